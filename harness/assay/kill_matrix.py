@@ -93,7 +93,7 @@ def reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
 def variants() -> dict[str, Mutant | Neutral]:
     """Return all mutants and neutral variants, by id."""
     every: list[Mutant | Neutral] = [*MUTANTS, *PIS_MUTANTS, *NEUTRAL, *PIS_NEUTRAL]
-    return {one.id: one for one in every}
+    return {variant.id: variant for variant in every}
 
 
 def changed_contracts(policies: Policies) -> tuple[str, ...]:
@@ -137,7 +137,9 @@ def run_on_bank(
     if result.faults:
         raise RuntimeError("; ".join(result.faults))
     by = {
-        standing: frozenset(one.obligation for one in result.verdicts if one.standing is standing)
+        standing: frozenset(
+            verdict.obligation for verdict in result.verdicts if verdict.standing is standing
+        )
         for standing in Standing
     }
     return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]

@@ -1,22 +1,22 @@
-"""What plain Schemathesis finds of our mutants, and how fast it is; and what we do.
+"""Comparison with plain Schemathesis: the mutants that each finds, and the rates of both.
 
 `python harness/bench/compare.py found` serves each mutant of `mutants.txt` and runs
-`st run` on the exported document of the contract that it breaks, with what an experienced
-user would give it: the tokens of a customer with consents and of a provider, an account,
-a card and a day of that bank's as examples, no check that takes the sound bank's refusals
-for faults, and no end at the first failure. Found is a failure that the sound bank does
-not show with the same seed.
+`st run` on the exported document of the contract that it violates, with the settings of
+an experienced user: the tokens of a customer with consents and of a TPP; an account, a
+card and a date of that bank as examples; without the check that reports the sound bank's
+refusals; and without an end at the first failure. A mutant counts as found if there is a
+failure that the sound bank does not show with the same seed.
 
-Beside it stands what random sequences alone make of the same bank, in this process: no
-directed probe of any obligation is held, every check of the contract judges, and the
-search ends with the first that is broken. `journeys` in place of `found` leaves Schemathesis
-out.
+The other columns show what random sequences alone find on the same bank, in this process:
+no probe of any obligation is run, every check of the contract judges, and the search ends
+with the first violation. `journeys` instead of `found` leaves Schemathesis out.
 
-`python harness/bench/compare.py rate` counts what is sent and judged in a second, by
-`st run` over loopback, by random sequences and by fields in this process and over the same
-loopback, side by side in each of three rounds; the medians count.
+`python harness/bench/compare.py rate` counts the requests sent and judged per second: by
+`st run` over loopback, by random sequences and by field variations in this process and
+over loopback. All are measured in each of three rounds (`rate 1`: one round), and the
+medians count.
 
-Schemathesis need not be installed here: `ST` names its `st`.
+Schemathesis need not be installed here: the variable `ST` names its `st`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from typing import Any
 from assay.binding.target import Target, TransportKind
 from assay.execution.environment import Environment, set_up
 from assay.execution.executor import executing
-from assay.fuzzing.search import Search, SearchLimits, SearchResult
+from assay.fuzzing.findings import SearchResult
+from assay.fuzzing.search import Search, SearchLimits
 from assay.history import Arrange, Call, Holding
 from assay.kill_matrix import changed_contracts, variants
 from assay.openapi import document
@@ -49,19 +50,19 @@ from assay.sandbox.serve import serving
 
 MUTANTS = Path(__file__).with_name("mutants.txt")
 SEED, ROUNDS, BOUND = 1, 3, 5.0
-#: So many seconds of searching are measured each time.
+#: Seconds of searching that are measured each time.
 STRETCH = 20.0
-#: It takes every refusal for a fault that no schema could foresee; the sound bank refuses.
-LEFT_OUT = "positive_data_acceptance"
+#: The check that reports every refusal of a valid request; the sound bank refuses some.
+EXCLUDED = "positive_data_acceptance"
 CONFIG = '[auth.openapi.{name}]\nbearer = "{token}"\n'
 
-#: The seconds that a random search has to find a mutant.
-PATIENCE = 60.0
+#: Seconds that random sequences have to find a mutant.
+SEARCH_TIME = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """What one `st run` came to: its failures (what, where, by what), its cases, its seconds."""
+class SchemathesisRun:
+    """The result of one `st run`; a failure is its title, the operation, and the case."""
 
     failures: frozenset[tuple[str, str, str]]
     cases: int
@@ -69,8 +70,8 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """A served bank, the profile to reach it, and what a user of it knows."""
+class ServedBank:
+    """A served bank: the target to reach it, tokens, and examples of valid values."""
 
     target: Target
     customer: str
@@ -79,7 +80,7 @@ class Served:
 
 
 def serve(mutant: str) -> None:
-    """Serve a bank until nobody listens any more; say where."""
+    """Serve a bank until standard input closes; print its URL."""
     policies = variants()[mutant].change(SOUND) if mutant else SOUND
     with serving(make_app(policies)) as url:
         print(url, flush=True)
@@ -87,8 +88,8 @@ def serve(mutant: str) -> None:
 
 
 @contextmanager
-def served(prepared: Prepared, mutant: str = "") -> Iterator[Served]:
-    """Serve a bank in a process of its own, with a customer who has consented and a provider."""
+def served(prepared: Prepared, mutant: str = "") -> Iterator[ServedBank]:
+    """Serve a bank in a process of its own; a customer has consented, and a TPP is registered."""
     command = [sys.executable, __file__, "serve", mutant]
     with subprocess.Popen(  # noqa: S603 -- this very file
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -100,23 +101,23 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[Served]:
             prepared.target, base_url=url, transport=TransportKind.HTTP, hosts=(), nearby=False
         )
         environment, operations = set_up(target), prepared.plan.contracts["aisp"].operations
-        with executing(environment, operations, number=lambda: 0) as play:
-            holdings = tuple(Holding(resource=one, entries=None) for one in ("account", "card"))
-            psu = play.perform(Arrange(subject="psu", holdings=holdings))
-            account, card = (one.key for one in psu.owns)
+        with executing(environment, operations, number=lambda: 0) as executor:
+            holdings = tuple(Holding(resource=name, entries=None) for name in ("account", "card"))
+            psu = executor.perform(Arrange(subject="psu", holdings=holdings))
+            account, card = (owned.key for owned in psu.owns)
             granted = {"accounts": [account, card]}
-            play.perform(Call(operation="consents", subject="psu", arguments=granted))
+            executor.perform(Call(operation="consents", subject="psu", arguments=granted))
             day = (psu.now.date() + timedelta(days=3)).isoformat()
-            yield Served(
+            yield ServedBank(
                 target=target,
-                customer=play.access["psu"].token or "",
-                provider=play.fixture.provider().token or "",
+                customer=executor.access["psu"].token or "",
+                provider=executor.fixture.provider().token or "",
                 examples={
                     "iban": [account, card],
                     "accounts": [[account, card]],
                     "debtorAccount": [account],
                     "requestedExecutionDate": [day],
-                    # What goes with a day; an immediate payment has none.
+                    # The type of payment that has a date.
                     "paymentType": ["deferred"],
                 },
             )
@@ -124,13 +125,13 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[Served]:
         child.stdin.close()
 
 
-def exemplified(node: Any, examples: Mapping[str, list[Any]]) -> Any:
-    """Return a document with examples wherever something in it has their name."""
+def with_examples(node: Any, examples: Mapping[str, list[Any]]) -> Any:
+    """Return a document with the examples at everything in it that has their name."""
     if isinstance(node, list):
-        return [exemplified(one, examples) for one in node]
+        return [with_examples(child, examples) for child in node]
     if not isinstance(node, dict):
         return node
-    out = {name: exemplified(one, examples) for name, one in node.items()}
+    out = {name: with_examples(child, examples) for name, child in node.items()}
     named = dict(out["properties"]) if isinstance(out.get("properties"), dict) else {}
     if "in" in out and "schema" in out:
         named[out["name"]] = out["schema"]
@@ -140,23 +141,23 @@ def exemplified(node: Any, examples: Mapping[str, list[Any]]) -> Any:
     return out
 
 
-def st_run(prepared: Prepared, bank: Served, *contracts: str) -> Ran:
+def st_run(prepared: Prepared, bank: ServedBank, *contracts: str) -> SchemathesisRun:
     """Run Schemathesis on a bank, as its users do."""
     with tempfile.TemporaryDirectory() as folder:
-        spelt, config, report = (Path(folder) / one for one in ("o.json", "st.toml", "r.ndjson"))
-        bound = [one for one in prepared.bound if one.contract.id in contracts]
-        whole = exemplified(document(bound, prepared.target), bank.examples)
-        spelt.write_text(json.dumps(whole), encoding="utf-8")
+        schema, config, report = (Path(folder) / name for name in ("o.json", "st.toml", "r.ndjson"))
+        bound = [joined for joined in prepared.bound if joined.contract.id in contracts]
+        whole = with_examples(document(bound, prepared.target), bank.examples)
+        schema.write_text(json.dumps(whole), encoding="utf-8")
         tokens = {"customer": bank.customer, "provider": bank.provider}
-        used = whole["components"]["securitySchemes"]
-        told = "".join(CONFIG.format(name=name, token=tokens[name]) for name in used)
-        config.write_text(told, encoding="utf-8")
+        schemes = whole["components"]["securitySchemes"]
+        sections = (CONFIG.format(name=name, token=tokens[name]) for name in schemes)
+        config.write_text("".join(sections), encoding="utf-8")
         began = perf_counter()
-        done = subprocess.run(  # noqa: S603 -- a program that whoever runs this has named
+        done = subprocess.run(  # noqa: S603 -- a program that the user of this script names
             [
-                *(os.environ.get("ST", "st"), "--config-file", str(config), "run", str(spelt)),
+                *(os.environ.get("ST", "st"), "--config-file", str(config), "run", str(schema)),
                 *("--url", bank.target.base_url, "--seed", str(SEED)),
-                *("--exclude-checks", LEFT_OUT, "--continue-on-failure"),
+                *("--exclude-checks", EXCLUDED, "--continue-on-failure"),
                 *("--report", "ndjson", "--report-ndjson-path", str(report)),
             ],
             cwd=folder,
@@ -166,17 +167,17 @@ def st_run(prepared: Prepared, bank: Served, *contracts: str) -> Ran:
         )
         seconds = perf_counter() - began
         if not report.exists():
-            raise SystemExit(f"st run told nothing:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise SystemExit(f"st run wrote no report:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         failures, cases = set[tuple[str, str, str]](), 0
         for line in report.read_text(encoding="utf-8").splitlines():
             recorder = json.loads(line).get("ScenarioFinished", {}).get("recorder", {})
             cases += len(recorder.get("cases", {}))
             failures |= set(_failures(recorder))
-    return Ran(failures=frozenset(failures), cases=cases, seconds=seconds)
+    return SchemathesisRun(failures=frozenset(failures), cases=cases, seconds=seconds)
 
 
 def _failures(recorder: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield what failed: what, where, and by what case, or in which phase if it was random."""
+    """Yield title, operation and case of each failure; the phase instead of a random case."""
     for id_, checks in recorder.get("checks", {}).items():
         for check in checks:
             if check["status"] == "failure":
@@ -187,7 +188,7 @@ def _failures(recorder: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def search_mutant(prepared: Prepared, id_: str) -> SearchResult:
-    """Search a mutant by random sequences, until something is found broken or time is up."""
+    """Search a mutant by random sequences until a violation is found or time is up."""
     policies = variants()[id_].change(SOUND)
     (contract,) = changed_contracts(policies)
     environment = set_up(
@@ -198,21 +199,21 @@ def search_mutant(prepared: Prepared, id_: str) -> SearchResult:
             plan=prepared.plan,
             contract=prepared.plan.contracts[contract],
             environment=environment,
-            limits=SearchLimits(sequences=10**6, seconds=PATIENCE, findings=1),
+            limits=SearchLimits(sequences=10**6, seconds=SEARCH_TIME, findings=1),
         ).run_machine()
     finally:
         environment.close()
 
 
 def journeys(ids: list[str]) -> None:
-    """Print what random sequences find of each mutant, in how many steps and seconds."""
+    """Print what random sequences find on each mutant, in how many steps and seconds."""
     prepared = prepare()
-    print("| mutant | found by random sequences | steps | s |\n|---|---|---|---|")
-    every = list[SearchResult]()
+    print("| mutant | violation found by random sequences | steps | s |\n|---|---|---|---|")
+    results = list[SearchResult]()
     for id_ in ids:
-        every.append(search_mutant(prepared, id_))
-        print(f"| {id_} | {_row(every[-1])}", flush=True)
-    _sum_up(every)
+        results.append(search_mutant(prepared, id_))
+        print(f"| {id_} | {_row(results[-1])}", flush=True)
+    _sum_up(results)
 
 
 def _row(done: SearchResult) -> str:
@@ -222,55 +223,57 @@ def _row(done: SearchResult) -> str:
     return f"{first.obligation} | {len(first.sequence)} | {first.seconds:.1f} |"
 
 
-def _sum_up(every: list[SearchResult]) -> None:
-    firsts = [done.findings[0] for done in every if done.findings]
+def _sum_up(results: list[SearchResult]) -> None:
+    firsts = [done.findings[0] for done in results if done.findings]
     if firsts:
-        steps = statistics.mean(len(one.sequence) for one in firsts)
-        slowest = max(one.seconds for one in firsts)
+        steps = statistics.mean(len(finding.sequence) for finding in firsts)
+        slowest = max(finding.seconds for finding in firsts)
         print(
-            f"\nrandom sequences found {len(firsts)} of {len(every)}, in {steps:.1f} steps on average, "
+            f"\nrandom sequences found {len(firsts)} of {len(results)}, in {steps:.1f} steps on average, "
             f"the slowest in {slowest:.1f} s"
         )
 
 
 def found(ids: list[str]) -> None:
-    """Print what is found of each mutant, by whom, and in what time."""
+    """Print what both find on each mutant, and in what time."""
     prepared = prepare()
-    sound: dict[tuple[str, ...], Ran] = {}
-    print("| mutant | `st run` found | s | cases | found by random sequences | steps | s |")
+    sound: dict[tuple[str, ...], SchemathesisRun] = {}
+    print(
+        "| mutant | `st run` found | s | cases | violation found by random sequences | steps | s |"
+    )
     print("|---|---|---|---|---|---|---|", flush=True)
-    killed, every = 0, list[SearchResult]()
+    killed, results = 0, list[SearchResult]()
     for id_ in ids:
-        every.append(search_mutant(prepared, id_))
+        results.append(search_mutant(prepared, id_))
         contracts = changed_contracts(variants()[id_].change(SOUND))
         if contracts not in sound:
             with served(prepared) as bank:
                 sound[contracts] = st_run(prepared, bank, *contracts)
         with served(prepared, id_) as bank:
             ran = st_run(prepared, bank, *contracts)
-        new = sorted({what for what, _, _ in ran.failures - sound[contracts].failures})
+        new = sorted({title for title, _, _ in ran.failures - sound[contracts].failures})
         killed += bool(new)
         row = f"| {id_} | {'; '.join(new) or '-'} | {ran.seconds:.0f} | {ran.cases} |"
-        print(f"{row} {_row(every[-1])}", flush=True)
-    _sum_up(every)
+        print(f"{row} {_row(results[-1])}", flush=True)
+    _sum_up(results)
     print(f"`st run` found {killed} of {len(ids)}")
     for contracts, ran in sound.items():
-        told = "; ".join(": ".join(one) for one in sorted(ran.failures)) or "nothing"
+        failures = "; ".join(map(": ".join, sorted(ran.failures))) or "none"
         print(
             f"the sound bank, {', '.join(contracts)}: {ran.cases} cases, {ran.seconds:.0f} s, "
-            f"failing {told}",
+            f"failures: {failures}",
             flush=True,
         )
 
 
-# -- how fast ------------------------------------------------------------------
+# -- rates ------------------------------------------------------------------
 
 
 def _searches(
     prepared: Prepared, environment: Environment, seed: int
 ) -> Iterator[tuple[str, SearchResult]]:
-    """Search each contract for a stretch, by random sequences and by fields."""
-    from assay.fuzzing.fields import field_sequences  # noqa: PLC0415 -- slow to load, and not always measured
+    """Search each contract for some seconds, by random sequences and by field variations."""
+    from assay.fuzzing.fields import stories  # noqa: PLC0415 -- slow to load, and not always measured
 
     for contract in prepared.plan.contracts.values():
         limits = SearchLimits(sequences=10**6, seconds=STRETCH / len(prepared.plan.contracts))
@@ -282,30 +285,30 @@ def _searches(
                 limits=limits,
                 seed=seed,
             )
-            strategy = field_sequences(prepared.plan, contract, prepared.target)
+            sequences = stories(prepared.plan, contract, prepared.target)
             if name == "journeys":
-                yield name, search.run_machine()
-            elif strategy is not None:
-                yield name, search.run_strategy(strategy)
+                yield name, search.travel()
+            elif sequences is not None:
+                yield name, search.examine(sequences)
 
 
 def _rates(prepared: Prepared, environment: Environment, where: str, seed: int) -> dict[str, float]:
-    """Return judged exchanges a second, of both contracts together."""
+    """Return the judged exchanges per second, of both contracts together."""
     sums: dict[str, list[float]] = {}
     for name, done in _searches(prepared, environment, seed):
-        for one in done.findings:  # a false alarm, which costs time to shorten
-            print(f"{name}, {where}: {one.obligation} is taken for broken", flush=True)
+        for finding in done.findings:  # a false alarm, and the time to shrink it
+            print(f"{name}, {where}: false violation of {finding.obligation}", flush=True)
         both = sums.setdefault(f"{name}, {where}", [0.0, 0.0])
         both[0] += done.exchanges
         both[1] += done.seconds
     return {name: exchanges / seconds for name, (exchanges, seconds) in sums.items()}
 
 
-def rate() -> None:
+def rate(rounds: int) -> None:
     """Print the rates and their ratios; exit with 1 below the bound."""
     prepared = prepare()
     rates: dict[str, list[float]] = {}
-    for n in range(ROUNDS):
+    for n in range(rounds):
         with served(prepared) as bank:
             ran = st_run(prepared, bank, *prepared.plan.contracts)
             environment = set_up(bank.target)
@@ -315,12 +318,15 @@ def rate() -> None:
                 **_rates(prepared, environment, "over loopback", n),
             }
             environment.close()
-        print(f"round {n + 1}: " + ", ".join(f"{k} {v:.0f}" for k, v in round_.items()), flush=True)
+        print(
+            f"round {n + 1}: " + ", ".join(f"{name} {value:.0f}" for name, value in round_.items()),
+            flush=True,
+        )
         for name, value in round_.items():
             rates.setdefault(name, []).append(value)
     medians = {name: statistics.median(values) for name, values in rates.items()}
     plain = medians["st run, over loopback"]
-    print("\n| | judged a second | times `st run` |\n|---|---|---|")
+    print("\n| | judged per second | times `st run` |\n|---|---|---|")
     for name, value in medians.items():
         print(f"| {name} | {value:.0f} | {value / plain:.1f} |")
     if any(value / plain < BOUND for name, value in medians.items() if not name.startswith("st")):
@@ -335,4 +341,4 @@ if __name__ == "__main__":
         listed = ids or MUTANTS.read_text(encoding="utf-8").split()
         found(listed) if what == "found" else journeys(listed)
     else:
-        rate()
+        rate(int(ids[0]) if ids else ROUNDS)

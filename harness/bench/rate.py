@@ -1,10 +1,11 @@
 """Exchanges a second: a whole run against a bare httpx loop, on one transport.
 
-All that one run sends, the control API's calls too, is recorded and sent again
-by plain httpx calls to a fresh bank, which deals out the same tokens, so that the
-target does the same work for both: in this process by httpx.WSGITransport, and
-over loopback. Rounds alternate; the median ratio counts. Account information alone:
-the links by which payments are signed cannot be guessed, so nobody can send them again.
+All requests of one run, those of the control API included, are recorded and sent again
+by plain httpx calls to a fresh bank. It issues the same tokens, so the target does the
+same work for both: in this process by httpx.WSGITransport, and over loopback. Rounds
+alternate; the median ratio counts. Only account information is measured: the links by
+which payments are signed cannot be guessed, so their requests cannot be sent again.
+`python harness/bench/rate.py 2` makes two rounds.
 """
 
 from __future__ import annotations
@@ -32,8 +33,13 @@ from assay.transport.http import HttpClient
 ROUNDS, BOUND = 7, 0.5
 
 
+def rounds() -> int:
+    """Return the number of rounds: the argument, if there is one."""
+    return int(sys.argv[1]) if sys.argv[1:] else ROUNDS
+
+
 def run(prepared: Prepared) -> tuple[int, float]:
-    """Hold every trial, journal and all; return the exchanges and the seconds."""
+    """Run every trial and write the journal; return the number of exchanges and the seconds."""
     with tempfile.TemporaryDirectory() as folder:
         environment = set_up(prepared.target)
         began = time.perf_counter()
@@ -49,39 +55,40 @@ def run(prepared: Prepared) -> tuple[int, float]:
 
 
 class Spy(httpx.BaseTransport):
-    """Keeps every request that passes, the control API's too."""
+    """Transport that keeps every request, those of the control API included."""
 
     def __init__(self, transport: httpx.BaseTransport) -> None:
-        self.transport, self.seen = transport, list[httpx.Request]()
+        self.transport, self.requests = transport, list[httpx.Request]()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Keep a request and pass it on."""
-        self.seen.append(request)
+        self.requests.append(request)
         return self.transport.handle_request(request)
 
 
 def requests_of(prepared: Prepared) -> list[httpx.Request]:
-    """Return all that a run sends, in order, so that sending it again does the same."""
+    """Return the requests of a run, in order; sending them again has the same effect."""
     spy = Spy(httpx.WSGITransport(app=make_app(base_url=prepared.target.base_url)))
     client = HttpClient(base_url=prepared.target.base_url, transport=spy)
-    world = ControlProvider(send=client.control)
-    environment = Environment(target=prepared.target, client=client, world=world)
+    fixtures = ControlProvider(send=client.control)
+    environment = Environment(target=prepared.target, client=client, fixtures=fixtures)
     run_session(Session(plan=prepared.plan, environment=environment, journal=Journal(out=None)))
-    return spy.seen
+    return spy.requests
 
 
 def bare(requests: list[httpx.Request], transport: httpx.BaseTransport | None) -> tuple[int, float]:
-    """Send the requests as anybody would with httpx; return the exchanges and seconds.
+    """Send the requests with a plain httpx client; return the number of exchanges and the seconds.
 
-    The control API's calls are sent too, for the bank's state, but are no exchanges.
+    Calls of the control API are sent for the state of the bank, and not counted.
     """
     with httpx.Client(transport=transport, trust_env=False) as http:
         began = time.perf_counter()
-        for one in requests:
-            answer = http.request(one.method, one.url, headers=one.headers, content=one.content)
-            answer.read()
+        for request in requests:
+            http.request(
+                request.method, request.url, headers=request.headers, content=request.content
+            ).read()
         seconds = time.perf_counter() - began
-    return sum("/assay-control/" not in one.url.path for one in requests), seconds
+    return sum("/assay-control/" not in request.url.path for request in requests), seconds
 
 
 def compare(
@@ -93,7 +100,7 @@ def compare(
     """Print both rates on one transport, and return the median of their ratios."""
     ratios: list[float] = []
     rates: list[tuple[float, float]] = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds()):
         ours, our_time = run(prepared)
         theirs, their_time = bare(requests, transport())
         rates.append((ours / our_time, theirs / their_time))
@@ -108,7 +115,7 @@ def main() -> int:
     """Compare embedded and over loopback HTTP."""
     embedded = prepare(["aisp"])
     url = embedded.target.base_url
-    found = [
+    ratios = [
         compare(
             "embedded",
             embedded,
@@ -116,12 +123,12 @@ def main() -> int:
             lambda: httpx.WSGITransport(app=make_app(base_url=url)),
         )
     ]
-    found.append(over_loopback())
+    ratios.append(over_loopback())
     print(f"bound: at least {BOUND:.2f}")
-    return 0 if min(found) >= BOUND else 1
+    return 0 if min(ratios) >= BOUND else 1
 
 
-class Renewed:
+class RenewableBank:
     """A bank that can be replaced by a fresh one while it is served."""
 
     def __init__(self) -> None:
@@ -132,13 +139,13 @@ class Renewed:
         return self.app(*call)
 
     def renew(self) -> None:
-        """Begin anew."""
+        """Start again with a fresh bank."""
         self.app = make_app()
 
 
 def over_loopback() -> float:
-    """Compare against two servers of the same bank, ours and theirs, in this process."""
-    bank = Renewed()
+    """Compare over HTTP: each side calls a server of its own in this process."""
+    bank = RenewableBank()
     ours, theirs = listen("127.0.0.1", 0, make_app()), listen("127.0.0.1", 0, bank)
     for server in (ours, theirs):
         threading.Thread(target=server.run, daemon=True).start()
@@ -146,14 +153,17 @@ def over_loopback() -> float:
     port = int(theirs.effective_port)
     requests = [
         httpx.Request(
-            one.method, one.url.copy_with(port=port), headers=_plain(one), content=one.content
+            request.method,
+            request.url.copy_with(port=port),
+            headers=_without_host(request),
+            content=request.content,
         )
-        for one in requests_of(served)
+        for request in requests_of(served)
     ]
     return compare("loopback", served, requests, bank.renew)
 
 
-def _plain(request: httpx.Request) -> list[tuple[str, str]]:
+def _without_host(request: httpx.Request) -> list[tuple[str, str]]:
     return [(name, value) for name, value in request.headers.multi_items() if name != "host"]
 
 

@@ -1,8 +1,8 @@
-"""Histories of any length, from customers who wander about the embedded bank at random.
+"""Histories of any length: random calls of customers to the embedded bank.
 
-A real stretch is driven; longer histories are that stretch again and again, with new
-keys of requests, later on the clock, and either with customers of their own or with the
-same few to the end, who then own all that ever happens.
+A number of exchanges is really made. Longer histories repeat them, with new keys of
+requests and later dates, either with other customers in every copy or with the same few
+customers, who then own everything in the history.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from assay.rules.rule import Script
 NAMES = ("psu-1", "psu-2", "psu-3", "psu-4")
 MINUTES = (1, 1, 7, 40, 300, 1500)
 SELDOM = 0.3
-#: How a question is bent.
-BENT = Malformed.JUNK_QUERY
+#: The variation of a read request.
+VARIATION = Malformed.JUNK_QUERY
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def driven(contract: str, length: int, seed: int = 4) -> tuple[Contract, History]:
-    """Let customers wander for so many exchanges; return the contract, and what happened."""
+    """Make this number of exchanges; return the contract and their history."""
     prepared = prepare([contract])
     known = prepared.plan.contracts[contract]
     environment, numbers = set_up(prepared.target), count(1)
-    told = {"aisp": _accounts, "pis": _payments}[contract](known, Random(seed), length)  # noqa: S311 -- no secret
+    script = {"aisp": _accounts, "pis": _payments}[contract](known, Random(seed), length)  # noqa: S311 -- no secret
     try:
         done = run_probe(
-            told,
+            script,
             environment,
             known.operations,
             number=lambda: next(numbers),
@@ -74,7 +74,7 @@ def _numbered(event: Event) -> bool:
 
 
 def _accounts(contract: Contract, dice: Random, length: int) -> Script:
-    """Consent, read, turn pages, ask again, ask for what is not there, and wait."""
+    """Consent, read, turn pages, repeat, read unknown resources, and wait, at random."""
     today = (yield from steps.clock()).date()
     few, many = (
         steps.days_before(today, *range(1, 9)),
@@ -89,38 +89,38 @@ def _accounts(contract: Contract, dice: Random, length: int) -> Script:
     for name in NAMES:
         people.append((yield from steps.arrange(name, *holdings)))  # noqa: PERF401 -- it yields
     grant = contract.operations["consents"]
-    others = [one for one in contract.operations.values() if one is not grant]
-    others += 3 * [one for one in others if one.lists]
+    reads = [operation for operation in contract.operations.values() if operation is not grant]
+    reads += 3 * [operation for operation in reads if operation.lists]
     call = _consent(grant, people[0], dice)
     for _ in range(length):
         psu = dice.choice(people)
-        match dice.choice(("ask", "ask", "ask", "ask", "again", "again", "consent", "wait")):
-            case "ask":
+        match dice.choice(("read", "read", "read", "read", "again", "again", "consent", "wait")):
+            case "read":
                 key = dice.choice(dice.choice((*people, *[psu] * 9)).owns).key
-                call = _question(dice.choice(others), psu, key, today, dice)
+                call = _read(dice.choice(reads), psu, key, today, dice)
             case "consent":
                 call = _consent(grant, psu, dice)
             case "wait":
                 yield from _wait(dice)
             case _:
                 pass
-        came = yield from steps.send(call)
-        turned = getattr(came.outcome, "next", None)
-        call = replace(call, follow=turned) if turned else call
+        exchange = yield from steps.send(call)
+        next_page = getattr(exchange.outcome, "next", None)
+        call = replace(call, follow=next_page) if next_page else call
 
 
 def _consent(grant: Operation, psu: Subject, dice: Random) -> Call:
-    keys = [one.key for one in dice.sample(psu.owns[:-1], dice.choice((1, 2, 3, 3)))]
+    keys = [owned.key for owned in dice.sample(psu.owns[:-1], dice.choice((1, 2, 3, 3)))]
     return Call(operation=grant.id, subject=psu.name, arguments={grant.grants or "": keys})
 
 
-def _question(operation: Operation, psu: Subject, key: str, today: date, dice: Random) -> Call:
-    """Ask about something, as it should be done or as one way is to do it wrongly."""
+def _read(operation: Operation, psu: Subject, key: str, today: date, dice: Random) -> Call:
+    """Return a valid read request, or one of its variations."""
     arguments = dict(steps.arguments(operation, key))
     if operation.since and dice.random() < SELDOM:
         arguments[operation.since] = str(today - timedelta(days=dice.choice((10, 200))))
     plain = Call(operation=operation.id, subject=psu.name, arguments=arguments)
-    ways = [plain, plain, replace(plain, present=False), replace(plain, malformed=BENT)]
+    ways = [plain, plain, replace(plain, present=False), replace(plain, malformed=VARIATION)]
     ways += [replace(plain, alias=0)] if operation.aliases else []
     ways += [replace(plain, mode=mode) for mode in operation.modes]
     ways += [replace(plain, credentials=True)] if operation.disclosures else []
@@ -133,22 +133,22 @@ def _wait(dice: Random) -> Script:
 
 
 def _payments(contract: Contract, dice: Random, length: int) -> Script:
-    """Make, read, sign, refuse, change, cancel, inquire, register, withdraw, and wait."""
+    """Create, read, sign, refuse, change, cancel, inquire, register, withdraw, and wait."""
     around = lifecycle_of_request(contract, "payment")
     people: list[Subject] = []
     for name in NAMES:
         people.append((yield from request_steps.customer(around, name, count=3)))  # noqa: PERF401 -- it yields
-    made = [(yield from _made(around, people[0], dice))]
+    made = [(yield from _create(around, people[0], dice))]
     for _ in range(2 * length):
         psu = dice.choice(people)
         if dice.random() < SELDOM:
-            made.append((yield from _made(around, psu, dice)))
+            made.append((yield from _create(around, psu, dice)))
         else:
-            # Nobody signs or minds for long what was made long ago.
-            yield from _goes_on(around, dice.choice(made[-12:]), psu, dice)
+            # Old requests have expired: only recent ones are continued.
+            yield from _continue(around, dice.choice(made[-12:]), psu, dice)
 
 
-def _made(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchange]:
+def _create(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchange]:
     mode = dice.choice((*("immediate", "deferred", "instant") * 3, "several"))
     sent = {
         "debtorAccount": dice.choice(psu.owns).key,
@@ -168,8 +168,8 @@ def _made(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchange]
     return (yield from steps.send(dice.choice(ways)))
 
 
-def _goes_on(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> Script:
-    """Do one more thing with a request, or beside it."""
+def _continue(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> Script:
+    """Perform one more step with a request, or next to it."""
     change, age = (
         request_steps.about(around.change, made),
         timedelta(hours=dice.choice((1, 72, 100))),
@@ -192,10 +192,10 @@ def _goes_on(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> S
     yield from dice.choice(ways)
 
 
-# -- longer ones -----------------------------------------------------------------------
+# -- longer histories -----------------------------------------------------------------------
 def stretched(history: History, length: int, *, same: bool) -> History:
-    """Return a history of so many exchanges; `same` customers have it all."""
-    stretch = told_once(history.events)
+    """Return a history of this length; with `same`, every copy has the same customers."""
+    stretch = without_repeated_effects(history.events)
     each = sum(map(_numbered, stretch))
     out: list[Event] = []
     for n in range(-(-length // each)):
@@ -215,8 +215,8 @@ def _first(events: Iterable[Event], length: int) -> Iterator[Event]:
         yield one
 
 
-def told_once(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Leave away what the world told before: told each time, it alone grows with the square."""
+def without_repeated_effects(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Drop the effects that were reported before: repeated, they alone grow with the square."""
     known, out = set[str](), list[Event]()
     for one in events:
         if isinstance(one, Effects):
@@ -229,7 +229,7 @@ def told_once(events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 def _names(events: tuple[Event, ...], n: int, *, same: bool) -> Mapping[str, str]:
-    """Return what is called otherwise in the n-th copy."""
+    """Return the names that differ in the n-th copy."""
     old = {
         one.item.key
         for one in events
@@ -258,7 +258,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copies:
-    """Makes the n-th copy of what happened: renumbered, renamed, later."""
+    """Makes the n-th copy of the events: renumbered, renamed, later."""
 
     n: int
     each: int
@@ -273,7 +273,7 @@ class Copies:
     def _copy(self, value: Any) -> Any:
         match value:
             case str():
-                copy = self._said(value)
+                copy = self._renamed(value)
             case date():
                 copy = value + timedelta(days=self.days)
             case tuple() | list():
@@ -293,8 +293,8 @@ class Copies:
         new = {name: self._copy(one) for name, one in old.items()}
         return old if all(map(is_, new.values(), old.values())) else new
 
-    def _said(self, word: str) -> str:
-        found = self.names.get(word, word)
-        if not DAY.fullmatch(found):
-            return found
-        return str(date.fromisoformat(found) + timedelta(days=self.days))
+    def _renamed(self, text: str) -> str:
+        name = self.names.get(text, text)
+        if not DAY.fullmatch(name):
+            return name
+        return str(date.fromisoformat(name) + timedelta(days=self.days))

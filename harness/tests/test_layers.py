@@ -17,6 +17,7 @@ TESTS = Path(__file__).parent
 #: with a dot is a part of a room that stands in a row of its own.
 ROWS = (
     {"cli", "pytest_plugin", "testing"},
+    {"contextual_matrix"},
     {"kill_matrix", "fuzzing.schema", "traffic", "doctor"},
     {"planning.prepare"},
     {"report", "fuzzing.session"},
@@ -29,6 +30,7 @@ ROWS = (
     {"openapi", "init"},
     {"fuzzing.sequences", "fuzzing.fields"},
     {"planning"},
+    {"contexts"},
     {"binding"},
     {"planning.obligation"},
     {"contract.parse", "contract.references"},

@@ -1,19 +1,23 @@
-"""Table of the binding features that a facet can require: is it bound, and at which key.
+"""Table of the binding features: every key with which a target file binds an operation.
 
-A rule kind names a feature and an operation (`rules.rule.BindingRequirement`), and knows no
-target file. This table says whether a target binds the feature, and which key of the target
-file would bind it: for planning, for reasons in reports, and for `assay doctor`.
+The table is the one place that says which features there are. Rule kinds require features
+(`rules.rule.BindingRequirement`), `assay init` guesses and writes them, and `assay doctor`
+examines them; each has a table with the same names. What a feature is called in comments and
+messages is the `title` of its key in `contract/schema/target.yaml`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import cache
+from typing import Any, Final, TypeAlias, cast
 
+from assay._resources import contract_dir
 from assay.binding.spelling import OperationBinding
 from assay.binding.target import ScaKind, Target
-from assay.contract.model import Contract, Operation
+from assay.contract.files.load import load
+from assay.contract.model import Contract, Json, Operation
 from assay.judging.verdict import Standing
 from assay.rules.rule import BindingRequirement
 
@@ -31,6 +35,16 @@ class BindingFeature:
     key: tuple[str, ...]
     is_bound: _IsBound
 
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The keys between the operation and that of the feature."""
+        return self.key[:-1]
+
+    @property
+    def title(self) -> str:
+        """The noun phrase for what the key binds."""
+        return describe(*self.place("")).title
+
     def place(self, operation: str, name: str = "") -> tuple[str, ...]:
         """Return the whole key for an operation, with the name of what is bound there."""
         below = (name if step == _NAME else step for step in self.key)
@@ -45,49 +59,63 @@ def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> boo
     return name in binding.arguments and binding.arguments[name].other is not None
 
 
-#: Every feature that a requirement can name.
+#: Every feature, in the order in which a target file is written.
 BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
-    "key": BindingFeature(
-        key=("item", "key"),
-        is_bound=lambda binding, _, __: binding.item.keyed,
+    "method": BindingFeature(
+        key=("method",), is_bound=lambda binding, _, __: binding.method is not None
     ),
-    "on": BindingFeature(
-        key=("item", "on"),
-        is_bound=lambda binding, _, __: bool(binding.item.on),
+    "path": BindingFeature(key=("path",), is_bound=lambda binding, _, __: binding.path is not None),
+    "aliases": BindingFeature(
+        key=("aliases",), is_bound=lambda binding, _, __: binding.aliases != ()
     ),
-    "field": BindingFeature(
-        key=("item", "fields", _NAME),
-        is_bound=lambda binding, _, name: name in binding.item.fields,
-    ),
-    "state": BindingFeature(
-        key=("item", "state"),
-        is_bound=lambda binding, _, __: binding.item.state is not None,
-    ),
-    "links": BindingFeature(
-        key=("links",),
-        is_bound=lambda binding, _, __: bool(binding.links or binding.next),
-    ),
-    "approval": BindingFeature(
-        key=("approval",),
-        is_bound=lambda binding, _, __: binding.approval is not None,
-    ),
-    "value": BindingFeature(
-        key=("values", _NAME),
-        is_bound=lambda binding, _, name: name in binding.values,
+    "headers": BindingFeature(
+        key=("headers",), is_bound=lambda binding, _, __: bool(binding.headers)
     ),
     "argument": BindingFeature(key=("arguments", _NAME), is_bound=_is_argument_bound),
     "other": BindingFeature(key=("arguments", _NAME, "other"), is_bound=_has_second_value),
     "mode": BindingFeature(
-        key=("modes", _NAME),
-        is_bound=lambda binding, _, name: name in binding.modes,
+        key=("modes", _NAME), is_bound=lambda binding, _, name: name in binding.modes
+    ),
+    "queries": BindingFeature(
+        key=("queries",), is_bound=lambda binding, _, __: bool(binding.queries)
+    ),
+    "template": BindingFeature(
+        key=("template",), is_bound=lambda binding, _, __: bool(binding.template)
     ),
     "credentials": BindingFeature(
-        key=("credentials",),
-        is_bound=lambda binding, _, __: binding.credentials is not None,
+        key=("credentials",), is_bound=lambda binding, _, __: binding.credentials is not None
     ),
-    "aliases": BindingFeature(
-        key=("aliases",),
-        is_bound=lambda binding, _, __: binding.aliases != (),
+    "outcomes": BindingFeature(
+        key=("outcomes",), is_bound=lambda binding, _, __: binding.outcomes is not None
+    ),
+    "list": BindingFeature(key=("list",), is_bound=lambda binding, _, __: bool(binding.list)),
+    "one": BindingFeature(key=("one",), is_bound=lambda binding, _, __: binding.one is not None),
+    "next": BindingFeature(key=("next",), is_bound=lambda binding, _, __: binding.next is not None),
+    "approval": BindingFeature(
+        key=("approval",), is_bound=lambda binding, _, __: binding.approval is not None
+    ),
+    "links": BindingFeature(
+        key=("links",), is_bound=lambda binding, _, __: bool(binding.links or binding.next)
+    ),
+    "key": BindingFeature(key=("item", "key"), is_bound=lambda binding, _, __: binding.item.keyed),
+    "id": BindingFeature(
+        key=("item", "id"), is_bound=lambda binding, _, __: binding.item.id is not None
+    ),
+    "on": BindingFeature(key=("item", "on"), is_bound=lambda binding, _, __: bool(binding.item.on)),
+    "resource": BindingFeature(
+        key=("item", "resource"), is_bound=lambda binding, _, __: binding.item.resource is not None
+    ),
+    "state": BindingFeature(
+        key=("item", "state"), is_bound=lambda binding, _, __: binding.item.state is not None
+    ),
+    "field": BindingFeature(
+        key=("item", "fields", _NAME), is_bound=lambda binding, _, name: name in binding.item.fields
+    ),
+    "volatile": BindingFeature(
+        key=("item", "volatile"), is_bound=lambda binding, _, __: binding.item.volatile is not None
+    ),
+    "value": BindingFeature(
+        key=("values", _NAME), is_bound=lambda binding, _, name: name in binding.values
     ),
 }
 
@@ -108,3 +136,27 @@ def missing_reason(requirement: BindingRequirement) -> str:
     if requirement.if_missing is Standing.NOT_APPLICABLE:
         return f"the target has none (no {key} in the target file)"
     return f"needs {key} in the target file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyDescription:
+    """The noun phrase and the example that the schema of target files has for a key."""
+
+    title: str
+    example: Json
+
+
+def describe(*key: str) -> KeyDescription:
+    """Return the description of a key of the target file, in the words of its schema."""
+    schema = whole = _target_schema()
+    for step in key:
+        while "$ref" in schema:
+            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        named = schema.get("properties", {})
+        schema = named[step] if step in named else schema["additionalProperties"]
+    return KeyDescription(title=schema["title"], example=schema["examples"][0])
+
+
+@cache
+def _target_schema() -> dict[str, Any]:
+    return cast("dict[str, Any]", load(contract_dir() / "schema" / "target.yaml").data)

@@ -44,10 +44,10 @@ def _check(name: str) -> str:
         target = read_document(document)
         return f"{name}: target {target.name}, {len(target.operations)} operations bound"
     contract = parse_document(document)
-    every = obligations(contract)
+    planned = obligations(contract)
     return (
         f"{name}: contract {contract.id}, {len(contract.clauses)} clauses, "
-        f"{len(every) - len(contract.open_points)} obligations, "
+        f"{len(planned) - len(contract.open_points)} obligations, "
         f"{len(contract.open_points)} open points"
     )
 
@@ -55,7 +55,7 @@ def _check(name: str) -> str:
 def _find(name: str) -> str:
     """Return the path of a file, or of a shipped contract or target."""
     if name in shipped() and not Path(name).exists():
-        return str(find_target(name))  # its name may have a dot, as that of a file
+        return str(find_target(name))  # its name may have a dot, like that of a file
     try:
         return str(find_contract(name))
     except InputError:

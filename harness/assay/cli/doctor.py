@@ -7,19 +7,18 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.cli import options
+from assay.cli.progress import ExaminationProgress
 from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:
-    from assay.doctor import Examination
-    from assay.doctor.finding import Finding
-    from assay.doctor.probes import DoctorCost
+    from assay.doctor import Examination, Finding
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,14 +44,14 @@ def command(contracts: Sequence[str], target: str | None, as_json: bool) -> int:
     Each operation is called with an ordinary request, and every pointer of the file is
     compared with the answers. Nothing is reported as a fault of the bank.
     """
-    from assay.doctor import examine  # noqa: PLC0415 -- only here
+    from assay.doctor import examine  # noqa: PLC0415 -- slow to import
 
     if as_json:
         examined = examine(target, contracts)
         click.echo(json.dumps(_document(target, examined), indent=2))
         return examined.exit.value
-    with Working(sys.stderr.isatty()) as working:
-        examined = examine(target, contracts, on_step=working.on_step, on_call=working.on_call)
+    with ExaminationProgress(sys.stderr.isatty()) as progress:
+        examined = examine(target, contracts, on_step=progress.on_step, on_call=progress.on_call)
     for line in _lines(examined):
         click.echo(line)
     click.echo(_next(target, examined))
@@ -84,13 +83,13 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
     look_up(target, os.environ)  # as the run does, which would not begin without them
     from assay.doctor import examine  # noqa: PLC0415 -- only for a file, over a network
 
-    with Working(sys.stderr.isatty(), _silent if quiet else click.echo) as working:
+    with ExaminationProgress(sys.stderr.isatty(), _silent if quiet else click.echo) as progress:
         examined = examine(
             target_name,
             prepared=prepared,
             ledger=ledger,
-            on_step=working.on_step,
-            on_call=working.on_call,
+            on_step=progress.on_step,
+            on_call=progress.on_call,
         )
     for finding in examined.blocking:
         click.echo(f"assay: {finding}", err=True)
@@ -103,7 +102,7 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
 def _asks_a_person(target: Target) -> bool:
     """Whether the examination would ask a person to sign in, as the run does again."""
     auths = (target.auth, *([target.auth.provider] if target.auth.provider else []))
-    code = any(one.kind is AuthKind.CODE for one in auths)
+    code = any(auth.kind is AuthKind.CODE for auth in auths)
     return code and target.sca.kind is ScaKind.MANUAL
 
 
@@ -111,84 +110,35 @@ def _silent(_text: str) -> None:
     """Print nothing."""
 
 
-class Working:
-    """Progress of the examination: the current check on a terminal, and the cost of the calls."""
-
-    def __init__(self, terminal: bool, say: Callable[[str], None] = click.echo) -> None:
-        self.terminal = terminal
-        self.say = say
-        self.name, self.calls = "", 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._show("")
-
-    def on_step(self, name: str, cost: DoctorCost | None) -> None:
-        """Show the next check."""
-        self.name = name
-        if cost is not None and cost.calls:
-            self._show("")
-            self.say(f"doctor: {announced(cost)}")
-        self._show(name)
-
-    def on_call(self) -> None:
-        """Count an event of a probe."""
-        self.calls += 1
-        self._show(f"{self.name}: {self.calls}")
-
-    def _show(self, text: str) -> None:
-        if self.terminal:
-            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
-
-
-def announced(cost: DoctorCost) -> str:
-    """Return one line that says which calls will be made."""
-    names = ", ".join(f"{name} {n}" for name, n in sorted((cost.attended + cost.alone).items()))
-    more = [
-        f"{number} {what}"
-        for number, what in (
-            (cost.alone.total(), "without the customer"),
-            (cost.consents, "that transmit a consent"),
-            (cost.made, "that create a request"),
-        )
-        if number
-    ]
-    line = f"about {cost.calls} calls ({names})"
-    line += f"; including {', '.join(more)}" if more else ""
-    signatures = "a signature" if cost.signatures == 1 else f"{cost.signatures} signatures"
-    return line + (f"; {signatures}" if cost.signatures else "")
-
-
 def _lines(examined: Examination) -> list[str]:
     """Return a line for each check, or for each of its findings."""
     lines: list[str] = []
-    for one in examined.outcomes:
-        if one.findings is None:
-            lines.append(f"  skipped  {one.step.name} (requires: {one.requires})")
-        elif not one.findings:
-            lines.append(f"  ok       {one.step.name}: {one.step.passed}")
+    for outcome in examined.outcomes:
+        name = outcome.step.name
+        if outcome.findings is None:
+            lines.append(f"  skipped  {name} (requires: {outcome.requires})")
+        elif not outcome.findings:
+            lines.append(f"  ok       {name}: {outcome.step.passed}")
         lines += [
-            f"  {each.weight.value:<8} {one.step.name}: {each}" for each in one.findings or ()
+            f"  {finding.weight.value:<8} {name}: {finding}" for finding in outcome.findings or ()
         ]
     return lines
 
 
 def _next(target: str | None, examined: Examination) -> str:
     """Return the closing line: how many problems there are, and what to run next."""
-    named = f" --target {target}" if target else ""
+    option = f" --target {target}" if target else ""
     blocking = len(examined.blocking)
     if blocking:
         first = examined.blocking[0]
         where = f"{first.path}:{first.line}" if first.line else first.path
         problems = "1 problem" if blocking == 1 else f"{blocking} problems"
         first_at = where if blocking == 1 else f"first: {where}"
-        return f"{problems} to fix ({first_at}). Then run: assay doctor{named}"
-    unseen = sum(one.weight.value == "not seen" for one in examined.findings)
+        return f"{problems} to fix ({first_at}). Then run: assay doctor{option}"
+    unseen = sum(finding.weight.value == "not seen" for finding in examined.findings)
     checks = "1 check" if unseen == 1 else f"{unseen} checks"
     incomplete = f", but {checks} could not be made" if unseen else ""
-    return f"No problems found{incomplete}. Next: assay run{named}"
+    return f"No problems found{incomplete}. Next: assay run{option}"
 
 
 def _document(target: str | None, examined: Examination) -> dict[str, object]:
@@ -199,22 +149,22 @@ def _document(target: str | None, examined: Examination) -> dict[str, object]:
         "calls": examined.calls,
         "steps": [
             {
-                "name": one.step.name,
-                "reached": one.findings is not None,
-                "findings": [_finding(each) for each in one.findings or ()],
+                "name": outcome.step.name,
+                "reached": outcome.findings is not None,
+                "findings": [_finding(finding) for finding in outcome.findings or ()],
             }
-            for one in examined.outcomes
+            for outcome in examined.outcomes
         ],
     }
 
 
-def _finding(one: Finding) -> dict[str, object]:
+def _finding(finding: Finding) -> dict[str, object]:
     return {
-        "weight": one.weight.value,
-        "path": one.path,
-        "line": one.line,
-        "key": one.key,
-        "expected": one.expected,
-        "found": one.found,
-        "hint": one.hint,
+        "weight": finding.weight.value,
+        "path": finding.path,
+        "line": finding.line,
+        "key": finding.key,
+        "expected": finding.expected,
+        "found": finding.found,
+        "hint": finding.hint,
     }

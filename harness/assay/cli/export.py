@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import click
 from assay.binding.join import bind
 from assay.cli import options
 from assay.contract.parse import find_contract, parse_contract
-from assay.errors import InputError
 from assay.openapi import document
 from assay.planning.prepare import SHIPPED, load_target
+from assay.report import write_file
 
 EPILOG = """\b
 Examples:
@@ -49,7 +48,7 @@ def command() -> None:
 @click.option(
     "-f",
     "--format",
-    "name",
+    "form",
     type=click.Choice(list(FORMATS)),
     default="json",
     show_default=True,
@@ -62,31 +61,18 @@ def command() -> None:
     metavar="FILE",
     help="Write to this file instead of standard output.",
 )
-def openapi(contracts: Sequence[str], target: str | None, name: str, out: Path | None) -> int:
+def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path | None) -> int:
     """Write an OpenAPI 3.1 document of contracts and a target.
 
     Paths and names are those of the target. Limits and rules are `x-assay-` extensions,
     which contract/openapi.md documents.
     """
     loaded = load_target(target)
-    bound = bind([parse_contract(find_contract(one)) for one in contracts or SHIPPED], loaded)
-    text = FORMATS[name](document(bound, loaded))
+    bound = bind([parse_contract(find_contract(name)) for name in contracts or SHIPPED], loaded)
+    text = FORMATS[form](document(bound, loaded))
     if out is None:
-        # As bytes, so that the encoding of the terminal does not change the document.
+        # As bytes: the encoding of the terminal must not change the document.
         click.echo(text.encode(), nl=False)
     else:
-        _write(text, out)
+        write_file(out, lambda stream: stream.write(text))
     return 0
-
-
-def _write(text: str, path: Path) -> None:
-    """Write a file completely or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(unfinished, path)  # noqa: PTH105 -- overwrites on every system
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError.one(str(path), f"cannot be written: {why}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)

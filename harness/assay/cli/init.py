@@ -12,10 +12,11 @@ import click
 
 from assay.cli import options
 from assay.errors import InputError
+from assay.report.wording import counted
 
 if TYPE_CHECKING:
     from assay.contract.model import Contract
-    from assay.init.target_file import TargetDraft
+    from assay.init.defaults import TargetDraft
 
 EPILOG = """\b
 Examples:
@@ -74,7 +75,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option(
     "--kind",
     metavar="NAME",
-    help="Write the skeleton of a package with a rule kind instead, to the folder assay-NAME.",
+    help="Write the skeleton of a package with a new rule kind to the folder assay-NAME instead.",
 )
 def command(
     contracts: Sequence[str],
@@ -89,14 +90,14 @@ def command(
         return _write_kind(kind)
     if out.exists():
         raise InputError.one(str(out), "this file already exists", hint="name another with --out")
-    asked = [one for key, one in given.items() if not (key == "extends" and document)]
-    if not yes and not sys.stdin.isatty() and None in asked:
+    answers = [value for key, value in given.items() if not (key == "extends" and document)]
+    if not yes and not sys.stdin.isatty() and None in answers:
         hint = "use --yes to accept the defaults, or give every answer as an option"
         raise InputError.one("init", "no terminal to ask questions on", hint=hint)
     draft = _draft(
         _contracts(contracts), document, out, yes=yes, given=given, named=bool(contracts)
     )
-    from assay.init.target_file import render_target_file  # noqa: PLC0415 -- only here
+    from assay.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
     try:
@@ -104,13 +105,13 @@ def command(
             file.write(text)
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise InputError.one(str(out), what, hint="is the path right?") from None
+        raise InputError.one(str(out), what, hint="check the path") from None
     return _report(out, text, draft)
 
 
 def _write_kind(name: str) -> int:
     """Write the skeleton of a package with a rule kind."""
-    from assay.init.kind_template import kind_files  # noqa: PLC0415 -- only here
+    from assay.init.kind_template import kind_files  # noqa: PLC0415 -- slow to import
 
     files, folder = kind_files(name), Path(f"assay-{name}")
     try:
@@ -122,7 +123,7 @@ def _write_kind(name: str) -> int:
         raise InputError.one(str(folder), what, hint="name another kind") from None
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
-        raise InputError.one(str(folder), what, hint="is the path right?") from None
+        raise InputError.one(str(folder), what, hint="check the path") from None
     click.echo(f"wrote {folder}: {', '.join(files)}")
     click.echo("next:")
     click.echo(f"  test      cd {folder} && python -m pytest")
@@ -134,7 +135,7 @@ def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:
     from assay.contract.parse import find_contract, parse_contract  # noqa: PLC0415
     from assay.planning.prepare import SHIPPED  # noqa: PLC0415
 
-    return tuple(parse_contract(find_contract(one)) for one in names or SHIPPED)
+    return tuple(parse_contract(find_contract(name)) for name in names or SHIPPED)
 
 
 def _draft(
@@ -162,20 +163,20 @@ def _draft(
         **start.defaults,
     }
     chosen: dict[str, str] = {}
-    whys = dict(start.whys)
+    reasons = dict(start.whys)
     for key, question in QUESTIONS.items():
         answer = given.get(key)
         if answer is None and not yes and not (key == "extends" and path):
             answer = _ask(key, question, answers[key])
         if answer is None:
             answer = answers[key]
-            if key in UNSAID:
-                whys.setdefault(key, UNSAID[key])
+            if key in DEFAULT_REASONS:
+                reasons.setdefault(key, DEFAULT_REASONS[key])
         else:
             # The user gave the answer: it is no guess.
-            whys.pop(key, None)
-        chosen[key] = _sound(key, answer)
-    return start.draft(chosen, whys)
+            reasons.pop(key, None)
+        chosen[key] = _checked(key, answer)
+    return start.draft(chosen, reasons)
 
 
 #: The questions, in this order.
@@ -189,8 +190,8 @@ QUESTIONS: Mapping[str, str] = {
     "fixtures": "Where does test data come from? control = control API, roles = existing test customers, none",
     "extends": "Shipped target with the API profile that the bank implements",
 }
-#: The reasons in the file for answers that nobody gave.
-UNSAID: Mapping[str, str] = {
+#: The reasons in the file for answers that were not given.
+DEFAULT_REASONS: Mapping[str, str] = {
     "base_url": "an example, because no URL was given",
     "zone": "a default, because none was given",
     "auth": "a default, because none was given",
@@ -209,57 +210,58 @@ def _ask(key: str, question: str, default: str) -> str:
     while True:
         answer: Any = click.prompt(question, default=default, type=kind)
         try:
-            return _sound(key, str(answer))
+            return _checked(key, str(answer))
         except InputError as error:
             click.echo(f"  {error.problems[0].what} ({error.problems[0].hint})")
 
 
-def _sound(key: str, answer: str) -> str:
+def _checked(key: str, answer: str) -> str:
     """Return an answer that can be written into the file; InputError says what is wrong."""
     if key in {"zone", "presence"} and answer in {"", "-"}:
         return ""
-    wrong = SOUND[key](answer) if key in SOUND else None
-    if wrong:
-        raise InputError.one(f"--{key.replace('_', '-')}", wrong[0], hint=wrong[1])
+    problem = CHECKS[key](answer) if key in CHECKS else None
+    if problem:
+        what, hint = problem
+        raise InputError.one(f"--{key.replace('_', '-')}", what, hint=hint)
     return answer.strip()
 
 
-def _sound_name(answer: str) -> tuple[str, str] | None:
+def _check_name(answer: str) -> tuple[str, str] | None:
     if _NAME.fullmatch(answer.strip()) and len(answer) <= 64:  # noqa: PLR2004 -- of names
         return None
     return "expected a name of lower-case letters, digits, dots and hyphens", "for example my-bank"
 
 
-def _sound_url(answer: str) -> tuple[str, str] | None:
+def _check_url(answer: str) -> tuple[str, str] | None:
     from assay.binding.checks import bad_url  # noqa: PLC0415
 
     return bad_url(answer.strip())
 
 
-def _sound_zone(answer: str) -> tuple[str, str] | None:
+def _check_zone(answer: str) -> tuple[str, str] | None:
     from assay.contract.files.load import read_zone  # noqa: PLC0415
 
     hint = read_zone(answer.strip())
     return ("unknown time zone", hint) if isinstance(hint, str) else None
 
 
-def _sound_header(answer: str) -> tuple[str, str] | None:
+def _check_header(answer: str) -> tuple[str, str] | None:
     if _HEADER.fullmatch(answer.strip()) and answer.lower() not in {"authorization", "cookie"}:
         return None
     return "expected the name of a header without secrets", "for example PSU-IP-Address"
 
 
 #: The checks of answers that are not chosen from a list.
-SOUND: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
-    "name": _sound_name,
-    "base_url": _sound_url,
-    "zone": _sound_zone,
-    "presence": _sound_header,
+CHECKS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
+    "name": _check_name,
+    "base_url": _check_url,
+    "zone": _check_zone,
+    "presence": _check_header,
 }
 
 
 def _name(out: Path) -> str:
-    """Return a target name made of a file name."""
+    """Return a target name derived from a file name."""
     name = re.sub(r"[^a-z0-9]+", "-", out.stem.lower()).strip("-")[:64].strip("-")
     return name if _NAME.fullmatch(name) else "my-bank"
 
@@ -274,7 +276,9 @@ def _report(out: Path, text: str, draft: TargetDraft) -> int:
     missing = [
         (number, row.strip()) for number, row in rows if row.lstrip().startswith("# missing")
     ]
-    click.echo(f"Wrote {out}: {len(guessed)} guessed lines, {len(missing)} gaps")
+    click.echo(
+        f"Wrote {out}: {counted(len(guessed), 'guessed line')}, {counted(len(missing), 'gap')}"
+    )
     for number, row in missing:
         click.echo(f"  {out}:{number}: {row.removeprefix('# ')}")
     # Any problem in it is reported as by `assay check`.

@@ -24,7 +24,7 @@ Examples:
   assay judge traffic.har --target bank.yaml --base http://127.0.0.1:9000 --party tpp
   assay judge reports/local/before-go-live/journal.jsonl
 """
-#: The number of kinds of foreign requests that are listed.
+#: The number of kinds of unjudged requests that are listed.
 LISTED = 10
 
 
@@ -35,7 +35,7 @@ LISTED = 10
 @options.selection
 @click.option(
     "--party",
-    type=click.Choice([one.value for one in Party]),
+    type=click.Choice([party.value for party in Party]),
     default=Party.BANK.value,
     show_default=True,
     help="Party to judge: the bank, which answered, or the TPP, which called.",
@@ -46,7 +46,7 @@ LISTED = 10
     multiple=True,
     metavar="URL",
     help="Base URL of the recorded requests, if it is not that of the target (for example that of "
-    "a proxy). Repeatable: the target's other hosts, in their order.",
+    "a proxy). Repeatable, for the other hosts of the target file in their order.",
 )
 @options.out
 @options.allow_incomplete

@@ -1,7 +1,7 @@
 """The command line `assay`: a table of commands, each imported when it is used.
 
-An error that a user can fix is one line each, with exit code 2. Commands and pytest plugin
-call the same functions.
+Each error that a user can fix is one line; the exit code is 2. The commands and the pytest
+plugin call the same functions.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class Commands(click.Group):
 
 EXAMPLES = """\b
 Examples:
-  assay run                                the shipped contracts on the embedded sandbox
-  assay serve --port 8080                  the same sandbox over HTTP, to be tested with
-  assay run --target http://127.0.0.1:8080
-  assay plan --target bank.yaml            what a run on your bank would test and cost
-  assay run --target bank.yaml -k quota    only the obligations with this word in their id
+  assay run                                 test the embedded sandbox with the shipped contracts
+  assay serve --port 8080                   serve the same sandbox over HTTP
+  assay run --target http://127.0.0.1:8080  test the served sandbox
+  assay plan --target bank.yaml             show what a run on your bank would test and cost
+  assay run --target bank.yaml -k quota     test the obligations with this word in their id
 
 \b
 Exit codes:

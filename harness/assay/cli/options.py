@@ -1,23 +1,15 @@
-"""Options that several commands share, and the lines that say what a run will cost."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from assay.contexts.covering import Depth
-from assay.estimate.estimate import announced, in_turn
-from assay.fixtures.waiting import NONE, can_wait, format_span, span, with_clock
-from assay.planning.plan import plan
-from assay.planning.prepare import Prepared
-
-if TYPE_CHECKING:
-    from assay.execution.session import RunResult
+from assay.fixtures.waiting import span
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -163,67 +155,3 @@ def dry_run(command: F) -> F:
     return click.option(
         "--dry-run", is_flag=True, help="Print what the run would cost, and send nothing."
     )(command)
-
-
-def waiting_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterator[str]:
-    """Yield how long a run will wait, and how long it would wait to verify every time rule.
-
-    Yields nothing where no waiting is needed.
-    """
-    target, now = prepared.target, now or datetime.now(UTC)
-    if not can_wait(target):
-        return
-    if announcement := announced(prepared.plan, target, now):
-        yield announcement
-    # All trials of the selected obligations, as if the clock could be moved.
-    selected = {one.obligation.id for one in prepared.plan.items}
-    timed_plan = plan(prepared.bound, with_clock(target), lambda one: one.id in selected)
-    waits = [one for one in in_turn(timed_plan, now, len(target.sca.screens)) if one.span]
-    asked = prepared.plan.asked
-    if any(each.id not in asked for one in waits for each in one.trial.settles):
-        total = format_span(sum((one.span for one in waits), NONE))
-        yield f"verifying every time rule by waiting takes {total}: --wait {total}"
-
-
-def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
-    """Yield what a run costs where customers are real; always for a dry run."""
-    if prepared.feasibility is None and not dry:
-        return
-    from assay.estimate.cost import cost_of, lines  # noqa: PLC0415 -- not for every plan
-
-    cost = cost_of(prepared.foreseen(), prepared.target)
-    if dry:
-        yield f"{len(prepared.plan.items)} obligations, {cost.unverified} of them unverified"
-        pages = ", and one for each further page of a list" if prepared.feasibility else ""
-        yield f"{cost.calls} calls in {cost.trials} trials{pages}"
-    yield from lines(cost)
-
-
-def print_dry_run(prepared: Prepared) -> int:
-    """Print what a run would cost; return the exit code."""
-    for line in (*cost_lines(prepared, dry=True), *waiting_lines(prepared), "nothing was sent"):
-        click.echo(line)
-    return 0
-
-
-def cost_json(prepared: Prepared) -> Iterator[str]:
-    """Yield what a run costs as one JSON object, where customers are real."""
-    if prepared.feasibility is not None:
-        from assay.estimate.cost import cost_of, record  # noqa: PLC0415 -- as above
-
-        yield json.dumps({"cost": record(cost_of(prepared.feasibility, prepared.target))})
-
-
-def shortage_lines(result: RunResult) -> Iterator[str]:
-    """Yield how many obligations the budgets left out of a run, and what stopped the run."""
-    from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
-
-    number = sum(is_held_back(one) for one in result.verdicts)
-    if number:
-        skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
-        yield (
-            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
-            " run again tomorrow"
-        )
-    if result.stopped:
-        yield result.stopped

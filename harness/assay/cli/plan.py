@@ -1,11 +1,13 @@
-"""`assay plan`: every obligation, what it needs, what it costs, what stays open."""
+"""`assay plan`: every obligation, what it needs, what it costs, what stays open.
+
+`assay run --dry-run` prints the costs alone.
+"""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -14,10 +16,13 @@ import click
 from assay.cli import options
 from assay.cli.coverage import coverage_lines, coverage_records
 from assay.contexts.covering import Depth
+from assay.estimate.estimate import announced, in_turn
+from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
 from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
-from assay.planning.prepare import prepare
+from assay.planning.plan import plan as make_plan
+from assay.planning.prepare import Prepared, prepare
 from assay.report.wording import counted
 
 EPILOG = """\b
@@ -63,19 +68,17 @@ def command(
     )
     plan = prepared.plan
     lines = (
-        (json.dumps(planned(one)) for one in plan.items) if as_json else plan_lines(plan, verbose)
+        (json.dumps(planned(item)) for item in plan.items) if as_json else plan_lines(plan, verbose)
     )
     for line in lines:
         click.echo(line)
-    for line in options.cost_json(prepared) if as_json else options.cost_lines(prepared):
+    for line in cost_json(prepared) if as_json else cost_lines(prepared):
         click.echo(line)
     if as_json:
         for record in coverage_records(prepared.contexts):
             click.echo(json.dumps(record))
         return 0
-    for line in options.waiting_lines(prepared):
-        click.echo(line)
-    for line in coverage_lines(prepared.contexts, verbose):
+    for line in (*waiting_lines(prepared), *coverage_lines(prepared.contexts, verbose)):
         click.echo(line)
     return 0
 
@@ -83,7 +86,7 @@ def command(
 def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
     """Yield the plan as lines of text."""
     for _, group in groupby(
-        plan.items, key=lambda one: (one.obligation.contract, one.obligation.clause)
+        plan.items, key=lambda item: (item.obligation.contract, item.obligation.clause)
     ):
         items = list(group)
         yield from _clause(items, verbose)
@@ -99,14 +102,15 @@ def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         signatures = counted(count_signatures(plan), "signature")
         trials = counted(plan.signed, "trial")
         yield f"up to {signatures} by a person, in {trials}, which come last"
-    untested = (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED)
-    for disposition in untested:
-        count = sum(item.disposition is disposition for item in plan.items)
+    for fate in (Disposition.UNVERIFIED, Disposition.NOT_APPLICABLE, Disposition.UNSPECIFIED):
+        count = sum(item.disposition is fate for item in plan.items)
         if count:
-            yield f"{count} {disposition.value}"
-    unverified = [item for item in plan.items if item.disposition is Disposition.UNVERIFIED]
-    for reason, count in sorted(Counter(item.reason for item in unverified).items()):
-        yield f"  {count} unverified: {reason}"
+            yield f"{count} {fate.value}"
+    for why in sorted(
+        {item.reason for item in plan.items if item.disposition is Disposition.UNVERIFIED}
+    ):
+        number = sum(item.reason == why for item in plan.items)
+        yield f"  {number} unverified: {why}"
 
 
 def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
@@ -121,24 +125,75 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
         yield _line(item, first_of_trial=item.obligation.trial not in priced)
         priced.add(item.obligation.trial)
         if verbose:
-            one = item.obligation
-            yield f"      {one.statement if one.kind == UNSPECIFIED else one.description}"
+            obligation = item.obligation
+            open_point = obligation.kind == UNSPECIFIED
+            yield f"      {obligation.statement if open_point else obligation.description}"
 
 
 def _explained(plan: Plan, item: Planned) -> Iterator[str]:
-    """Yield what the kind of a clause derived from it, if it tells."""
-    one = item.obligation
-    applied = plan.clauses[one.contract].get(one.clause)
-    explanation = applied.kind.explain() if applied is not None else None
+    """Yield what the kind of a clause derived from it, where the kind explains it."""
+    clause = plan.clauses[item.obligation.contract].get(item.obligation.clause)
+    explanation = clause.kind.explain() if clause is not None else None
     if explanation is not None:
         for line in explanation.splitlines():
             yield f"    {line}".rstrip()
 
 
 def _line(item: Planned, *, first_of_trial: bool) -> str:
-    one = item.obligation
+    obligation = item.obligation
     if item.disposition is not Disposition.ASK:
-        return f"  {one.facet:<26} {item.disposition.value}: {item.reason}"
+        return f"  {obligation.facet:<26} {item.disposition.value}: {item.reason}"
     cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}"
-    needs = ", ".join(sorted(need.value for need in one.needs))
-    return f"  {one.facet:<26} {cost if first_of_trial else 'as above':<10} needs {needs}"
+    needs = ", ".join(sorted(need.value for need in obligation.needs))
+    return f"  {obligation.facet:<26} {cost if first_of_trial else 'as above':<10} needs {needs}"
+
+
+def waiting_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterator[str]:
+    """Yield how long a run will wait, and how long it would wait to verify every time rule.
+
+    Yields nothing where no waiting is needed.
+    """
+    target, now = prepared.target, now or datetime.now(UTC)
+    if not can_wait(target):
+        return
+    if announcement := announced(prepared.plan, target, now):
+        yield announcement
+    # All trials of the selected obligations, as if the clock could be moved.
+    selected = {item.obligation.id for item in prepared.plan.items}
+    timed_plan = make_plan(
+        prepared.bound, with_clock(target), lambda obligation: obligation.id in selected
+    )
+    waits = [wait for wait in in_turn(timed_plan, now, len(target.sca.screens)) if wait.span]
+    tested = prepared.plan.asked
+    if any(obligation.id not in tested for wait in waits for obligation in wait.trial.settles):
+        total = format_span(sum((wait.span for wait in waits), NONE))
+        yield f"verifying every time rule by waiting takes {total}: --wait {total}"
+
+
+def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
+    """Yield what a run costs where customers are real; always for a dry run."""
+    if prepared.feasibility is None and not dry:
+        return
+    from assay.estimate.cost import cost_of, lines  # noqa: PLC0415 -- not for every plan
+
+    cost = cost_of(prepared.foreseen(), prepared.target)
+    if dry:
+        yield f"{len(prepared.plan.items)} obligations, {cost.unverified} of them unverified"
+        pages = ", and one for each further page of a list" if prepared.feasibility else ""
+        yield f"{cost.calls} calls in {cost.trials} trials{pages}"
+    yield from lines(cost)
+
+
+def print_dry_run(prepared: Prepared) -> int:
+    """Print what a run would cost; return the exit code."""
+    for line in (*cost_lines(prepared, dry=True), *waiting_lines(prepared), "nothing was sent"):
+        click.echo(line)
+    return 0
+
+
+def cost_json(prepared: Prepared) -> Iterator[str]:
+    """Yield what a run costs as one JSON object, where customers are real."""
+    if prepared.feasibility is not None:
+        from assay.estimate.cost import cost_of, record  # noqa: PLC0415 -- as above
+
+        yield json.dumps({"cost": record(cost_of(prepared.feasibility, prepared.target))})

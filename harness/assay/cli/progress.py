@@ -1,17 +1,24 @@
-"""The progress bar of a run on a terminal, and messages to a person who signs.
+"""Progress of a run and of an examination on a terminal, and messages to a person who signs.
 
-The bar counts calls, whose number the plan has. Without a terminal there is no bar.
+The bar of a run counts calls, whose number is known from the plan. Without a terminal there
+is no bar.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import click
 
 from assay.execution.session import Session
 from assay.planning.plan import Trial
-from assay.sca.prompt import StderrPrompt
+from assay.sca.protocol import StderrPrompt
+
+if TYPE_CHECKING:
+    from assay.doctor.probes import DoctorCost
 
 
 class Progress:
@@ -26,7 +33,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._shown:
-            from rich.console import Console  # noqa: PLC0415 -- only for eyes
+            from rich.console import Console  # noqa: PLC0415 -- only on a terminal
             from rich.progress import (  # noqa: PLC0415
                 BarColumn,
                 MofNCompleteColumn,
@@ -63,14 +70,14 @@ class Progress:
         self._activity = f"{contract}: random search ({how})"
         self._describe(self._activity)
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Print a message to a person, above the bar; also with `quiet`."""
         if self._bar is None:
-            StderrPrompt().tell(text)
+            StderrPrompt().show(text)
         else:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def left(self, seconds: float) -> None:
+    def countdown(self, seconds: float) -> None:
         """Show how many seconds a person has left, or the trial again for 0."""
         minutes, rest = divmod(round(seconds), 60)
         self._describe(f"waiting for you: {minutes}:{rest:02}" if seconds else self._activity)
@@ -87,3 +94,53 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class ExaminationProgress:
+    """Progress of the examination: the current check on a terminal, and the cost of the calls."""
+
+    def __init__(self, terminal: bool, echo: Callable[[str], None] = click.echo) -> None:
+        self.terminal = terminal
+        self.echo = echo
+        self.name, self.calls = "", 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._show("")
+
+    def on_step(self, name: str, cost: DoctorCost | None) -> None:
+        """Show the next check."""
+        self.name = name
+        if cost is not None and cost.calls:
+            self._show("")
+            self.echo(f"doctor: {_announced(cost)}")
+        self._show(name)
+
+    def on_call(self) -> None:
+        """Count an event of a probe."""
+        self.calls += 1
+        self._show(f"{self.name}: {self.calls}")
+
+    def _show(self, text: str) -> None:
+        if self.terminal:
+            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+
+
+def _announced(cost: DoctorCost) -> str:
+    """Return one line that says which calls will be made."""
+    names = ", ".join(f"{name} {n}" for name, n in sorted((cost.attended + cost.alone).items()))
+    details = [
+        f"{number} {what}"
+        for number, what in (
+            (cost.alone.total(), "without the customer"),
+            (cost.consents, "that transmit a consent"),
+            (cost.made, "that create a request"),
+        )
+        if number
+    ]
+    line = f"about {cost.calls} calls ({names})"
+    line += f"; including {', '.join(details)}" if details else ""
+    signatures = "a signature" if cost.signatures == 1 else f"{cost.signatures} signatures"
+    return line + (f"; {signatures}" if cost.signatures else "")

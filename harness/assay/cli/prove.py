@@ -44,13 +44,16 @@ def command(keywords: str, workers: int | None, out: Path | None) -> int:
     variant none. Every obligation must have a mutant. Otherwise the exit code is 1.
     """
     matrix = prove(matching("-k", keywords), workers=workers, on_row=_show)
+    if not matrix.rows:
+        click.echo(f"no mutant or neutral variant has an id that matches -k {keywords!r}")
+        return Exit.VIOLATION.value
     for line in summary_lines(matrix, whole=not keywords):
         click.echo(line)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text("\n".join(markdown_lines(matrix)) + "\n", encoding="utf-8")
-    holds = matrix.proved if not keywords else matrix.rows and not matrix.wrong
-    return Exit.OK.value if holds else Exit.VIOLATION.value
+    as_expected = not matrix.wrong if keywords else matrix.proved
+    return Exit.OK.value if as_expected else Exit.VIOLATION.value
 
 
 def _show(row: MatrixRow) -> None:
@@ -64,9 +67,9 @@ def _result(row: MatrixRow) -> str:
         return "no violation" if row.as_expected else "not expected: " + ", ".join(wrong)
     if row.as_expected:
         return ", ".join(sorted(row.violated))
-    missed, others = sorted(row.expected - row.violated), sorted(row.violated - row.expected)
+    missed, unexpected = sorted(row.expected - row.violated), sorted(row.violated - row.expected)
     parts = [f"not found: {', '.join(missed)}"] if missed else []
-    parts += [f"not expected: {', '.join(others)}"] if others else []
+    parts += [f"not expected: {', '.join(unexpected)}"] if unexpected else []
     return "; ".join(parts)
 
 
@@ -97,8 +100,8 @@ def markdown_lines(matrix: Matrix) -> Iterator[str]:
     yield "|---|---|---|---|"
     for row in matrix.rows:
         if not row.neutral:
-            found = "<br>".join(f"`{id_}`" for id_ in sorted(row.violated)) or "none"
-            yield f"| `{row.id}` | {row.description} | {found} | {_yes(row)} |"
+            violations = "<br>".join(f"`{id_}`" for id_ in sorted(row.violated)) or "none"
+            yield f"| `{row.id}` | {row.description} | {violations} | {_yes(row)} |"
     yield ""
     yield "| neutral variant | difference | no violation found |"
     yield "|---|---|---|"

@@ -116,7 +116,7 @@ def _begin(url: str, bank: str, path: Path, *, rewrite: bool, local: bool) -> No
     if rewrite:
         click.echo("  note    links in responses are rewritten to this proxy (see --no-rewrite)")
     if not local:
-        click.echo("  warning anybody who can reach this address can use it with your certificate")
+        click.echo("  warning anyone who can reach this address can use it with your certificate")
     click.echo(f"  use     {url} as the base URL of your client")
     click.echo(f"  judge   assay judge {path} --party tpp --target my-bank.yaml")
 
@@ -139,9 +139,9 @@ def _interruption() -> Generator[Event, None, None]:
     def end(_number: int, _frame: FrameType | None) -> None:
         interrupted.set()
 
-    before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield interrupted
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

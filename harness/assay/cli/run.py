@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import doctor, options
+from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
@@ -153,7 +154,7 @@ def run(given: RunOptions) -> int:
     """
     sequences = read_sequences(given.replays)
     prepared = prepare(
-        given.contracts or [*dict.fromkeys(one.contract for one in sequences)],
+        given.contracts or [*dict.fromkeys(sequence.contract for sequence in sequences)],
         given.target,
         keywords=given.keywords,
         marks=given.marks,
@@ -162,7 +163,7 @@ def run(given: RunOptions) -> int:
         contexts=Depth.BASE if sequences else given.contexts,
     )
     if given.dry_run:
-        return options.print_dry_run(prepared)
+        return print_dry_run(prepared)
     if not given.no_doctor and not doctor.fit(
         prepared, given.target, given.ledger, quiet=given.quiet
     ):
@@ -213,10 +214,10 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
     """Make the target ready, and announce how long the run will wait."""
     environment = set_up(prepared.target, seed=given.seed, wait=given.wait, ledger=given.ledger)
 
-    def tell(text: str) -> None:
-        environment.person.tell(text)  # looked up late: the progress bar takes its place
+    def show(text: str) -> None:
+        environment.person.show(text)  # looked up late: the progress bar replaces it
 
-    announce(None if given.quiet else environment.waiting, plan, prepared.target, tell)
+    announce(None if given.quiet else environment.waiting, plan, prepared.target, show)
     return environment
 
 
@@ -314,8 +315,23 @@ def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
     """Write the reports and print the summary; return the exit code."""
     _print_summary(write_reports(folder), quiet=quiet)
     click.echo(f"report: {folder / REPORTS['html']}")
-    for line in options.shortage_lines(result):
+    for line in _shortage_lines(result):
         click.echo(line)
     for fault in result.faults:
         click.echo(f"assay: harness fault: {fault}", err=True)
     return result.exit.value
+
+
+def _shortage_lines(result: RunResult) -> Iterator[str]:
+    """Yield how many obligations the budgets left out of a run, and what stopped the run."""
+    from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
+
+    number = sum(map(is_held_back, result.verdicts))
+    if number:
+        skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
+        yield (
+            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
+            " run again tomorrow"
+        )
+    if result.stopped:
+        yield result.stopped

@@ -1,20 +1,27 @@
-"""`assay serve`: the sandbox bank over HTTP."""
+"""`assay serve`: the sandbox bank over HTTP, with the security that the options require.
+
+Certificates are created in a folder of the user's choice and used again next time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.serve_security import ServeSecurity
 from assay.errors import InputError, did_you_mean
 from assay.sandbox.dialects import BASE_PATHS, DIALECTS
 from assay.sandbox.policies import SOUND, Policies
 
 if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
     from assay.sandbox.guard import SignatureKind
-    from assay.sandbox.guard.server import Demand
+    from assay.sandbox.guard.certificates import CertificateFolder
+    from assay.sandbox.guard.server import Demand, Tls
 
 EPILOG = """\b
 Examples:
@@ -88,29 +95,27 @@ def command(
     app = make_app(policies)
     if dialect:
         app = DIALECTS[dialect](app)
-    demands = ServeSecurity(folder=tls, mutual=mutual, signatures=signatures, oauth=oauth)
-    app, shown = demands.put_before(app)
+    security = ServeSecurity(folder=tls, mutual=mutual, signatures=signatures, oauth=oauth)
+    app, tls_settings = security.put_before(app)
     try:
-        server = listen(host, port, app, shown)
+        server = listen(host, port, app, tls_settings)
     except OSError as error:
         what = f"cannot listen on {host}:{port}: {error.strerror}"
         raise InputError.one("serve", what, hint="choose another port with --port") from None
-    scheme = "https" if shown else "http"
+    scheme = "https" if tls_settings else "http"
     url = f"{scheme}://{host}:{server.effective_port}{BASE_PATHS[dialect] if dialect else ''}"
     click.echo(f"serving {f'the mutant {mutant}' if mutant else 'the sandbox bank'} on {url}")
     click.echo("  (stop with Ctrl-C)")
-    if demands:
+    if security:
         click.echo(f"  test it   with a target file that has base_url: {url}")
-    else:
-        click.echo(f"  test it   assay run --target {url}")
-    if demands:
-        for line in demands.instructions(f"{scheme}://{host}:{server.effective_port}"):
+        for line in security.instructions(f"{scheme}://{host}:{server.effective_port}"):
             click.echo(f"  {line}")
         return _until_interrupted(server)
+    click.echo(f"  test it   assay run --target {url}")
     for token in DEMO_TOKENS.values():
-        click.echo(f"  look at   curl -H 'Authorization: Bearer {token}' {url}/accounts")
+        click.echo(f"  read      curl -H 'Authorization: Bearer {token}' {url}/accounts")
     provider = next(iter(DEMO_PROVIDERS))
-    click.echo(f"  pay by    POST {url}/payment-requests with 'Authorization: Bearer {provider}'")
+    click.echo(f"  pay       POST {url}/payment-requests with 'Authorization: Bearer {provider}'")
     return _until_interrupted(server)
 
 
@@ -128,9 +133,94 @@ def _policies(mutant: str | None) -> Policies:
         return SOUND
     from assay.sandbox import mutants  # noqa: PLC0415 -- seldom asked for
 
-    faulty = {one.id: one.change for one in (*mutants.MUTANTS, *mutants.PIS_MUTANTS)}
-    change = faulty | {one.id: one.change for one in mutants.NEUTRAL}
+    faulty = {fault.id: fault.change for fault in (*mutants.MUTANTS, *mutants.PIS_MUTANTS)}
+    change = faulty | {variant.id: variant.change for variant in mutants.NEUTRAL}
     if mutant not in change:
         hint = did_you_mean(mutant, change) or "`assay prove` lists all of them"
         raise InputError.one("--mutant", f"there is no mutant {mutant!r}", hint=hint)
     return change[mutant](SOUND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeSecurity:
+    """What a served sandbox requires of its callers; by default nothing."""
+
+    folder: Path | None
+    mutual: Demand | None
+    signatures: SignatureKind | None
+    oauth: bool
+
+    def __bool__(self) -> bool:
+        """Whether anything is required."""
+        return self.folder is not None or self.oauth
+
+    def put_before(self, app: WSGIApplication) -> tuple[WSGIApplication, Tls | None]:
+        """Return a bank behind these requirements, and the TLS settings to serve it with.
+
+        Raises:
+            InputError: an option needs another one, or the folder cannot be used.
+
+        """
+        for name, given in (("--mutual", self.mutual), ("--signatures", self.signatures)):
+            if given and self.folder is None:
+                what = f"{name} needs certificates"
+                raise InputError.one("serve", what, hint="add --tls DIR")
+        from assay.sandbox.guard import guarded  # noqa: PLC0415 -- seldom needed
+
+        if self.folder is None:
+            return guarded(app, oauth=self.oauth), None
+        from assay.sandbox.guard.server import Tls  # noqa: PLC0415
+
+        certificates = _certificates(self.folder)
+        tls = Tls(
+            certificate=certificates.certificate("server"),
+            key=certificates.key("server"),
+            clients=certificates.certificate("ca") if self.mutual else None,
+            demand=self.mutual or "handshake",
+        )
+        try:
+            tls.context()
+            keys = certificates.signers() if self.signatures else None
+        except (OSError, ValueError):
+            what = f"{self.folder} has a file that is not a certificate, or not its key"
+            raise InputError.one("--tls", what, hint="name an empty or new folder") from None
+        return guarded(app, signatures=self.signatures, keys=keys, oauth=self.oauth), tls
+
+    def instructions(self, url: str) -> Iterator[str]:
+        """Yield what a caller needs, as lines of text."""
+        curl = "curl"
+        if self.folder is not None:
+            from assay.sandbox.guard.certificates import FILES, KEY_IDS  # noqa: PLC0415
+
+            yield f"certificates in {self.folder}, each NAME.pem with its NAME-key.pem:"
+            yield from (f"  {name:<12} {what}" for name, what in FILES.items())
+            curl += f" --cacert {self.folder / 'ca.pem'}"
+            if self.mutual:
+                files = (self.folder / name for name in ("client.pem", "client-key.pem"))
+                curl += " --cert {} --key {}".format(*files)
+            if self.signatures:
+                yield f"key identifiers for signatures ({self.signatures}):"
+                rsa_only = self.signatures == "cavage"
+                yield from (f"  {key_id}" for key_id in KEY_IDS if not rsa_only or "rsa" in key_id)
+        if self.oauth:
+            from assay.sandbox.guard.oauth import demo_accounts  # noqa: PLC0415
+
+            yield "customers (for the screens) and clients (for tokens):"
+            yield from (f"  {line}" for line in demo_accounts())
+            curl += " -u demo-tpp:demo-tpp-secret -d grant_type=client_credentials"
+            yield f"get a token {curl} {url}/oauth/token"
+        elif not self.signatures:
+            yield f"read        {curl} -H 'Authorization: Bearer demo-alice' {url}/accounts"
+
+
+def _certificates(folder: Path) -> CertificateFolder:
+    from assay.sandbox.guard.certificates import IncompleteFolder, open_certificates  # noqa: PLC0415
+
+    try:
+        return open_certificates(folder)
+    except IncompleteFolder as error:
+        what = f"{folder} has some of the files, but not {error}"
+        raise InputError.one("--tls", what, hint="name an empty or new folder") from None
+    except OSError as error:
+        what = f"{folder} cannot be read or written: {error.strerror}"
+        raise InputError.one("--tls", what, hint="name another folder") from None

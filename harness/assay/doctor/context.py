@@ -1,10 +1,11 @@
-"""State of an examination: the target file, its contracts, and every answer received."""
+"""State of an examination: the target file, every answer received, and the findings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from assay.binding.decode import body_of
 from assay.binding.encode import BARE
 from assay.binding.pointer import MISSING, find, lists
 from assay.binding.target import OperationBinding, Target, TransportKind
+from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Contract, Json, Operation
 from assay.doctor.probes import PRESENCE
 from assay.errors import Problem
@@ -19,6 +21,74 @@ from assay.execution.environment import Environment
 from assay.history import Authorised, Effects, Event, Exchange, Subject, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import Prepared
+from assay.report.sanitize import clean
+
+#: How much of a text from the target is quoted, in characters.
+MOST = 160
+
+
+class Weight(Enum):
+    """How certain a finding is; the value is the word for it in the output."""
+
+    FAULT = "fault"
+    #: Either the target file is wrong or the target behaves unusually: a question.
+    DOUBT = "doubt"
+    UNSEEN = "not seen"
+    #: Nothing is wrong, but it deserves a look: a line marked as a guess.
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One problem at one place: what was expected, what was found, and a hint.
+
+    `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place.
+    `expected` is empty where `found` is a complete statement.
+    """
+
+    weight: Weight
+    path: str
+    line: int
+    key: str
+    expected: str
+    found: str
+    hint: str = ""
+
+    @property
+    def blocking(self) -> bool:
+        """Whether it would make the verdicts of a run wrong, and so must be fixed first."""
+        return self.weight in {Weight.FAULT, Weight.DOUBT}
+
+    @property
+    def problem(self) -> Problem:
+        """The finding in the form in which all commands report a problem in a file."""
+        key = f"{self.key}: " if self.key else ""
+        asked = "; is this intended?" if self.weight is Weight.DOUBT else ""
+        expected = f"expected {self.expected}, found " if self.expected else ""
+        what = f"{key}{expected}{self.found}{asked}"
+        return Problem(path=self.path, line=self.line, what=what, hint=self.hint, key=self.key)
+
+    def __str__(self) -> str:
+        return str(self.problem)
+
+
+def from_problem(problem: Problem) -> Finding:
+    """Return a problem that another part of Assay reported, as a finding."""
+    return Finding(
+        weight=Weight.FAULT,
+        path=problem.path,
+        line=problem.line,
+        key=problem.key,
+        expected="",
+        found=one_line(problem.statement),
+        hint=problem.hint,
+    )
+
+
+def one_line(text: str) -> str:
+    """Return a text from the target, cut to a bound, without control characters, in one line."""
+    return " ".join(clean(text, 3 * MOST).split())
+
 
 #: HTTP statuses of success.
 GOOD = range(200, 300)
@@ -38,12 +108,26 @@ class SeenAnswer:
 
     @property
     def status(self) -> int:
-        """The HTTP status; 0 where no answer came."""
+        """The HTTP status; 0 if there was no answer."""
         return self.exchange.wire.status
 
     @property
+    def accepted(self) -> bool:
+        """Whether the call was accepted, by the outcomes of the target file."""
+        return self.exchange.accepted
+
+    @property
+    def subject(self) -> str:
+        """The name of the probe's customer, which no other probe has."""
+        return f"{self.probe} {self.exchange.call.subject}"
+
+    def place(self, *key: str | int) -> Pointer:
+        """Return a key of the operation in the target file."""
+        return ("operations", self.operation.id, *key)
+
+    @property
     def good(self) -> bool:
-        """Whether the HTTP status is one of success, whatever the target file makes of it."""
+        """Whether the HTTP status means success, independently of the target file."""
         return self.status in GOOD
 
     @property
@@ -60,7 +144,7 @@ class SeenAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyEnd:
-    """Why a probe of a contract could not go on: what is missing, and the key that provides it.
+    """Why a probe could not be completed: what is missing, and the key that provides it.
 
     `key` is empty where no key of the target file does. `segment` is the customer segment
     that the probe was to create, if that was its purpose.
@@ -112,7 +196,7 @@ class DoctorContext:
 
     @property
     def today(self) -> date:
-        """The current day by our own clock."""
+        """The current date by the clock of this machine."""
         return datetime.now(UTC).date()
 
     @property
@@ -125,17 +209,14 @@ class DoctorContext:
         match event:
             case Exchange():
                 operation = contract.operations[event.call.operation]
-                binding = self.target.operations.get(operation.id, BARE)
-                body = body_of(event.wire)
-                self.answers.append(
-                    SeenAnswer(
-                        probe=probe,
-                        operation=operation,
-                        binding=binding,
-                        exchange=event,
-                        body=body,
-                    )
+                answer = SeenAnswer(
+                    probe=probe,
+                    operation=operation,
+                    binding=self.target.operations.get(operation.id, BARE),
+                    exchange=event,
+                    body=body_of(event.wire),
                 )
+                self.answers.append(answer)
             case Subject():
                 self.subjects[f"{probe} {event.name}"] = event
             case Effects():
@@ -145,37 +226,65 @@ class DoctorContext:
 
     def of(self, operation: str) -> tuple[SeenAnswer, ...]:
         """Return the answers of an operation, except those of the presence probe."""
-        return tuple(
-            one
-            for one in self.answers
-            if one.operation.id == operation and not one.probe.endswith(PRESENCE)
-        )
+        answers = (answer for answer in self.answers if answer.operation.id == operation)
+        return tuple(answer for answer in answers if not answer.probe.endswith(PRESENCE))
 
     @property
     def presences(self) -> tuple[SeenAnswer, ...]:
         """The answers of the presence probe, which uses up the calls without the customer."""
-        return tuple(one for one in self.answers if one.probe.endswith(PRESENCE))
+        return tuple(answer for answer in self.answers if answer.probe.endswith(PRESENCE))
 
-    def plain(self, operation: str) -> tuple[SeenAnswer, ...]:
-        """Return the answers to plain first calls of an operation."""
-        return tuple(one for one in self.of(operation) if ordinary(one.exchange))
+    def plain(self, *operations: str) -> tuple[SeenAnswer, ...]:
+        """Return the answers to plain first calls of operations."""
+        answers = (answer for operation in operations for answer in self.of(operation))
+        return tuple(answer for answer in answers if ordinary(answer.exchange))
+
+    def first(self, operation: str) -> SeenAnswer | None:
+        """Return the answer to the first plain call of an operation, if there was one."""
+        return next(iter(self.plain(operation)), None)
+
+    @property
+    def grants(self) -> tuple[SeenAnswer, ...]:
+        """The answers to the calls that transmitted a consent."""
+        granting = (one.id for one in self.operations if one.grants and one.available)
+        return self.plain(*granting)
 
     @property
     def operations(self) -> tuple[Operation, ...]:
         """The operations that were called, in the order of the contracts."""
-        called = {one.operation.id for one in self.answers}
-        every = (one for each in self.contracts_bound for one in each.operations.values())
-        return tuple(one for one in every if one.id in called)
+        called = {answer.operation.id for answer in self.answers}
+        every = (one for contract in self.contracts_bound for one in contract.operations.values())
+        return tuple(operation for operation in every if operation.id in called)
 
     def excerpt(self, answer: SeenAnswer) -> str:
-        """Return the beginning of a body, with everything private masked."""
-        text = (
-            self.redactor.body(answer.exchange.wire.body)[0] if answer.body is not MISSING else ""
+        """Return the beginning of a body, redacted."""
+        if answer.body is MISSING:
+            return ""
+        return self.redactor.body(answer.exchange.wire.body)[0][:120]
+
+    def finding(
+        self,
+        pointer: Pointer,
+        expected: str,
+        found: str,
+        hint: str = "",
+        *,
+        weight: Weight = Weight.FAULT,
+    ) -> Finding:
+        """Return a finding at a key of the target file, or at its nearest parent that exists."""
+        path, line = self.target.place(*pointer)
+        return Finding(
+            weight=weight,
+            path=path,
+            line=line,
+            key=spell(pointer),
+            expected=expected,
+            found=one_line(found),
+            hint=one_line(hint),
         )
-        return text[:120]
 
 
 def ordinary(exchange: Exchange) -> bool:
-    """Whether a call is a first one, at the operation's own path, with the customer present."""
+    """Whether a call is plain: the first page, the main path, the customer present."""
     call = exchange.call
     return call.present and call.follow is None and call.alias is None and not call.variation

@@ -1,49 +1,64 @@
 """The examination: checks in the order in which problems should be fixed, and their results.
 
 Each check is a function that yields findings; `STEPS` is the table of them. A check whose
-requirements failed is skipped: what it would find follows from what is already known.
+requirements failed is skipped: what it would find follows from what is already known. The
+probes pass the same guards as the calls of a run; the pages of the SCA screens are recorded
+too, as far as they come over the same connection.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import FixtureKind
-from assay.doctor import (
-    fixtures,
-    network,
-    pagination,
-    pointers,
-    request_effects,
-    static_checks,
-    statuses,
+from assay.contract.model import Contract
+from assay.doctor import fixtures, pointers, preflight, request_effects, statuses
+from assay.doctor.context import (
+    DoctorContext,
+    EarlyEnd,
+    Finding,
+    Weight,
+    from_problem,
+    one_line,
 )
-from assay.doctor.context import DoctorContext
-from assay.doctor.finding import Finding, Weight, from_problem
-from assay.doctor.probes import DoctorCost, cost
-from assay.doctor.runner import ended_early, probe_plans, run_probes
-from assay.errors import InputError
+from assay.doctor.probes import DoctorCost, DoctorProbe, ProbePlan, cost, doctor_probes
+from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.environment import set_up
+from assay.execution.executor import executing
+from assay.history import Authorised, Event, Subject, Wire
 from assay.judging.verdict import Exit
 from assay.planning.prepare import Prepared, prepare
+from assay.rules.steps import perform_all
+from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.protocol import Delivery, Transport
 
-__all__ = ["STEPS", "Check", "CheckResult", "Examination", "examine"]
+__all__ = [
+    "EXAMINED_BY",
+    "NOT_EXAMINED",
+    "STEPS",
+    "Check",
+    "CheckResult",
+    "Examination",
+    "examine",
+]
 
 #: Called with the name of each check as it begins, and with the cost of the calls.
 OnStep = Callable[[str, DoctorCost | None], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, its success message, and the checks that must pass before it."""
+    """One check: its name, its success message, its function, and the checks it depends on."""
 
     name: str
     passed: str
-    needs: tuple[str, ...]
     look: Callable[[DoctorContext], Iterator[Finding]]
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,103 +119,154 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
         yield from map(from_problem, error.problems)
 
 
-def _probed(context: DoctorContext) -> Iterator[Finding]:
-    run_probes(context)
-    yield from ended_early(context)
+@dataclass(slots=True, kw_only=True)
+class RecordingTransport:
+    """A transport that remembers the last answer."""
+
+    transport: Transport
+    base_url: str = field(init=False)
+    reached: bool = False
+    last: Wire = field(default_factory=lambda: Wire(method="", url=""))
+
+    def __post_init__(self) -> None:
+        self.base_url = self.transport.base_url
+
+    def send(self, request: HttpRequest) -> Delivery:
+        """Send a request and remember its answer."""
+        sent = self.transport.send(request)
+        self.last, self.reached = sent.wire, self.transport.reached
+        return sent
+
+    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
+        """Call the control API."""
+        return self.transport.control(method, path, body)
+
+    def close(self) -> None:
+        """Close the transport."""
+        self.transport.close()
+
+
+def _probes(context: DoctorContext) -> Iterator[Finding]:
+    """Run every probe, keep the answers, and report which could not be completed."""
+    numbers = count(1)
+    for plan in _probe_plans(context):
+        for probe in doctor_probes(plan):
+            early = _run(context, plan.contract, probe, numbers)
+            if early:
+                missing = one_line(context.redactor.text(early.missing))
+                context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
+    yield from _ended_early(context)
+
+
+def _probe_plans(context: DoctorContext) -> Iterator[ProbePlan]:
+    """Yield the probe plan of each contract."""
+    for contract in context.contracts_bound:
+        yield ProbePlan(
+            contract=contract,
+            target=context.target,
+            makes_customers=context.makes_customers,
+            today=context.today,
+        )
+
+
+def _run(
+    context: DoctorContext, contract: Contract, probe: DoctorProbe, numbers: Iterator[int]
+) -> EarlyEnd | None:
+    """Run one probe as far as possible; return what was missing to complete it, if anything."""
+    environment = context.environment
+    if environment is None:
+        return EarlyEnd(missing="a target")
+    name, script = probe.name, probe.start()
+    watching = RecordingTransport(transport=environment.screens or environment.client)
+
+    def record(event: Event, access: Access) -> None:
+        if isinstance(event, Subject):
+            context.redactor.learn(event, access)
+            context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
+        context.note(f"{contract.id} {name}", contract, event)
+        if isinstance(event, Authorised):
+            context.signed.append((event, watching.last))
+        context.on_call()
+
+    watched = replace(environment, screens=watching)
+    try:
+        with executing(
+            watched, contract.operations, number=lambda: next(numbers), record=record
+        ) as executor:
+            perform_all(script, executor.perform)
+    except InputError as error:
+        context.problems += error.problems
+    except AuthenticationError as error:
+        context.problems.append(error.problem)
+    except CannotArrange as error:
+        return EarlyEnd(missing=str(error), key=error.key)
+    except TargetError as error:
+        return EarlyEnd(missing=str(error))
+    finally:
+        script.close()
+    return None
+
+
+def _ended_early(context: DoctorContext) -> Iterator[Finding]:
+    """Report which probes could not be completed, and what was missing."""
+    for problem in dict.fromkeys(context.problems):
+        yield from_problem(problem)
+    for early in context.early_ends:
+        if early.segment:
+            expected = f"the bank's word for {early.segment}"
+            place = ("fixtures", "segments", early.segment)
+            yield context.finding(place, expected, early.missing)
+            continue
+        where = early.key or ("fixtures",)
+        weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
+        found = f"a call could not be made: it needs {early.missing}"
+        yield context.finding(where, "", found, weight=weight)
 
 
 #: All checks, in the order in which to fix problems.
 STEPS: Final[Sequence[Check]] = (
+    Check("target", "the file can be read and fits the contracts", _target_file),
+    Check("unused", "every key has an effect", preflight.unused, ("target",)),
+    Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
+    Check("secrets", "every secret is set", preflight.secrets, ("target",)),
+    Check("files", "certificates and keys are usable", preflight.certificates, ("secrets",)),
+    Check("host", "every host name resolves", preflight.resolves, ("target",)),
+    Check("port", "every host accepts connections", preflight.connects, ("host",)),
+    Check("answers", "TLS and HTTP work", preflight.answers, ("port", "files")),
+    Check("clocks", "the clocks agree", preflight.clocks, ("answers",)),
+    Check("ready", "the target can be set up", _ready, ("answers",)),
+    Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
+    Check("calls", "an ordinary call can be made", _probes, ("fixtures",)),
+    Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",)),
     Check(
-        name="target",
-        passed="the file can be read and fits the contracts",
-        needs=(),
-        look=_target_file,
+        "static",
+        "answers depend on the request",
+        request_effects.static_answers,
+        ("fixtures",),
     ),
-    Check(
-        name="unused",
-        passed="every key has an effect",
-        needs=("target",),
-        look=static_checks.unused,
-    ),
-    Check(
-        name="guessed",
-        passed="no line is marked as a guess",
-        needs=("target",),
-        look=static_checks.guessed,
-    ),
-    Check(
-        name="secrets", passed="every secret is set", needs=("target",), look=static_checks.secrets
-    ),
-    Check(
-        name="files",
-        passed="certificates and keys are usable",
-        needs=("secrets",),
-        look=static_checks.certificates,
-    ),
-    Check(name="host", passed="every host name resolves", needs=("target",), look=network.resolves),
-    Check(
-        name="port", passed="every host accepts connections", needs=("host",), look=network.connects
-    ),
-    Check(
-        name="answers",
-        passed="TLS and HTTP work",
-        needs=("port", "files"),
-        look=network.answers,
-    ),
-    Check(name="clocks", passed="the clocks agree", needs=("answers",), look=network.clocks),
-    Check(name="ready", passed="the target can be set up", needs=("answers",), look=_ready),
-    Check(
-        name="fixtures",
-        passed="the fixture provider answers",
-        needs=("ready",),
-        look=fixtures.answers,
-    ),
-    Check(name="calls", passed="an ordinary call can be made", needs=("fixtures",), look=_probed),
-    Check(name="zone", passed="the time zone is the bank's", needs=("calls",), look=fixtures.zone),
-    Check(
-        name="static",
-        passed="answers depend on the request",
-        needs=("fixtures",),
-        look=request_effects.static_answers,
-    ),
-    Check(
-        name="status",
-        passed="every answer matches an outcome",
-        needs=("static",),
-        look=statuses.examine,
-    ),
-    Check(
-        name="pointers",
-        passed="every pointer finds its value",
-        needs=("static",),
-        look=pointers.examine,
-    ),
-    Check(
-        name="pages", passed="the next page can be read", needs=("static",), look=pagination.pages
-    ),
-    Check(
-        name="dates",
-        passed="date arguments have an effect",
-        needs=("static",),
-        look=request_effects.dates,
-    ),
-    Check(
-        name="presence",
-        passed="the presence header has an effect",
-        needs=("status",),
-        look=request_effects.presence,
-    ),
-    Check(
-        name="screens", passed="the SCA screens are known", needs=("static",), look=fixtures.screens
-    ),
-    Check(
-        name="effects",
-        passed="executed payments are reported",
-        needs=("screens",),
-        look=fixtures.effects,
-    ),
+    Check("status", "every answer matches an outcome", statuses.examine, ("static",)),
+    Check("pointers", "every pointer finds its value", pointers.examine, ("static",)),
+    Check("pages", "the next page can be read", request_effects.pages, ("static",)),
+    Check("dates", "date arguments have an effect", request_effects.dates, ("static",)),
+    Check("presence", "the presence header has an effect", request_effects.presence, ("status",)),
+    Check("screens", "the SCA screens are known", fixtures.screens, ("static",)),
+    Check("effects", "executed payments are reported", fixtures.effects, ("screens",)),
 )
+#: The check that examines each binding feature.
+EXAMINED_BY: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("method", "path", "aliases", "headers"), "status"),
+    **dict.fromkeys(("argument", "mode", "outcomes"), "status"),
+    **dict.fromkeys(pointers.POINTERS, "pointers"),
+    "next": "pages",
+}
+#: The features that no check examines, each with the reason.
+NOT_EXAMINED: Final[Mapping[str, str]] = {
+    "queries": "a refusal names arguments, and cannot tell them from what is always sent",
+    "template": "a refusal names arguments, and cannot tell them from what is always sent",
+    "other": "another value is sent only in probes that compare two requests",
+    "credentials": "an ordinary call has no customer credentials, which banks must refuse",
+    "volatile": "what changes by itself is seen only in answers to the same call at other times",
+}
 
 
 def examine(
@@ -253,6 +319,6 @@ def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
 
 def _cost(context: DoctorContext) -> DoctorCost:
     total = DoctorCost()
-    for plan in probe_plans(context) if context.environment else ():
+    for plan in _probe_plans(context) if context.environment else ():
         cost(plan, total)
     return total

@@ -8,14 +8,13 @@ from urllib.parse import urlsplit
 
 from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability
-from assay.doctor.context import DoctorContext
-from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.context import DoctorContext, Finding, Weight
 from assay.doctor.pointer_probe import nearest
 from assay.errors import TargetError
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.sca.html_forms import Form, forms
-from assay.transport.protocol import PREFIX
+from assay.transport.protocol import CONTROL_PATH
 
 API: Final = "assay-control/1"
 DENIED: Final = frozenset({401, 403})
@@ -37,13 +36,13 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 
 
 def answers(context: DoctorContext) -> Iterator[Finding]:
-    """Ask the control API what it is; other fixture providers are not asked."""
+    """Check that the control API answers; other fixture providers are not called."""
     target, environment = context.target, context.environment
     fixtures = target.fixtures
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
-            found, weight = "none, so that there is no customer to call for", Weight.UNSEEN
-            yield at(target, ("fixtures",), "a fixture provider", found, weight=weight)
+            found, weight = "none: no call can be made without a customer", Weight.UNSEEN
+            yield context.finding(("fixtures",), "a fixture provider", found, weight=weight)
         return
     place = ("fixtures", "url") if fixtures.url else ("base_url",)
     expected = f"the control API ({API}) below it"
@@ -54,16 +53,16 @@ def answers(context: DoctorContext) -> Iterator[Finding]:
         reason = str(error)
     if status in DENIED and fixtures.key_env:
         found = f"{status}: the key is refused"
-        yield at(target, ("fixtures", "key_env"), "the control API's key", found)
+        yield context.finding(("fixtures", "key_env"), "the control API's key", found)
     elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
         yield from _capabilities(context, cast("dict[str, Any]", body))
     elif not _opens(environment.fixtures):
         found = reason or f"status {status} and another body"
-        yield at(target, place, expected, found, _elsewhere(context))
+        yield context.finding(place, expected, found, _elsewhere(context))
 
 
 def _opens(fixtures: FixtureProvider) -> bool:
-    """Whether the provider can be used: an API that works need not say what it is."""
+    """Whether the provider works, even if its API does not describe itself."""
     try:
         fixtures.open().close()
     except TargetError:
@@ -72,10 +71,10 @@ def _opens(fixtures: FixtureProvider) -> bool:
 
 
 def _elsewhere(context: DoctorContext) -> str:
-    """Return the hint where to look: the API is often at the root of the host."""
+    """Return a hint at the URL: the API is often at the root of the host."""
     where = context.target.fixtures.url or context.target.base_url
     path = urlsplit(where).path.rstrip("/")
-    hint = f"requested at {where}{PREFIX}/"
+    hint = f"requested at {where}{CONTROL_PATH}/"
     if path:
         hint += f"; is the path {path} right, or should fixtures.url be set?"
     return hint
@@ -90,7 +89,7 @@ def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Ite
         needed = CAPABILITIES.get(one)
         if needed and needed not in listed:
             expected = f"{needed!r} among the API's capabilities, for {one.value}"
-            yield at(context.target, ("fixtures", "offers"), expected, "none")
+            yield context.finding(("fixtures", "offers"), expected, "none")
 
 
 def zone(context: DoctorContext) -> Iterator[Finding]:
@@ -103,18 +102,18 @@ def zone(context: DoctorContext) -> Iterator[Finding]:
         if theirs and theirs != ours:
             found = f"a clock at {subject.now.strftime('%z')}"
             expected = f"a clock of the zone {zone.key}"
-            yield at(context.target, ("zone",), expected, found, weight=Weight.DOUBT)
+            yield context.finding(("zone",), expected, found, weight=Weight.DOUBT)
 
 
 _MOST = 12
 
 
 def screens(context: DoctorContext) -> Iterator[Finding]:
-    """Examine every walk through the SCA screens."""
+    """Examine every visit of the SCA screens."""
     made = any(one.operation.makes and one.exchange.accepted for one in context.answers)
     if made and not context.signed and context.target.sca.kind is not ScaKind.NONE:
-        found = "none that were visited"
-        yield at(context.target, ("sca",), "SCA screens", found, weight=Weight.UNSEEN)
+        found = "no request that was signed"
+        yield context.finding(("sca",), "SCA screens", found, weight=Weight.UNSEEN)
     for event, page in context.signed:
         yield from _factors(context, event)
         if event.ending is not Ending.CONFIRMED:
@@ -122,14 +121,14 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
 
 
 def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:
-    """Report the screen at which the walk ended, and what it asks for."""
+    """Report the screen at which signing ended, and the fields of its form."""
     target = context.target
     shown = list(forms(page.body)) if target.sca.kind is ScaKind.FORMS else []
     if target.sca.kind is ScaKind.CONTROL or not shown:
         found = event.why or event.ending.value
         disconnected = event.ending is Ending.DISCONNECTED and not target.fixtures.roles
         weight = Weight.UNSEEN if disconnected else Weight.DOUBT
-        yield at(target, ("sca",), "the request to be signed", found, weight=weight)
+        yield context.finding(("sca",), "the request to be signed", found, weight=weight)
         return
     names = sorted({name for form in shown for name in form.names})[:_MOST]
     known = [screen for screen in target.sca.screens if screen.keys() <= set(names)]
@@ -138,8 +137,8 @@ def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[
         return
     place, hint = _misspelt(target, names, event.screens)
     asked = context.redactor.bounded(", ".join(names), 120)
-    yield at(
-        target, place, "a screen listed in the target file", f"one that asks for {asked}", hint
+    yield context.finding(
+        place, "a screen listed in the target file", f"one that asks for {asked}", hint
     )
 
 
@@ -167,7 +166,7 @@ def _misspelt(
 def _filled(
     context: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
 ) -> Iterator[Finding]:
-    """Report what is wrong with the values that a known screen was filled in with."""
+    """Report what is wrong with the values that were entered into a known screen."""
     target, choices = context.target, {k: v for one in shown for k, v in one.choices.items()}
     for name, what in screen.items():
         offered = choices.get(name, [])
@@ -176,11 +175,11 @@ def _filled(
         if what == "decision" and offered and sent not in offered:
             hint = f"did you mean {nearest(sent, offered) or offered[0]}?"
             found = f"{', '.join(offered[:_MOST])} on the screen"
-            yield at(target, ("sca", "decisions", word), repr(sent), found, hint)
+            yield context.finding(("sca", "decisions", word), repr(sent), found, hint)
             return
     n = list(target.sca.screens).index(screen)
-    found, expected = event.why or event.ending.value, "the screen to lead to the next one"
-    yield at(target, ("sca", "screens", n), expected, found, weight=Weight.DOUBT)
+    found, expected = event.why or event.ending.value, "the form to lead to the next screen"
+    yield context.finding(("sca", "screens", n), expected, found, weight=Weight.DOUBT)
 
 
 def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
@@ -195,7 +194,7 @@ def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
         weight = Weight.FAULT if similar else Weight.UNSEEN
         expected = "a factor listed in the target file"
         hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
-        yield at(context.target, place, expected, found, hint, weight=weight)
+        yield context.finding(place, expected, found, hint, weight=weight)
 
 
 def effects(context: DoctorContext) -> Iterator[Finding]:
@@ -205,6 +204,4 @@ def effects(context: DoctorContext) -> Iterator[Finding]:
         if not any(name in one.fields for one in done):
             pointer = context.target.fixtures.effects[name]
             place = ("fixtures", "effects", name)
-            yield at(
-                context.target, place, f"{name} of an executed payment", f"nothing at {pointer}"
-            )
+            yield context.finding(place, f"{name} of an executed payment", f"nothing at {pointer}")

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
 from assay.binding.decode import same
-from assay.binding.spelling import FieldAt, ItemBinding
+from assay.binding.spelling import FieldAt
 from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
-from assay.doctor.context import DoctorContext, SeenAnswer
-from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
+    AnsweredOperation,
     Fits,
     PointerProbe,
     compare,
@@ -28,6 +28,7 @@ from assay.doctor.pointer_probe import (
     nearest,
     values,
 )
+from assay.history import Owned
 from assay.rules.clauses import clauses_of
 
 #: How many different words of a bank are reported for one key.
@@ -36,79 +37,71 @@ _MOST_WORDS = 5
 _DISTINCTIVE = 4
 
 
-def examine(
-    context: DoctorContext, operation: Operation, good: list[SeenAnswer]
-) -> Iterator[Finding]:
-    """Examine what the target file says of an operation's items."""
-    items = raw_items(good)
-    if not items:
-        return
-    target, binding = context.target, good[0].binding.item
-    place = ("operations", operation.id, "item")
-    yield from _key(context, operation, binding, good)
-    if binding.on:
-        probe = PointerProbe(
-            key=(*place, "on"), at=binding.on, what="a date", fits=is_day, named=False
-        )
-        yield from compare(target, probe, items)
-    if binding.id is not None:
-        own = "the bank's own name of the item"
-        probe = PointerProbe(key=(*place, "id"), at=(binding.id,), what=own, fits=is_text)
-        yield from compare(target, probe, items)
-    if binding.resource:
-        kinds = {name: (word,) for name, word in binding.resource.values.items()}
-        yield from _words(context, (*place, "resource"), (binding.resource.at,), kinds, items)
-    if binding.state:
-        states = {state.value: words for state, words in binding.state.values.items()}
-        yield from _words(context, (*place, "state"), binding.state.at, states, items)
-    for name, where in binding.fields.items():
-        yield from _field(context, operation, name, where, good)
+def date(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the date by which items are filtered."""
+    if seen.binding.item.on:
+        probe = PointerProbe(feature="on", at=seen.binding.item.on, fits=is_day, named=False)
+        yield from compare(seen, probe, seen.items)
 
 
-def raw_items(good: Sequence[SeenAnswer]) -> list[Json]:
-    """Return every item of some answers, as it was sent."""
-    return [item for answer in good for item in answer.raw_items]
+def bank_id(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the bank's own name of an item."""
+    if seen.binding.item.id is not None:
+        probe = PointerProbe(feature="id", at=(seen.binding.item.id,), fits=is_text)
+        yield from compare(seen, probe, seen.items)
 
 
 # -- Words for resources and states
 
 
+def resource(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the words by which a bank says which resource an item is."""
+    if bound := seen.binding.item.resource:
+        known = {name: (word,) for name, word in bound.values.items()}
+        yield from _words(seen, "resource", (bound.at,), known)
+
+
+def state(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the words by which a bank says which state a request has."""
+    if bound := seen.binding.item.state:
+        known = {state.value: words for state, words in bound.values.items()}
+        yield from _words(seen, "state", bound.at, known)
+
+
 def _words(
-    context: DoctorContext,
-    place: Pointer,
+    seen: AnsweredOperation,
+    feature: str,
     pointers: tuple[str, ...],
     known: Mapping[str, tuple[Json, ...]],
-    items: Sequence[Json],
 ) -> Iterator[Finding]:
-    """Examine the words by which a bank says what an item is, or which state it has."""
-    target = context.target
-    single = [word for words in known.values() for word in words if not isinstance(word, tuple)]
-    paired = any(isinstance(word, tuple) for words in known.values() for word in words)
+    words = [word for several in known.values() for word in several]
+    single = [word for word in words if not isinstance(word, tuple)]
 
     def fits(value: Json) -> bool:
-        return any(same(value, word) for word in single)
+        return any(same(value, word) for word in single) if single else is_text(value)
 
     probe = PointerProbe(
-        key=(*place, "at"),
+        feature=feature,
+        below=("at",),
         at=pointers,
         what="one of the words under `values`",
-        fits=fits if single else is_text,
+        fits=fits,
         named=False,
     )
-    shown = values(items, pointers)
+    shown = values(seen.items, pointers)
     if not shown:
-        yield from compare(target, probe, items)
+        yield from compare(seen, probe, seen.items)
         return
-    if paired:
+    if len(single) < len(words):
         return  # words that only mean something together cannot be examined one by one
-    unknown = [value for value in shown if not fits(value)]
-    hint = correction(items, probe) if len(unknown) == len(shown) else ""
+    unknown = {str(value): value for value in shown if not fits(value)}
+    hint = "" if any(map(fits, shown)) else correction(seen.items, probe)
     if hint:
-        yield at(target, probe.key, probe.what, f"another word at {pointers[0]}", hint)
+        place, found = (*seen.place(feature), "at"), f"another word at {pointers[0]}"
+        yield seen.context.finding(place, probe.expected, found, hint)
         return
-    different = list({str(value): value for value in unknown}.values())
-    for value in different[:_MOST_WORDS]:
-        yield _unknown_word(context, (*place, "values"), known, value)
+    for value in [*unknown.values()][:_MOST_WORDS]:
+        yield _unknown_word(seen.context, (*seen.place(feature), "values"), known, value)
 
 
 def _unknown_word(
@@ -121,45 +114,47 @@ def _unknown_word(
     masked = context.redactor.bounded(word, 40)
     where = (*place, entry) if entry else place
     expected = "a word listed in the target file"
-    return at(context.target, where, expected, repr(masked), f"add {masked!r}")
+    return context.finding(where, expected, repr(masked), f"add {masked!r}")
 
 
 # -- Fields
 
 
-def _field(
-    context: DoctorContext, operation: Operation, name: str, where: FieldAt, good: list[SeenAnswer]
-) -> Iterator[Finding]:
-    """Examine a field: it must exist and hold a value that it can have."""
-    if operation.request and not _sent_values(context, operation, name):
-        return
-    fits = _field_fits(context, operation, name)
-    items = raw_items(good)
-    shown = [value for value in values(items, where.at) if value is not None]
-    if shown and (fits is None or any(map(fits, _decoded(good, name)))):
+def fields(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the fields: each must exist and hold a value that it can have."""
+    for name, bound in seen.binding.item.fields.items():
+        # The fields of a request are known only if it was sent with them.
+        if not seen.operation.request or _sent_values(seen, name):
+            yield from _field(seen, name, bound)
+
+
+def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Finding]:
+    fits = _field_fits(seen, name)
+    shown = [value for value in values(seen.items, bound.at) if value is not None]
+    if shown and (fits is None or any(map(fits, _decoded(seen, name)))):
         return
     probe = PointerProbe(
-        key=("operations", operation.id, "item", "fields", name),
-        at=where.at,
+        feature="field",
+        name=name,
+        at=bound.at,
         what=f"the field {name}",
         fits=fits or is_plain,
         named=fits is None,
         names=(name,),
     )
-    hint = correction(items, probe)
-    if shown and not hint:
-        return
-    place = probe.key
-    if not shown and not hint and operation.request:
-        place = _argument_of(context, operation, name) or place
-    found = f"another value at {where.at[0]}" if shown else f"nothing at {where.at[0]}"
-    weight = Weight.FAULT if hint else Weight.DOUBT
-    yield at(context.target, place, probe.what, found, hint, weight=weight)
+    hint = correction(seen.items, probe)
+    if hint:
+        found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
+        yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
+    elif not shown:
+        place = _argument_of(seen, name) or seen.place("field", name)
+        found = f"nothing at {bound.at[0]}"
+        yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
 
 
-def _decoded(good: Sequence[SeenAnswer], name: str) -> list[Json]:
+def _decoded(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return a field of every item as decoded."""
-    items = (item for answer in good for item in answer.exchange.items)
+    items = (item for answer in seen.answers for item in answer.exchange.items)
     return [item.fields[name] for item in items if name in item.fields]
 
 
@@ -168,49 +163,47 @@ def is_plain(value: Json) -> bool:
     return not isinstance(value, dict | list) and value is not None
 
 
-def _argument_of(context: DoctorContext, operation: Operation, name: str) -> Pointer | None:
+def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
     """Return the place of the argument from which a field of a request has its value."""
-    for one in context.operations:
-        if one.makes and one.makes == operation.request and name in one.arguments:
-            return ("operations", one.id, "arguments", name)
+    for operation in seen.context.operations if seen.operation.request else ():
+        if operation.makes == seen.operation.request and name in operation.arguments:
+            return ("operations", operation.id, "arguments", name)
     return None
 
 
-def _sent_values(context: DoctorContext, operation: Operation, name: str) -> list[Json]:
+def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return what accepted calls sent for a field of a request."""
-    return [
-        answer.exchange.call.arguments[name]
-        for each in context.operations
-        if operation.request in (each.makes, each.changes)
-        for answer in context.plain(each.id)
-        if name in answer.exchange.call.arguments and answer.exchange.accepted
-    ]
+    request, operations = seen.operation.request, seen.context.operations
+    sending = [one.id for one in operations if request in (one.makes, one.changes)]
+    calls = [answer.exchange.call for answer in seen.context.plain(*sending) if answer.accepted]
+    return [call.arguments[name] for call in calls if name in call.arguments]
 
 
-def _field_fits(context: DoctorContext, operation: Operation, name: str) -> Fits | None:
+def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the value of a field, if anything is known of it."""
-    if operation.request:
-        sent = _sent_values(context, operation, name)
+    if seen.operation.request:
+        sent = _sent_values(seen, name)
         return lambda value: any(alike(value, one) for one in sent)
-    contract = _contract(context, operation)
-    keys = {resource.key for resource in contract.resources.values()}
-    if name in keys or name == operation.about:
-        owned = {one.key for subject in context.subjects.values() for one in subject.owns}
+    every = seen.context.contracts_bound
+    contract = next(one for one in every if seen.operation.id in one.operations)
+    if name in {seen.operation.about, *(one.key for one in contract.resources.values())}:
+        owned = {one.key for one in _owned(seen)}
         return lambda value: isinstance(value, str) and value in owned
-    allowed = _allowed_values(contract, name)
+    return _allowed(contract, name)
+
+
+def _allowed(contract: Contract, name: str) -> Fits | None:
+    """Return what recognises the values that clauses allow in a field, if any clause does."""
+    every = (clause.allowed_values(name) for clause in clauses_of(contract))
+    allowed = [values for values in every if values is not None]
     if not allowed:
         return None
     return lambda value: all(any(same(value, one) for one in each) for each in allowed)
 
 
-def _allowed_values(contract: Contract, name: str) -> list[Sequence[Json]]:
-    """Return the values that each clause allows in a field."""
-    every = (clause.allowed_values(name) for clause in clauses_of(contract))
-    return [values for values in every if values is not None]
-
-
-def _contract(context: DoctorContext, operation: Operation) -> Contract:
-    return next(one for one in context.contracts_bound if operation.id in one.operations)
+def _owned(seen: AnsweredOperation) -> list[Owned]:
+    """Return everything that the customers of the probes own."""
+    return [owned for subject in seen.context.subjects.values() for owned in subject.owns]
 
 
 def alike(value: Json, sent: Json) -> bool:
@@ -226,81 +219,76 @@ def alike(value: Json, sent: Json) -> bool:
 # -- Keys
 
 
-def _key(
-    context: DoctorContext, operation: Operation, item: ItemBinding, good: list[SeenAnswer]
-) -> Iterator[Finding]:
+def key(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the key: it must exist, and identify the item."""
-    if not item.keyed or item.key_header:
+    item, operation = seen.binding.item, seen.operation
+    if not item.key:
         return
-    place, items = ("operations", operation.id, "item", "key"), raw_items(good)
     if operation.makes:
-        yield from _created_key(context, item, place, good)
+        yield from _created_key(seen)
         return
-    known = _known_keys(context, operation, item)
+    known = _known_keys(seen)
     probe = PointerProbe(
-        key=place,
+        feature="key",
         at=item.key,
-        what="the key of an item",
         fits=(lambda value: is_text(value) and value in known) if known else is_text,
         named=not known,
     )
-    finding = next(compare(context.target, probe, items), None)
+    finding = next(compare(seen, probe, seen.items), None)
+    shown = values(seen.items, item.key)
     foreign = known and (finding is None or not finding.hint) and not operation.about
-    if foreign and any(map(is_text, values(items, item.key))):
-        yield from _foreign_keys(context, place, good)
-    elif finding is not None and (known or not values(items, item.key)):
+    if foreign and any(map(is_text, shown)):
+        yield from _foreign_keys(seen)
+    elif finding is not None and (known or not shown):
         yield finding
 
 
-def _foreign_keys(
-    context: DoctorContext, place: Pointer, good: list[SeenAnswer]
-) -> Iterator[Finding]:
+def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
     """Report each customer whose list shows none of the items that the customer owns."""
+    context = seen.context
     roles = {role.name for role in context.target.fixtures.roles}
     shown: defaultdict[str, set[str]] = defaultdict(set)
-    for answer in good:
-        subject_name = f"{answer.probe} {answer.exchange.call.subject}"
-        shown[subject_name] |= {item.key for item in answer.exchange.items if item.key}
-    for subject_name, keys in shown.items():
-        subject, role = context.subjects.get(subject_name), context.role_of.get(subject_name, "")
-        if keys and subject and subject.owns and not keys & {one.key for one in subject.owns}:
-            where: Pointer = ("fixtures", "roles", role, "owns") if role in roles else place
+    for answer in seen.answers:
+        shown[answer.subject] |= {item.key for item in answer.exchange.items if item.key}
+    for name, keys in shown.items():
+        subject, role = context.subjects.get(name), context.role_of.get(name, "")
+        owned = {one.key for one in subject.owns} if subject else keys
+        if keys and owned and not keys & owned:
+            place = ("fixtures", "roles", role, "owns") if role in roles else seen.place("key")
             expected, found = "keys of items that the customer owns", "other keys in the list"
-            yield at(context.target, where, expected, found, weight=Weight.DOUBT)
+            yield context.finding(place, expected, found, weight=Weight.DOUBT)
 
 
-def _known_keys(context: DoctorContext, operation: Operation, item: ItemBinding) -> frozenset[Json]:
+def _known_keys(seen: AnsweredOperation) -> frozenset[Json]:
     """Return the keys of what the customers own, some of which an operation should list."""
-    if operation.request:
+    if seen.operation.request:
         return frozenset()
-    owned = [one for subject in context.subjects.values() for one in subject.owns]
-    if not operation.about:
-        return frozenset(one.key for one in owned)
-    return frozenset(entry.key for one in owned for entry in one.entries if item.on)
+    if not seen.operation.about:
+        return frozenset(owned.key for owned in _owned(seen))
+    entries = (entry for owned in _owned(seen) for entry in owned.entries)
+    return frozenset(entry.key for entry in entries if seen.binding.item.on)
 
 
-def _created_key(
-    context: DoctorContext, item: ItemBinding, place: Pointer, good: list[SeenAnswer]
-) -> Iterator[Finding]:
+def _created_key(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the key of a created request: links end with it, and no two are the same."""
-    items, what = raw_items(good), "the key of the request"
-    keys = [key for key in values(items, item.key) if is_text(key)]
+    item, answer = seen.binding.item, seen.answers[0]
+    keys = [key for key in values(seen.items, item.key) if is_text(key)]
     if not keys:
-        probe = PointerProbe(key=place, at=item.key, what=what, fits=is_text)
-        yield from compare(context.target, probe, items)
+        probe = PointerProbe(feature="key", at=item.key, fits=is_text)
+        yield from compare(seen, probe, seen.items)
         return
     repeated = len(keys) > 1 and len(set(map(str, keys))) == 1
-    if _linked(good[0], str(keys[0])) and not repeated:
+    if _linked(answer, str(keys[0])) and not repeated:
         return
 
     def fits(value: Json) -> bool:
-        return len(str(value)) >= _DISTINCTIVE and is_text(value) and _linked(good[0], str(value))
+        return is_text(value) and len(str(value)) >= _DISTINCTIVE and _linked(answer, str(value))
 
-    probe = PointerProbe(key=place, at=item.key, what=what, fits=fits, named=False)
-    hint = correction(items, probe)
+    probe = PointerProbe(feature="key", at=item.key, fits=fits, named=False)
+    hint = correction(seen.items, probe)
     if hint or repeated:
         found = "the same value in every request" if repeated else "a value that is in no link"
-        yield at(context.target, place, what, found, hint)
+        yield seen.context.finding(seen.place("key"), probe.expected, found, hint)
 
 
 def has_wrong_key(context: DoctorContext, operation: Operation) -> bool:
@@ -308,12 +296,12 @@ def has_wrong_key(context: DoctorContext, operation: Operation) -> bool:
     good = [answer for answer in context.of(operation.id) if answer.good]
     if not good or not good[0].binding.item.key:
         return False
-    place = ("operations", operation.id, "item", "key")
-    return any(True for _ in _created_key(context, good[0].binding.item, place, good))
+    seen = AnsweredOperation(context=context, operation=operation, answers=good)
+    return any(True for _ in _created_key(seen))
 
 
 def _linked(answer: SeenAnswer, value: str) -> bool:
     """Whether a link of the answer, or its Location, ends with a value."""
-    headers = answer.exchange.wire.headers
-    links = [*answer.exchange.wire.links, *(v for k, v in headers if k.lower() == "location")]
+    wire = answer.exchange.wire
+    links: Sequence[str] = (*wire.links, wire.header("Location") or "")
     return any(link.partition("?")[0].rstrip("/").endswith(f"/{value}") for link in links)

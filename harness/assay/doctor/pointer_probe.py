@@ -1,4 +1,4 @@
-"""Comparison of one pointer of the target file with real answers, and what it may have meant.
+"""Comparison of pointers of the target file with real answers, and suggestions for wrong ones.
 
 A suggestion is chosen by the name of the last step first, then by the value. Answers may be
 hostile: only a bounded part of one is searched.
@@ -14,11 +14,12 @@ from itertools import islice
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from assay.binding.features import BINDING_FEATURES
 from assay.binding.pointer import MISSING, find, steps
-from assay.binding.target import Target
+from assay.binding.spelling import OperationBinding
 from assay.contract.files.document import Pointer
-from assay.contract.model import Json
-from assay.doctor.finding import Finding, Weight, at
+from assay.contract.model import Json, Operation
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 
 #: Whether a value is of the expected sort.
 Fits: TypeAlias = Callable[[Json], bool]
@@ -63,17 +64,16 @@ def suggest(documents: Sequence[Json], wanted: str, fits: Fits, *, named: bool =
     `wanted` is the written pointer, or a name. With `named`, the name must be similar;
     without, the only value that fits is suggested whatever its name.
     """
-    candidates: dict[str, None] = {}
-    for document in documents[:_FIRST]:
-        candidates |= {at: None for at, value in members(document) if fits(value)}
-    ranked = sorted(candidates, key=lambda one: (-likeness(one, wanted), one.count("/")))
+    every = (member for document in documents[:_FIRST] for member in members(document))
+    candidates = dict.fromkeys(at for at, value in every if fits(value))
+    ranked = sorted(candidates, key=lambda at: (-likeness(at, wanted), at.count("/")))
     if ranked and likeness(ranked[0], wanted) >= ALIKE:
         return ranked[0]
     return ranked[0] if len(ranked) == 1 and not named else ""
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the similarity of the last steps of two pointers (0 to 1), plus a little for the rest."""
+    """Return the similarity of two pointers, mostly of their last steps, from 0 to 1.01."""
     last = SequenceMatcher(None, _last(one), _last(other)).ratio()
     if _last(one) and (_last(one) in _last(other) or _last(other) in _last(one)):
         last = max(last, 0.8) if _last(other) else last
@@ -122,7 +122,7 @@ def is_link(value: Json) -> bool:
 
 
 def kind(value: Json) -> str:
-    """Return the type of a value in words; the value itself may be private."""
+    """Return the type of a value in words, because the value may be private."""
     match value:
         case None:
             return "null"
@@ -139,35 +139,71 @@ def kind(value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PointerProbe:
-    """What a pointer should find: `key` is its place in the target file, `at` the pointers there.
+class AnsweredOperation:
+    """The successful answers of an operation, in which its pointers must find something."""
 
-    `what` names the expected value and `fits` recognises it. With `named`, another pointer
-    is suggested only if its name is similar to one of the pointers or of `names`; `missing`
-    is the weight of the finding if nothing is found and nothing is suggested.
+    context: DoctorContext
+    operation: Operation
+    answers: Sequence[SeenAnswer]
+
+    @property
+    def binding(self) -> OperationBinding:
+        """The binding of the operation."""
+        return self.answers[0].binding
+
+    @property
+    def bodies(self) -> list[Json]:
+        """The decoded bodies."""
+        return [answer.body for answer in self.answers if answer.body is not MISSING]
+
+    @property
+    def items(self) -> list[Json]:
+        """Every item of the answers, as it was sent."""
+        return [item for answer in self.answers for item in answer.raw_items]
+
+    def place(self, feature: str, name: str = "") -> Pointer:
+        """Return the key of a feature in the target file."""
+        return BINDING_FEATURES[feature].place(self.operation.id, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointerProbe:
+    """What the pointers `at` of a feature should find; `fits` recognises the value.
+
+    `name` is that of the field or value, and `below` leads from the key of the feature to
+    that of the pointer. `what` replaces the title of the feature. With `named`, another
+    pointer is suggested only if its name is similar to one of the pointers or of `names`;
+    `missing` is the weight of the finding if nothing is found and nothing is suggested.
     """
 
-    key: Pointer
+    feature: str
     at: tuple[str, ...]
-    what: str
     fits: Fits
+    name: str = ""
+    below: tuple[str | int, ...] = ()
+    what: str = ""
     named: bool = True
     names: tuple[str, ...] = ()
     missing: Weight = Weight.DOUBT
 
+    @property
+    def expected(self) -> str:
+        """What a finding says that the pointer should find."""
+        return self.what or BINDING_FEATURES[self.feature].title
+
 
 def values(documents: Sequence[Json], pointers: Sequence[str]) -> list[Json]:
     """Return from each document the value of the first pointer that finds one."""
-    out: list[Json] = []
-    for document in documents:
-        every = (find(document, pointer) for pointer in pointers)
-        value = next((one for one in every if one is not MISSING), MISSING)
-        if value is not MISSING:
-            out.append(value)
-    return out
+    firsts = (
+        next((value for at in pointers if (value := find(document, at)) is not MISSING), MISSING)
+        for document in documents
+    )
+    return [value for value in firsts if value is not MISSING]
 
 
-def compare(target: Target, probe: PointerProbe, documents: Sequence[Json]) -> Iterator[Finding]:
+def compare(
+    seen: AnsweredOperation, probe: PointerProbe, documents: Sequence[Json]
+) -> Iterator[Finding]:
     """Yield a finding unless a pointer finds its value in some answers, or parts of them."""
     found = values(documents, probe.at)
     if any(probe.fits(value) for value in found):
@@ -176,7 +212,8 @@ def compare(target: Target, probe: PointerProbe, documents: Sequence[Json]) -> I
     pointers = " or ".join(pointer or "the top level" for pointer in probe.at)
     what = f"{kind(found[0])} at {pointers}" if found else f"nothing at {pointers}"
     weight = Weight.FAULT if hint or found else probe.missing
-    yield at(target, probe.key, probe.what, what, hint, weight=weight)
+    place = (*seen.place(probe.feature, probe.name), *probe.below)
+    yield seen.context.finding(place, probe.expected, what, hint, weight=weight)
 
 
 def correction(documents: Sequence[Json], probe: PointerProbe) -> str:

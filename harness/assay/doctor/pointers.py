@@ -1,21 +1,23 @@
 """Checks of the pointers of the target file against the answers received.
 
-Pointers to what surrounds the items (`list`, `one`, links, values) are examined here, those
-into one item in `items`. A pointer that finds nothing is a fault if the answer has something
-with a similar name, and a question otherwise: the bank may leave it out.
+`POINTERS` has a function for each binding feature that is a pointer. Those to what surrounds
+the items are here, those into one item in `items`. A pointer that finds nothing is a fault if
+the answer has something with a similar name, and a question otherwise: the bank may leave it
+out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
-from assay.binding.pointer import MISSING, lists
-from assay.binding.spelling import OperationBinding
-from assay.contract.model import Json, Operation
+from assay.binding.features import BINDING_FEATURES
+from assay.binding.pointer import lists
+from assay.contract.model import Json
 from assay.doctor import items
-from assay.doctor.context import DoctorContext, SeenAnswer
-from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
+    AnsweredOperation,
     PointerProbe,
     compare,
     correction,
@@ -25,148 +27,153 @@ from assay.doctor.pointer_probe import (
     kind,
     suggest,
 )
-from assay.history import Accepted, Indeterminate
+from assay.history import Indeterminate
 
-__all__ = ["examine"]
+__all__ = ["POINTERS", "examine"]
 
 #: Usual names of links to SCA screens.
 _SCREENS = ("approval", "consentApproval", "scaRedirect", "redirect", "authorise", "confirmation")
 _NO_CONTENT = 204
 
 
-def examine(context: DoctorContext) -> Iterator[Finding]:
-    """Examine the pointers of each operation, in the order of the contracts."""
-    for operation in context.operations:
-        good = [one for one in context.of(operation.id) if _readable(one)]
-        if operation.available and good:
-            yield from _operation(context, operation, good)
-
-
-def _readable(answer: SeenAnswer) -> bool:
-    """Whether an answer is successful by HTTP and no outcome says otherwise."""
-    open_ = isinstance(answer.exchange.outcome, Indeterminate)
-    return answer.good and (open_ or isinstance(answer.exchange.outcome, Accepted))
-
-
-def _operation(
-    context: DoctorContext, operation: Operation, good: list[SeenAnswer]
-) -> Iterator[Finding]:
-    binding, bodies = good[0].binding, [one.body for one in good if one.body is not MISSING]
-    if not bodies:
-        expects = binding.list or binding.one is not None
-        if expects and any(one.status != _NO_CONTENT for one in good):
-            found = good[0].exchange.wire.media_type or "an empty body"
-            # JSON that cannot be read is no mistake of the file.
-            broken = found.endswith("json")
-            found = f"{found} that cannot be read" if broken else found
-            place = ("operations", operation.id) if broken else ("base_url",)
-            weight = Weight.UNSEEN if broken else Weight.FAULT
-            yield at(context.target, place, "an answer in JSON", found, weight=weight)
+def _list(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointer to the list of items, where no single item is shown."""
+    operation, pointers = seen.operation, seen.binding.list
+    if seen.binding.one is not None:
         return
-    misplaced = list(_items_place(context, operation, binding, bodies))
-    yield from misplaced
-    if not misplaced:
-        yield from items.examine(context, operation, good)
-    yield from _around(context, operation, good, bodies)
-
-
-def _items_place(
-    context: DoctorContext, operation: Operation, binding: OperationBinding, bodies: list[Json]
-) -> Iterator[Finding]:
-    """Examine the pointer to the list of items, or to the single item."""
-    key = ("operations", operation.id)
-    if binding.one is not None:
-        what = "the single item of the answer"
-        probe = PointerProbe(
-            key=(*key, "one"), at=(binding.one,), what=what, fits=_is_object, named=False
-        )
-        yield from compare(context.target, probe, bodies)
-    elif binding.list:
-        yield from _listed(context, operation, binding, bodies)
+    if pointers:
+        yield from _listed(seen)
     elif operation.lists:
-        meant = suggest(bodies, operation.id, is_things)
+        meant = suggest(seen.bodies, operation.id, is_things)
         hint = f"add list: {meant}" if meant else "add `list`"
-        found, weight = "none", Weight.UNSEEN
-        yield at(context.target, key, "a pointer to the list", found, hint, weight=weight)
+        place, expected = ("operations", operation.id), "a pointer to the list"
+        yield seen.context.finding(place, expected, "none", hint, weight=Weight.UNSEEN)
 
 
-def _listed(
-    context: DoctorContext, operation: Operation, binding: OperationBinding, bodies: list[Json]
-) -> Iterator[Finding]:
-    key = ("operations", operation.id, "list")
-    found = [lists(body, pointer) for body in bodies for pointer in binding.list]
+def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine whether the pointers find a list, with items if the customer has any."""
+    context, pointers = seen.context, seen.binding.list
+    found = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
     if any(found):
         return
-    there = any(one is not None for one in found)
-    probe = PointerProbe(key=key, at=binding.list, what="a list", fits=is_things, named=False)
-    hint = correction(bodies, probe)
-    if not there:
-        what = f"no list at {' or '.join(binding.list)}"
-        yield at(context.target, key, "the list of items", what, hint)
+    probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
+    hint, what, weight = correction(seen.bodies, probe), "", Weight.FAULT
+    if all(items is None for items in found):
+        what = f"no list at {' or '.join(pointers)}"
     elif hint:
-        what = f"an empty list at {' or '.join(binding.list)}"
-        yield at(context.target, key, "the list of items", what, hint)
-    elif not operation.about and any(one.owns for one in context.subjects.values()):
+        what = f"an empty list at {' or '.join(pointers)}"
+    elif not seen.operation.about and any(one.owns for one in context.subjects.values()):
         what, weight = "an empty list for a customer that owns something", Weight.DOUBT
-        yield at(context.target, key, "the list of items", what, weight=weight)
+    if what:
+        yield context.finding(seen.place("list"), probe.expected, what, hint, weight=weight)
 
 
-def _around(
-    context: DoctorContext, operation: Operation, good: list[SeenAnswer], bodies: list[Json]
-) -> Iterator[Finding]:
-    """Examine the pointers to links and values beside the items."""
-    binding, key = good[0].binding, ("operations", operation.id)
-    for n, pointer in enumerate(binding.links):
-        if binding.next and pointer == binding.next.at:
-            continue  # `pagination` examines it
-        probe = PointerProbe(
-            key=(*key, "links", n),
-            at=(pointer,),
-            what="a link",
-            fits=is_link,
-            missing=Weight.UNSEEN,
-        )
-        yield from compare(context.target, probe, bodies)
-    if binding.approval is not None and operation.makes:
-        probe = PointerProbe(
-            key=(*key, "approval"),
-            at=(binding.approval,),
-            what="the link to the SCA screens",
-            fits=is_link,
-            names=_SCREENS,
-        )
-        yield from compare(context.target, probe, bodies)
-    for name, pointer in binding.values.items():
-        yield from _value(context, operation, name, pointer)
-
-
-def _value(
-    context: DoctorContext, operation: Operation, name: str, pointer: str
-) -> Iterator[Finding]:
-    """Examine the pointer to a value that the bank may show only after a consent."""
-    answers = context.plain(operation.id)
-    given = {
-        (one.probe, one.exchange.call.subject): one.exchange.n
-        for each in context.operations
-        if each.grants
-        for one in context.plain(each.id)
-        if isinstance(one.exchange.outcome, Accepted)
-    }
-    late = [
-        one
-        for one in answers
-        if one.exchange.n > given.get((one.probe, one.exchange.call.subject), one.exchange.n)
-    ]
-    probe = PointerProbe(
-        key=("operations", operation.id, "values", name),
-        at=(pointer,),
-        what=f"{name} beside the list",
-        fits=is_text,
-        names=(name,),
-        missing=Weight.DOUBT if late else Weight.UNSEEN,
-    )
-    yield from compare(context.target, probe, [one.body for one in late or answers])
+def _one(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointer to the single item of a response."""
+    if seen.binding.one is not None:
+        probe = PointerProbe(feature="one", at=(seen.binding.one,), fits=_is_object, named=False)
+        yield from compare(seen, probe, seen.bodies)
 
 
 def _is_object(value: Json) -> bool:
     return kind(value) == "an object"
+
+
+def _approval(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointer to the link to the SCA screens."""
+    if seen.binding.approval is not None and seen.operation.makes:
+        at = (seen.binding.approval,)
+        probe = PointerProbe(feature="approval", at=at, fits=is_link, names=_SCREENS)
+        yield from compare(seen, probe, seen.bodies)
+
+
+def _links(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers to links, except that to the next page (see `request_effects`)."""
+    for n, pointer in enumerate(seen.binding.links):
+        if seen.binding.next is None or pointer != seen.binding.next.at:
+            probe = PointerProbe(
+                feature="links",
+                below=(n,),
+                at=(pointer,),
+                what="a link",
+                fits=is_link,
+                missing=Weight.UNSEEN,
+            )
+            yield from compare(seen, probe, seen.bodies)
+
+
+def _values(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers to values that the bank may show only after a consent."""
+    context, operation = seen.context, seen.operation
+    answers = context.plain(operation.id) if seen.binding.values else ()
+    granting = [each.id for each in context.operations if each.grants]
+    given = {one.subject: one.exchange.n for one in context.plain(*granting) if one.accepted}
+    late = [one for one in answers if one.exchange.n > given.get(one.subject, one.exchange.n)]
+    for name, pointer in seen.binding.values.items():
+        probe = PointerProbe(
+            feature="value",
+            name=name,
+            at=(pointer,),
+            what=f"{name} beside the items",
+            fits=is_text,
+            names=(name,),
+            missing=Weight.DOUBT if late else Weight.UNSEEN,
+        )
+        yield from compare(seen, probe, [answer.body for answer in late or answers])
+
+
+#: The examination of each feature that is a pointer; lists and items first.
+POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] = {
+    "list": _list,
+    "one": _one,
+    "key": items.key,
+    "id": items.bank_id,
+    "on": items.date,
+    "resource": items.resource,
+    "state": items.state,
+    "field": items.fields,
+    "approval": _approval,
+    "links": _links,
+    "value": _values,
+}
+
+
+def examine(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the pointers of each operation, in the order of the contracts."""
+    for operation in context.operations:
+        good = [answer for answer in context.of(operation.id) if _readable(answer)]
+        if operation.available and good:
+            seen = AnsweredOperation(context=context, operation=operation, answers=good)
+            yield from _pointers(seen) if seen.bodies else _unreadable(seen)
+
+
+def _readable(answer: SeenAnswer) -> bool:
+    """Whether an answer is successful by HTTP and no outcome says otherwise."""
+    undecided = isinstance(answer.exchange.outcome, Indeterminate)
+    return answer.good and (undecided or answer.accepted)
+
+
+def _pointers(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine every feature; pointers into items only where the items are in their place."""
+    has_items = bool(seen.items)
+    for feature, examine_feature in POINTERS.items():
+        if has_items or "item" not in BINDING_FEATURES[feature].section:
+            findings = tuple(examine_feature(seen))
+            if findings and feature in {"list", "one"}:
+                has_items = False
+            yield from findings
+
+
+def _unreadable(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report that no answer has a body that can be read, although the file points into it."""
+    expects = seen.binding.list or seen.binding.one is not None
+    if not expects or all(answer.status == _NO_CONTENT for answer in seen.answers):
+        return
+    found = seen.answers[0].exchange.wire.media_type or "an empty body"
+    expected = "an answer in JSON"
+    if found.endswith("json"):
+        # JSON that cannot be read is no mistake of the file.
+        place, found = ("operations", seen.operation.id), f"{found} that cannot be read"
+        yield seen.context.finding(place, expected, found, weight=Weight.UNSEEN)
+    else:
+        yield seen.context.finding(("base_url",), expected, found)

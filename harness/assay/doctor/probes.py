@@ -10,7 +10,7 @@ called at most once, with the customer present. Nothing is judged here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
@@ -62,44 +62,53 @@ class ProbePlan:
 
     @property
     def writes(self) -> bool:
-        """Whether the safety settings allow to create requests and to transmit consents."""
+        """Whether the safety settings allow calls that create requests or transmit consents."""
         return self.target.environment != "live" or self.target.safety.allow_writes
 
     @property
     def makes(self) -> Operation | None:
-        """The operation that creates a request, where that is allowed."""
-        if not self.writes or Capability.WRITE not in self.target.fixtures.offers:
-            return None
-        every = self.contract.operations.values()
-        return next((one for one in every if one.makes and one.available), None)
+        """The operation that creates a request, if that is allowed."""
+        return self._offered(Capability.WRITE, lambda operation: bool(operation.makes))
 
     @property
     def grant(self) -> Operation | None:
-        """The operation that transmits consents, where that is allowed."""
-        if not self.writes or Capability.CONSENT not in self.target.fixtures.offers:
+        """The operation that transmits consents, if that is allowed."""
+        return self._offered(Capability.CONSENT, lambda operation: bool(operation.grants))
+
+    def _offered(
+        self, capability: Capability, fits: Callable[[Operation], bool]
+    ) -> Operation | None:
+        """Return the first operation that fits, if the target offers what it needs."""
+        if not self.writes or capability not in self.target.fixtures.offers:
             return None
         every = self.contract.operations.values()
-        return next((one for one in every if one.grants and one.available), None)
+        return next((one for one in every if one.available and fits(one)), None)
 
     @property
     def signs(self) -> bool:
         """Whether a request can be signed without a real customer or a person."""
         return self.makes_customers and self.target.sca.kind in BY_ITSELF
 
-    def sized(self, operation: Operation) -> int:
-        """Return a number of items that exceeds one page of an operation."""
-        size = clauses.page_size(self.contract, operation.id)
-        return MANY if size is None else min(size + 2, MOST)
+    @property
+    def lists(self) -> tuple[Operation, ...]:
+        """The operations that list what a customer owns."""
+        reads = (one for one in self.reads if one.available and not one.grants)
+        return tuple(one for one in reads if not one.about)
+
+    def most(self, operations: Iterable[Operation]) -> int:
+        """Return a number of items that exceeds one page of each operation."""
+        sizes = [clauses.page_size(self.contract, operation.id) for operation in operations]
+        return max((MANY if size is None else min(size + 2, MOST) for size in sizes), default=1)
 
     def owner(self) -> str | None:
-        """Return a resource that a customer can be arranged to own, if there is one."""
+        """Return a resource that the fixtures can give to a customer, if there is one."""
         roots = [one.id for one in steps.roots(self.contract)]
         if self.target.fixtures.kind is not FixtureKind.ROLES:
             return roots[0] if roots else None
         return next((one for one in roots if self.role(one)), None)
 
     def role(self, resource: str) -> Role | None:
-        """Return the listed customer that owns an instance of a resource, if there is one."""
+        """Return the listed customer that owns something of a resource, if there is one."""
         wanted = (Holding(resource=resource),)
         roles = self.target.fixtures.roles
         return next((one for one in roles if cast_for(one, wanted, self.today)), None)
@@ -150,7 +159,7 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
 
 @dataclass(slots=True, kw_only=True)
 class DoctorCost:
-    """What the probes will send: calls by operation, with and without the customer, and more."""
+    """Estimate of what the probes send: calls by operation, requests, consents and signatures."""
 
     attended: Counter[str] = field(default_factory=Counter[str])
     alone: Counter[str] = field(default_factory=Counter[str])
@@ -183,13 +192,12 @@ def cost(plan: ProbePlan, total: DoctorCost) -> None:
 def _reads(plan: ProbePlan) -> Script:
     """Call every operation that reads, and those that the contract says are unavailable."""
     psu = yield from _customer(plan)
-    lists = [one for one in plan.reads if one.available and not one.about and not one.grants]
-    for operation in lists:
+    for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
-        yield from _turned(plan, first)
+        yield from _second_page(plan, first)
     if plan.grant:
-        yield from steps.grant(plan.grant, "psu", *(one.key for one in psu.owns))
-        for operation in lists if plan.makes_customers else ():
+        yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
+        for operation in plan.lists if plan.makes_customers else ():
             if operation.disclosures:
                 yield from steps.send(Call(operation=operation.id, subject="psu"))
     for operation in plan.reads:
@@ -206,31 +214,28 @@ def _customer(plan: ProbePlan) -> Part[Subject]:
     owner = plan.owner()
     if not plan.makes_customers or owner is None:
         return (yield from steps.arrange("psu", *([Holding(resource=owner)] if owner else [])))
-    about = [one for one in plan.reads if one.about]
-    lists = [one for one in plan.reads if one.lists and not one.about]
-    days = range(1, max((plan.sized(one) for one in about), default=1) + 1)
-    dates = steps.days_before(now.date(), *days)
-    size = max((plan.sized(one) for one in lists), default=1)
     others = [one.id for one in steps.roots(plan.contract) if one.id != owner]
-    count = max(size - 1 - len(others), 1)
+    days = plan.most(one for one in plan.reads if one.about)
+    items = plan.most(one for one in plan.reads if one.lists and not one.about)
+    dates = steps.days_before(now.date(), *range(1, days + 1))
     return (
         yield from steps.arrange(
             "psu",
             Holding(resource=owner, entries=dates),
-            Holding(resource=owner, count=count, entries=dates[:2]),
+            Holding(resource=owner, count=max(items - 1 - len(others), 1), entries=dates[:2]),
             *(Holding(resource=one, entries=dates[:2]) for one in others),
         )
     )
 
 
-def _turned(plan: ProbePlan, first: Exchange) -> Part[None]:
+def _second_page(plan: ProbePlan, first: Exchange) -> Part[None]:
     """Read the second page, if there is one and no real customer's accesses are spent."""
     if plan.makes_customers and isinstance(first.outcome, Accepted) and first.outcome.next:
         yield from steps.send(replace(first.call, follow=first.outcome.next))
 
 
 def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
-    """Ask about one item of each resource; about the first also with every variation."""
+    """Call about one item of each resource; for the first item, with every variation."""
     owners = set(steps.owners(plan.contract, operation))
     first_of: dict[str, Owned] = {}
     for one in psu.owns:
@@ -247,7 +252,7 @@ def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
         first = yield from steps.send(call)
         if n or not plan.makes_customers:
             continue
-        yield from _turned(plan, first)
+        yield from _second_page(plan, first)
         given = plan.binding(operation).aliases
         for alias in range(len(operation.aliases if given is None else given)):
             yield from steps.send(replace(call, alias=alias, variation=ALIAS))
@@ -255,7 +260,7 @@ def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
 
 
 def _between(plan: ProbePlan, operation: Operation, call: Call, today: date) -> Part[None]:
-    """Ask from a day on, and up to a day, where the target file has the arguments."""
+    """Call with each date that the target file binds."""
     for name, ago, says in (
         (operation.since, SINCE_AGO, SINCE),
         (operation.until, UNTIL_AGO, UNTIL),
@@ -268,13 +273,12 @@ def _between(plan: ProbePlan, operation: Operation, call: Call, today: date) -> 
 
 def _roles(plan: ProbePlan) -> Script:
     """Call once for every listed customer not used yet, to see whether its token is accepted."""
-    lists = [one for one in plan.reads if one.available and not one.about and not one.grants]
     owner = plan.owner()
     first = plan.role(owner) if owner else None
     for role in plan.target.fixtures.roles:
         yield Arrange(subject=role.name, holdings=())  # the next one, whatever it owns
-        if role != first and lists:
-            yield from steps.send(Call(operation=lists[0].id, subject=role.name))
+        if role != first and plan.lists:
+            yield from steps.send(Call(operation=plan.lists[0].id, subject=role.name))
 
 
 def _requests(plan: ProbePlan, create: Operation) -> Script:
@@ -303,7 +307,7 @@ def _requests(plan: ProbePlan, create: Operation) -> Script:
 
 
 def _leads(plan: ProbePlan, made: Exchange) -> bool:
-    """Whether the place where a request is signed is known."""
+    """Whether it is known where the request is signed."""
     if plan.target.sca.kind is ScaKind.CONTROL:
         return True
     return isinstance(made.outcome, Accepted) and made.outcome.approval is not None
@@ -330,7 +334,7 @@ def _presence(plan: ProbePlan) -> Script:
     call = Call(operation=operation.id, subject="psu", present=False)
     for n in range(2 * (limit + 1)):
         last = yield from steps.send(call)
-        # A bank with another limit distinguishes the calls, too.
+        # A bank with another limit distinguishes calls without the customer, too.
         if not last.accepted and (n >= limit or n == 0):
             yield from steps.send(replace(call, present=True))
             return

@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from assay.binding.target import AuthKind, OperationBinding, Place, Spelling
-from assay.doctor.context import DoctorContext, SeenAnswer
-from assay.doctor.finding import Finding, Weight, at
+from assay.binding.target import Auth, AuthKind, Place, Spelling, Target
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import ALIKE, likeness
-from assay.history import Accepted
 
 UNAUTHENTICATED, FORBIDDEN = 401, 403
 #: Words of a refusal that are about the signature, and about its key.
 _SIGNATURE = re.compile(r"signature|digest|keyid|key id", re.IGNORECASE)
 _KEY = re.compile(r"key.?id|unknown key|no such key|key is not known", re.IGNORECASE)
+
+#: Words of a refusal that may be names, and how many of them are compared.
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{2,60}")
+_MOST = 400
 
 
 def credentials(context: DoctorContext) -> Iterator[Finding]:
@@ -33,30 +35,24 @@ def credentials(context: DoctorContext) -> Iterator[Finding]:
 
 def _by_party(context: DoctorContext) -> Iterator[Finding]:
     for by_provider in (False, True):
-        every = [
-            one
-            for name in context.operations
-            if name.available and name.by_provider is by_provider
-            for one in context.plain(name.id)
-        ]
-        accepted = any(isinstance(one.exchange.outcome, Accepted) for one in every)
-        unauthenticated = [one for one in every if one.status == UNAUTHENTICATED]
-        if unauthenticated:
+        called = (one for one in context.operations if one.by_provider is by_provider)
+        answers = context.plain(*(operation.id for operation in called if operation.available))
+        accepted = any(answer.accepted for answer in answers)
+        refused = [answer for answer in answers if answer.status == UNAUTHENTICATED]
+        if refused:
             yield from _unauthenticated(
-                context, unauthenticated, by_provider=by_provider, accepted=accepted
+                context, refused, by_provider=by_provider, accepted=accepted
             )
-        forbidden = [one for one in every if one.status == FORBIDDEN]
-        if forbidden and not _without_consent(context, forbidden[0]):
-            yield from _forbidden(context, forbidden[0], by_provider=by_provider, accepted=accepted)
+        forbidden = next((answer for answer in answers if answer.status == FORBIDDEN), None)
+        if forbidden and not _without_consent(context, forbidden):
+            yield from _forbidden(context, forbidden, by_provider=by_provider, accepted=accepted)
 
 
 def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from a consent that was not transmitted or not accepted."""
     if not answer.operation.about or answer.operation.request:
         return False
-    granting = [one.id for one in context.operations if one.grants and one.available]
-    given = (one for name in granting for one in context.plain(name))
-    return not any(isinstance(one.exchange.outcome, Accepted) for one in given)
+    return not any(grant.accepted for grant in context.grants)
 
 
 def _unauthenticated(
@@ -64,40 +60,45 @@ def _unauthenticated(
 ) -> Iterator[Finding]:
     """Report refused credentials: of each customer that has its own, or of the party."""
     target, first = context.target, answers[0]
-    said = context.excerpt(first)
-    found = f"401 from {first.operation.id}" + (f": {said}" if said else "")
+    excerpt = context.excerpt(first)
+    found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
     if target.fixtures.roles and not by_provider and not target.auth.token_env:
-        roles = {one.name for one in target.fixtures.roles}
-        for name in dict.fromkeys(context.role_of.get(_subject(one), "") for one in answers):
+        roles = {role.name for role in target.fixtures.roles}
+        for name in dict.fromkeys(context.role_of.get(one.subject, "") for one in answers):
             own = (name, "token_env") if name in roles else ()
-            place: tuple[str, ...] = ("fixtures", "roles", *own)
-            yield at(target, place, "a token that the bank accepts", found)
+            place = ("fixtures", "roles", *own)
+            yield context.finding(place, "a token that the bank accepts", found)
         return
-    place = _place(context, first, by_provider=by_provider)
+    place = _refused_key(target, first, by_provider=by_provider)
     weight = Weight.DOUBT if accepted else Weight.FAULT
-    yield at(target, place, "credentials that the bank accepts", found, weight=weight)
+    yield context.finding(place, "credentials that the bank accepts", found, weight=weight)
 
 
-def _subject(answer: SeenAnswer) -> str:
-    return f"{answer.probe} {answer.exchange.call.subject}"
+def _challenge(answer: SeenAnswer) -> str:
+    """Return what the headers of an answer say about authentication."""
+    headers = answer.exchange.wire.headers
+    return " ".join(value for name, value in headers if "authenticate" in name.lower())
 
 
-def _place(context: DoctorContext, answer: SeenAnswer, *, by_provider: bool) -> tuple[str, ...]:
+def _party(target: Target, *, by_provider: bool) -> tuple[Auth, tuple[str, ...]]:
+    """Return how a party authenticates, and the key that says so."""
+    if by_provider and target.auth.provider:
+        return target.auth.provider, ("auth", "provider")
+    return target.auth, ("auth",)
+
+
+def _refused_key(target: Target, answer: SeenAnswer, *, by_provider: bool) -> tuple[str, ...]:
     """Return the key whose secret, or way of sending it, is refused."""
-    target = context.target
-    said = answer.exchange.wire.body[:2_000].decode("utf-8", "replace")
-    challenge = " ".join(v for k, v in answer.exchange.wire.headers if "authenticate" in k.lower())
-    if _SIGNATURE.search(said + challenge):
-        part = ("key_id",) if target.signature and _KEY.search(said + challenge) else ()
-        return ("signature", *part)
+    challenge = _challenge(answer)
+    text = answer.exchange.wire.body[:2_000].decode("utf-8", "replace") + challenge
+    if _SIGNATURE.search(text):
+        return ("signature", "key_id") if target.signature and _KEY.search(text) else ("signature",)
     if target.auth.kind is AuthKind.NONE:
         return ("auth",)
-    auth, name = target.auth, ["auth"]
-    if by_provider and auth.provider:
-        auth, name = auth.provider, [*name, "provider"]
-    if auth.oauth:
-        return (*name, "scope" if "scope" in challenge else "kind")
-    return (*name, "token_env" if auth.token_env else "kind")
+    auth, place = _party(target, by_provider=by_provider)
+    if auth.oauth and "scope" in challenge:
+        return (*place, "scope")
+    return (*place, "token_env" if auth.token_env and not auth.oauth else "kind")
 
 
 def _forbidden(
@@ -107,35 +108,29 @@ def _forbidden(
 
     Where it is accepted elsewhere and the call is about an item, the refusal may be right.
     """
-    target = context.target
-    challenge = " ".join(v for k, v in answer.exchange.wire.headers if "authenticate" in k.lower())
-    auth = target.auth.of(by_provider=by_provider)
-    name = ("auth", "provider") if by_provider and target.auth.provider else ("auth",)
+    auth, place = _party(context.target, by_provider=by_provider)
+    insufficient = "insufficient_scope" in _challenge(answer)
     found = f"403 from {answer.operation.id}: {context.excerpt(answer)}"
-    if auth.oauth and (not accepted or "insufficient_scope" in challenge):
-        place: tuple[str, ...] = (*name, "scope")
-        yield at(target, place, "a scope that allows the call", found)
-    elif "insufficient_scope" in challenge:
-        yield at(target, name, "a token that allows the call", found)
+    if auth.oauth and (insufficient or not accepted):
+        yield context.finding((*place, "scope"), "a scope that allows the call", found)
+    elif insufficient:
+        yield context.finding(place, "a token that allows the call", found)
     else:
-        place = ("operations", answer.operation.id)
+        expected = "permission for an ordinary call"
         hint = "is the token valid for this interface, and does a consent exist?"
         weight = Weight.UNSEEN if accepted and answer.operation.about else Weight.DOUBT
-        yield at(target, place, "permission for an ordinary call", found, hint, weight=weight)
+        yield context.finding(answer.place(), expected, found, hint, weight=weight)
 
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{2,60}")
-#: How many words of a refusal are compared.
-_MOST = 400
+# -- Arguments
 
 
 def arguments(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Report the argument that a refusal names, or list all that were sent."""
-    place = (*_op(answer), *argument_key(answer))
-    sent = ", ".join(_sent(answer)) or "no arguments"
-    said = context.excerpt(answer)
-    found = f"{answer.status}: {said}" if said else str(answer.status)
-    yield at(context.target, place, "an ordinary call to be accepted", found, f"sent: {sent}")
+    sent, excerpt = ", ".join(_sent(answer)) or "no arguments", context.excerpt(answer)
+    place, expected = answer.place(*argument_key(answer)), "an ordinary call to be accepted"
+    found = f"{answer.status}: {excerpt}" if excerpt else str(answer.status)
+    yield context.finding(place, expected, found, f"sent: {sent}")
 
 
 def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
@@ -143,19 +138,14 @@ def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
     names_by_key = _names_by_key(answer)
     text = answer.exchange.wire.body[:10_000].decode("utf-8", "replace")
     words = set(_WORD.findall(text)[:_MOST])
-    best: tuple[float, tuple[str, ...]] = (0.0, ())
-    for key, names in names_by_key.items():
-        score = max((likeness(word, name) for word in words for name in names), default=0.0)
-        best = max(best, (score, key), key=lambda one: one[0])
-    if best[0] >= max(ALIKE, 0.75):
-        return best[1]
-    if len(names_by_key) == 1:
-        return next(iter(names_by_key))
+    scores = {
+        key: max((likeness(word, name) for word in words for name in names), default=0.0)
+        for key, names in names_by_key.items()
+    }
+    best = max(scores, key=lambda key: scores[key], default=("arguments",))
+    if len(scores) == 1 or scores.get(best, 0.0) >= max(ALIKE, 0.75):
+        return best
     return ("arguments",)
-
-
-def _op(answer: SeenAnswer) -> tuple[str, str]:
-    return ("operations", answer.operation.id)
 
 
 def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...]]:
@@ -163,21 +153,18 @@ def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...
     call, binding = answer.exchange.call, answer.binding
     path = binding.path or answer.operation.path
     found: dict[tuple[str, ...], tuple[str, ...]] = {
-        ("arguments", name): (name, _last(binding, name))
-        for name in {**dict.fromkeys(call.arguments), **dict.fromkeys(call.varied)}
+        ("arguments", name): (name, _last(binding.arguments[name]) or name)
+        for name in dict.fromkeys((*call.arguments, *call.varied))
         if f"{{{name}}}" not in path and name in binding.arguments
     }
     if call.mode and call.mode in binding.modes:
-        spelling = binding.modes[call.mode]
-        found["modes", call.mode] = (spelling.name.rpartition("/")[2] or call.mode,)
+        found["modes", call.mode] = (_last(binding.modes[call.mode]) or call.mode,)
     return found
 
 
-def _last(binding: OperationBinding, name: str) -> str:
-    spelling: Spelling = binding.arguments[name]
-    if spelling.place is not Place.BODY:
-        return spelling.name
-    return spelling.name.rpartition("/")[2] or name
+def _last(spelling: Spelling) -> str:
+    """Return the name of a parameter, or the last step of a pointer into the body."""
+    return spelling.name.rpartition("/")[2] if spelling.place is Place.BODY else spelling.name
 
 
 def _sent(answer: SeenAnswer) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Checks that what a request says changes the answer.
+"""Checks that what a request says changes the answer: dates, presence, and the next page.
 
-A mock gives the same answer to every request. Dates that are sent must limit the items, and
-the presence header must keep a call out of the limit for calls without the customer.
+A mock gives the same answer to every request. Dates that are sent must limit the items, the
+presence header must keep a call out of the limit for calls without the customer, and a list
+known to have more items must name a next page with other items.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import date
+from operator import gt, lt
+from typing import TypeAlias
 
-from assay.binding.target import FixtureKind
-from assay.contract.model import Operation
-from assay.doctor.context import DoctorContext, SeenAnswer, ordinary
-from assay.doctor.finding import Finding, Weight, at
-from assay.doctor.pointer_probe import nearest
+from assay.binding.target import FixtureKind, Turn
+from assay.contract.model import Json, Operation
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.pointer_probe import PointerProbe, correction, is_link, nearest
 from assay.doctor.probes import SINCE, UNTIL
+from assay.history import Accepted, Indeterminate
 
 #: A shorter body may be the same by chance.
 _DISTINCTIVE = 24
@@ -25,137 +28,227 @@ _RATE_LIMITED = 429
 
 def static_answers(context: DoctorContext) -> Iterator[Finding]:
     """Compare the bodies of successful answers to different requests."""
-    asked: defaultdict[bytes, set[tuple[str, str]]] = defaultdict(set)
-    for one in context.answers:
-        body, operation = one.exchange.wire.body, one.operation
+    requests: defaultdict[bytes, set[tuple[str, str]]] = defaultdict(set)
+    for answer in context.answers:
+        body, operation = answer.exchange.wire.body, answer.operation
         # Operations that read, change or end a request may show it alike.
-        if one.good and len(body) >= _DISTINCTIVE and operation.available and not operation.request:
-            about = str(one.exchange.call.arguments.get(one.operation.about or "", ""))
-            asked[body].add((operation.id, about if one.raw_items else ""))
-    for requests in asked.values():
-        names = sorted({name for name, _ in requests})
-        if len(names) > 1:
-            found = f"the same body from {', '.join(names)}"
-        elif len(requests) > 1:
-            found = f"the same body from {names[0]} for every item"
-        else:
-            continue
-        hint = "is it a mock? static answers cannot be judged"
-        yield at(context.target, ("base_url",), "answers that depend on the request", found, hint)
-        return
+        comparable = operation.available and not operation.request
+        if answer.good and comparable and len(body) >= _DISTINCTIVE:
+            about = str(answer.exchange.call.arguments.get(operation.about or "", ""))
+            requests[body].add((operation.id, about if answer.raw_items else ""))
+    for several in requests.values():
+        names = sorted({name for name, _ in several})
+        if len(several) > 1:
+            whom = ", ".join(names) if len(names) > 1 else f"{names[0]} for every item"
+            expected, found = "answers that depend on the request", f"the same body from {whom}"
+            hint = "is it a mock? static answers cannot be judged"
+            yield context.finding(("base_url",), expected, found, hint)
+            return
+
+
+# -- Presence
 
 
 def presence(context: DoctorContext) -> Iterator[Finding]:
     """Examine which calls were served after those without the customer were used up."""
-    header = context.target.presence
-    answers = context.presences
+    header, answers = context.target.presence, context.presences
     if header is None:
         return
-    if not answers:
-        if context.target.fixtures.kind is FixtureKind.ROLES:
-            found = "no calls to see it by: they would use up real customers' accesses"
-            place, weight = ("presence", "header"), Weight.UNSEEN
-            yield at(context.target, place, "a header with an effect", found, weight=weight)
-        return
-    absent = [one.exchange.accepted for one in answers if not one.exchange.call.present]
-    present = [one.exchange.accepted for one in answers if one.exchange.call.present]
-    if not absent[0]:
-        return  # no call is served; reported by another check
-    limited, served = not all(absent), all(present)
+    absent = [answer.accepted for answer in answers if not answer.exchange.call.present]
+    present = [answer.accepted for answer in answers if answer.exchange.call.present]
+    if absent and absent[0]:  # else no call is served; reported by another check
+        yield from _presence(context, absent, served=all(present), reverse=header.absent)
+    elif not answers and context.target.fixtures.kind is FixtureKind.ROLES:
+        found = "no call to check it: that would use up the calls of real customers"
+        place, weight = ("presence", "header"), Weight.UNSEEN
+        yield context.finding(place, "a header with an effect", found, weight=weight)
+
+
+def _presence(
+    context: DoctorContext, absent: list[bool], *, served: bool, reverse: bool
+) -> Iterator[Finding]:
+    """Report a header that has no effect, or the opposite one.
+
+    `absent` says which calls without the customer were served, `served` whether all calls with
+    the customer were, and `reverse` whether the header marks the customer's absence.
+    """
+    place, limited = ("presence", "header"), not all(absent)
+    expected = "calls without the customer to be limited"
     if limited and not served:
+        expected = "calls with the customer to be served"
         found = "calls with the header refused like those without it"
         hint = "is the name right, and does the bank accept the value?"
-        place, expected = ("presence", "header"), "calls with the customer to be served"
-        yield at(context.target, place, expected, found, hint, weight=Weight.DOUBT)
-    elif not limited and not served:
-        key = "when" if header.absent else "header"
-        found = "calls with the customer limited, and calls without served"
-        hint = "the meaning is reversed: " + (
-            "remove `when: absent`" if header.absent else "add `when: absent`"
-        )
-        yield at(
-            context.target,
-            ("presence", key),
-            "calls without the customer to be limited",
-            found,
-            hint,
-        )
-    elif not limited:
+        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+    elif not limited and served:
         found = f"all {len(absent)} served, and those with the customer too"
         hint = "does the bank distinguish calls with and without the customer by this header?"
-        yield at(
-            context.target,
-            ("presence", "header"),
-            "calls without the customer to be limited",
-            found,
-            hint,
-            weight=Weight.DOUBT,
-        )
+        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+    elif not limited:
+        found = "calls with the customer limited, and calls without served"
+        remedy = "remove `when: absent`" if reverse else "add `when: absent`"
+        place = ("presence", "when" if reverse else "header")
+        yield context.finding(place, expected, found, f"the meaning is reversed: {remedy}")
+
+
+# -- Dates
+
+#: Whether a day is beyond a limit.
+_Beyond: TypeAlias = Callable[[date, date], bool]
 
 
 def dates(context: DoctorContext) -> Iterator[Finding]:
     """Examine whether the dates of a request limit the items."""
     for operation in context.operations:
-        for name, says, beyond in (
-            (operation.since, SINCE, _before),
-            (operation.until, UNTIL, _after),
+        for name, variation, beyond in (
+            (operation.since, SINCE, lt),
+            (operation.until, UNTIL, gt),
         ):
-            asked = [one for one in context.of(operation.id) if one.exchange.call.variation == says]
-            if name and asked:
-                yield from _day(context, operation, name, asked[0], beyond)
+            answers = context.of(operation.id)
+            limited = [one for one in answers if one.exchange.call.variation == variation]
+            if name and limited:
+                yield from _date(context, name, limited[0], beyond)
             elif name and not context.makes_customers:
-                yield from _not_sent(context, operation, name)
+                yield from _date_not_sent(context, operation, name)
 
 
-def _before(on: date, day: date) -> bool:
-    return on < day
-
-
-def _after(on: date, day: date) -> bool:
-    return on > day
-
-
-def _not_sent(context: DoctorContext, operation: Operation, name: str) -> Iterator[Finding]:
+def _date_not_sent(context: DoctorContext, operation: Operation, name: str) -> Iterator[Finding]:
     """Report that no date was sent, where a call would use up a real customer's accesses."""
-    first = next(iter(context.plain(operation.id)), None)
-    if first is not None and first.exchange.accepted and name in first.binding.arguments:
-        place, found = ("operations", operation.id, "arguments", name), "none that was sent"
-        yield at(context.target, place, "a date with an effect", found, weight=Weight.UNSEEN)
+    first = context.first(operation.id)
+    if first is not None and first.accepted and name in first.binding.arguments:
+        place, found = (
+            first.place("arguments", name),
+            "no call with this date, which would use up the calls of real customers",
+        )
+        yield context.finding(place, "a date with an effect", found, weight=Weight.UNSEEN)
 
 
-def _day(
-    context: DoctorContext,
-    operation: Operation,
-    name: str,
-    asked: SeenAnswer,
-    beyond: Callable[[date, date], bool],
+def _date(
+    context: DoctorContext, name: str, limited: SeenAnswer, beyond: _Beyond
 ) -> Iterator[Finding]:
-    """Compare the items of a call with a date to those of one without."""
-    place = ("operations", operation.id, "arguments", name)
-    plain = [
-        one
-        for one in context.plain(operation.id)
-        if one.exchange.accepted
-        and one.exchange.call.arguments.items() <= asked.exchange.call.arguments.items()
-    ]
-    if not plain or not ordinary(plain[0].exchange):
+    """Compare the items of a call with a date to those of its control without one."""
+    control = _control(context, limited)
+    if control is None or limited.status == _RATE_LIMITED:
+        return  # a limit of calls is reported by another check
+    place = limited.place("arguments", name)
+    if not limited.accepted:
+        found = f"{limited.status}: {context.excerpt(limited)}"
+        yield context.finding(place, "a date to be accepted", found)
         return
-    if asked.status == _RATE_LIMITED:
-        return  # reported by another check
-    if not asked.exchange.accepted:
-        found = f"{asked.status}: {context.excerpt(asked)}"
-        yield at(context.target, place, "a date to be accepted", found)
+    day = date.fromisoformat(str(limited.exchange.call.arguments[name]))
+    without, with_date = _days(control), _days(limited)
+    # Where no item is beyond the day anyway, the date cannot have an effect.
+    if any(beyond(on, day) for on in without) and any(beyond(on, day) for on in with_date):
+        same = with_date == without
+        found = "the same items as without it" if same else "items beyond the date"
+        hint = _sent_as(limited, name)
+        yield context.finding(place, "a date with an effect", found, hint, weight=Weight.DOUBT)
+
+
+def _control(context: DoctorContext, limited: SeenAnswer) -> SeenAnswer | None:
+    """Return the accepted call with the same arguments but the date."""
+    sent = limited.exchange.call.arguments.items()
+    answers = context.plain(limited.operation.id)
+    return next(
+        (one for one in answers if one.accepted and one.exchange.call.arguments.items() <= sent),
+        None,
+    )
+
+
+def _days(answer: SeenAnswer) -> list[date]:
+    return [item.on for item in answer.exchange.items if item.on]
+
+
+def _sent_as(answer: SeenAnswer, name: str) -> str:
+    """Return the hint which parameter an argument was sent as, if it was in the query."""
+    query = answer.exchange.wire.url.partition("?")[2]
+    names = [pair.partition("=")[0] for pair in query.split("&") if pair]
+    parameter = answer.binding.arguments[name].name
+    return f"sent as {parameter}" if nearest(parameter, names) else ""
+
+
+# -- The next page
+
+
+def pages(context: DoctorContext) -> Iterator[Finding]:
+    """Examine for every list how its next page was found, and what it showed."""
+    for operation in context.operations:
+        if operation.available and operation.lists:
+            answers = context.of(operation.id)
+            second = next((answer for answer in answers if answer.exchange.call.follow), None)
+            if second is not None:
+                yield from _second_page(context, second)
+            else:
+                yield from _one_page(context, operation)
+
+
+def _second_page(context: DoctorContext, second: SeenAnswer) -> Iterator[Finding]:
+    """Compare a second page with the first."""
+    operation, outcome = second.operation, second.exchange.outcome
+    plain = context.plain(operation.id)
+    first = [answer for answer in plain if answer.exchange.n < second.exchange.n][-1]
+    place, expected = second.place("next"), "another page after the first"
+    if not second.status and isinstance(outcome, Indeterminate):
+        hint = "if the other host is the bank's too, add it to hosts"
+        yield context.finding(("hosts",), expected, outcome.why, hint, weight=Weight.DOUBT)
+    elif not second.accepted:
+        found = f"{second.status} for the second page"
+        yield context.finding(place, expected, found, _next_link(context, operation))
+    elif second.raw_items and second.raw_items == first.raw_items:
+        bound = second.binding.next
+        counted = bound is not None and bound.turn in {Turn.PAGE, Turn.OFFSET}
+        why = "is the parameter, or `first`, wrong?" if counted else ""
+        hint = _next_link(context, operation) or why
+        yield context.finding(place, expected, "the first page again", hint)
+    elif not second.raw_items and _has_more(context, first):
+        hint = _next_link(context, operation)
+        yield context.finding(place, expected, "a page without items", hint)
+
+
+def _has_more(context: DoctorContext, first: SeenAnswer) -> bool:
+    """Whether a customer created for the probe has more items than a page showed."""
+    subject, shown = context.subjects.get(first.subject), len(first.exchange.items)
+    if not context.makes_customers or not shown or subject is None:
+        return False
+    if not first.operation.about:
+        return shown < len(subject.owns)
+    owned = subject.owned(first.exchange.call.arguments.get(first.operation.about))
+    return owned is not None and shown < len(owned.entries)
+
+
+def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Report why no second page was read: there is none, or the target file does not find it."""
+    first = context.first(operation.id)
+    if first is None or not first.accepted or (operation.about and not operation.since):
         return
-    day = date.fromisoformat(str(asked.exchange.call.arguments[name]))
-    control = [item.on for item in plain[0].exchange.items if item.on]
-    given = [item.on for item in asked.exchange.items if item.on]
-    if not any(beyond(on, day) for on in control):
-        return  # the date cannot have an effect
-    if any(beyond(on, day) for on in given):
-        found = "the same items as without it" if given == control else "items beyond the date"
-        sent = asked.exchange.wire.url.partition("?")[2]
-        names = [pair.partition("=")[0] for pair in sent.split("&") if pair]
-        parameter = asked.binding.arguments[name].name
-        hint = f"sent as {parameter}" if nearest(parameter, names) else ""
-        weight = Weight.DOUBT
-        yield at(context.target, place, "a date with an effect", found, hint, weight=weight)
+    place, expected = first.place("next"), "another page after the first"
+    if not context.makes_customers and first.binding.next:
+        found = "a next page that was not read" if _names_next(first) else "a list of one page"
+        yield context.finding(place, expected, found, weight=Weight.UNSEEN)
+    elif _has_more(context, first):
+        hint = _next_link(context, operation)
+        weight = Weight.FAULT if hint else Weight.DOUBT
+        if first.binding.next is None:
+            hint, weight = hint or "add `next`", Weight.UNSEEN
+        found = f"none after {len(first.exchange.items)} items, although there are more"
+        yield context.finding(place, expected, found, hint, weight=weight)
+
+
+def _names_next(answer: SeenAnswer) -> bool:
+    return isinstance(answer.exchange.outcome, Accepted) and bool(answer.exchange.outcome.next)
+
+
+def _next_link(context: DoctorContext, operation: Operation) -> str:
+    """Return a hint at what looks like the link to the next page in the first answer."""
+    for first in context.plain(operation.id):
+        if first.exchange.wire.header("Link") is not None:
+            return "did you mean {header: Link}?"
+        bound = first.binding.next
+        at = (bound.at,) if bound and bound.turn in {Turn.LINK, Turn.CURSOR} else ()
+
+        def leads_on(value: Json, here: str = first.exchange.wire.url) -> bool:
+            return is_link(value) and value != here and not here.endswith(str(value))
+
+        probe = PointerProbe(feature="next", at=at, fits=leads_on, names=("next", "nextPage"))
+        if hint := correction([first.body], probe):
+            return hint
+    return ""

@@ -14,8 +14,7 @@ from assay.binding.decode import decode
 from assay.binding.target import Matcher, Outcomes, Target
 from assay.contract.model import Operation
 from assay.doctor import items, refusals
-from assay.doctor.context import DoctorContext, SeenAnswer
-from assay.doctor.finding import Finding, Weight, at
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 
@@ -30,38 +29,36 @@ MOVED, REFUSED = range(300, 400), range(400, 500)
 def examine(context: DoctorContext) -> Iterator[Finding]:
     """Examine the answers to ordinary calls, operation by operation."""
     called = [one for one in context.operations if one.available and context.plain(one.id)]
-    if called and all(_status(context, one) == {UNKNOWN} for one in called) and len(called) > 1:
+    statuses = {answer.status for one in called for answer in context.plain(one.id)}
+    if statuses == {UNKNOWN} and len(called) > 1:
         found = f"404 from each of {', '.join(one.id for one in called)}"
-        yield at(context.target, ("base_url",), "the operations below this URL", found)
+        yield context.finding(("base_url",), "the operations below this URL", found)
         return
     yield from refusals.credentials(context)
     for operation in called:
-        failed = next((one for one in context.plain(operation.id) if not _accepted(one)), None)
-        if failed is not None and not _follows(context, failed):
-            yield from _not_accepted(context, failed)
+        yield from _available(context, operation)
     for operation in context.operations:
         if not operation.available:
             yield from _unavailable(context, operation)
     yield from _aliases(context)
 
 
-def _status(context: DoctorContext, operation: Operation) -> set[int]:
-    return {one.status for one in context.plain(operation.id)}
-
-
-def _accepted(answer: SeenAnswer) -> bool:
-    return isinstance(answer.exchange.outcome, Accepted)
+def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Examine the first answer of an available operation that did not accept the call."""
+    answers = context.plain(operation.id)
+    failed = next((answer for answer in answers if not answer.accepted), None)
+    if failed is not None and not _follows(context, failed):
+        yield from _not_accepted(context, failed)
 
 
 def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
     """Whether a refusal follows from another problem: a missing consent, or a wrong key."""
-    if answer.operation.request and not answer.operation.makes and answer.status in REFUSED:
+    operation = answer.operation
+    if answer.status not in REFUSED:
+        return False
+    if operation.request and not operation.makes:
         return any(items.has_wrong_key(context, one) for one in context.operations if one.makes)
-    granting = [one for one in context.operations if one.grants and one.available]
-    denied = answer.operation.about and answer.status in REFUSED
-    return bool(denied) and any(
-        not _accepted(one) for each in granting for one in context.plain(each.id)
-    )
+    return bool(operation.about) and not all(grant.accepted for grant in context.grants)
 
 
 def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
@@ -72,28 +69,28 @@ def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Findin
     elif status in DENIED:
         return  # reported by `refusals.credentials`
     elif status in MOVED:
-        where = next((v for k, v in answer.exchange.wire.headers if k.lower() == "location"), "")
-        found = f"a redirect ({status})"
+        where = answer.exchange.wire.header("Location")
         hint = f"is it {context.redactor.bounded(where, 100)}?" if where else ""
-        yield at(context.target, ("base_url",), "an address that answers directly", found, hint)
+        expected, found = "an address that answers directly", f"a redirect ({status})"
+        yield context.finding(("base_url",), expected, found, hint)
     elif status in REFUSED:
         yield from _REFUSALS.get(status, refusals.arguments)(context, answer)
     elif status == CLOSED:
         hint = "the bank may be closed for maintenance: try again later"
-        yield at(context.target, _op(answer), "an answer", "503", hint, weight=Weight.UNSEEN)
+        yield context.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
         yield from _failed(context, answer)
 
 
 def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    """Report that no answer came, or that the target failed."""
+    """Report that there was no answer, or that the target failed."""
     outcome = answer.exchange.outcome
     if not isinstance(outcome, Indeterminate):
-        yield at(context.target, _op(answer), "an answer", str(answer.status), weight=Weight.UNSEEN)
+        yield context.finding(answer.place(), "an answer", str(answer.status), weight=Weight.UNSEEN)
         return
-    place = ("timeout",) if outcome.detail is Detail.TIMEOUT else _op(answer)
+    place = ("timeout",) if outcome.detail is Detail.TIMEOUT else answer.place()
     weight = Weight.DOUBT if outcome.cause is Cause.TRANSPORT else Weight.UNSEEN
-    yield at(context.target, place, "an answer", outcome.why, weight=weight)
+    yield context.finding(place, "an answer", outcome.why, weight=weight)
 
 
 def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
@@ -105,7 +102,7 @@ def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
         index = matched(target, answer, name)
         if index is not None:
             place = (*_outcomes(target, answer, name), index)
-            yield at(target, place, expected, f"{answer.status} that counts as {name}")
+            yield context.finding(place, expected, f"{answer.status} that counts as {name}")
     elif isinstance(outcome, Indeterminate) and outcome.detail is Detail.UNKNOWN_STATUS:
         place = _outcomes(target, answer, "accepted")
         narrow = _narrow(target, answer)
@@ -113,10 +110,10 @@ def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
             index, part = narrow
             media_type = answer.exchange.wire.media_type or "none"
             found = f"media type {media_type}" if part == "media_type" else f"another {part}"
-            yield at(target, (*place, index, part), expected, found)
+            yield context.finding((*place, index, part), expected, found)
         else:
             found = f"no matcher for {answer.status}"
-            yield at(target, place, expected, found, "add it to statuses")
+            yield context.finding(place, expected, found, "add it to statuses")
 
 
 #: The parts of a matcher besides the statuses, each with a function that removes it.
@@ -159,54 +156,48 @@ def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
 
 def _outcomes(target: Target, answer: SeenAnswer, name: str) -> tuple[str | int, ...]:
     """Return the place of an outcome: in the operation, or the common one."""
-    own = _op(answer)
+    own = answer.place()
     here = target.place(*own, "outcomes", name) != target.place(*own, "outcomes")
     return (*own, "outcomes", name) if answer.binding.outcomes and here else ("outcomes", name)
-
-
-def _op(answer: SeenAnswer) -> tuple[str, str]:
-    return ("operations", answer.operation.id)
 
 
 def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Report a 404: the path is wrong, or the item that it names does not exist."""
     binding, operation = answer.binding, answer.operation
     path = binding.path or operation.path
-    slots = [name for name in binding.arguments if f"{{{name}}}" in path]
     key = operation.about if f"{{{operation.about}}}" in path else None
-    place: tuple[str, ...] = (*_op(answer), "path")
-    hint = (
-        f"the contract has {operation.path}"
-        if binding.path
-        else "add `path` with the bank's own path"
-    )
+    own = f"the contract has {operation.path}"
+    hint = own if binding.path else "add `path` with the bank's own path"
     if key and operation.request:
         hint = f"{hint}; or is {key} unknown: see item.key of the operation that creates it"
-    for name in slots:
-        if binding.arguments[name].found is None and name != key:
-            place = (*_op(answer), "arguments", name)
-    yield at(context.target, place, "the path of an available method", "404", hint)
+    fixed = [
+        name
+        for name, spelling in binding.arguments.items()
+        if f"{{{name}}}" in path and spelling.found is None and name != key
+    ]
+    place = answer.place("arguments", fixed[-1]) if fixed else answer.place("path")
+    yield context.finding(place, "the path of an available method", "404", hint)
 
 
 def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    allow = next((v for k, v in answer.exchange.wire.headers if k.lower() == "allow"), "")
+    allow = answer.exchange.wire.header("Allow")
     hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
     found = f"405 to {answer.exchange.wire.method}"
-    yield at(context.target, (*_op(answer), "method"), "an allowed method", found, hint)
+    yield context.finding(answer.place("method"), "an allowed method", found, hint)
 
 
 def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    place = (*_op(answer), "headers") if answer.binding.headers else ("headers",)
+    place = answer.place("headers") if answer.binding.headers else ("headers",)
     found = f"{answer.status}: {context.excerpt(answer)}"
     hint = "set headers under `headers`, for all calls or for one operation"
-    yield at(context.target, place, "media types that the bank accepts", found, hint)
+    yield context.finding(place, "media types that the bank accepts", found, hint)
 
 
 def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     if any(one.status == answer.status for one in context.presences):
         return  # reported by `request_effects.presence`
     found = "429: the bank limits calls at the moment"
-    yield at(context.target, _op(answer), "an answer", found, weight=Weight.UNSEEN)
+    yield context.finding(answer.place(), "an answer", found, weight=Weight.UNSEEN)
 
 
 #: How the refusal of an ordinary call is explained, by status; others are about arguments.
@@ -232,26 +223,27 @@ def _unavailable(context: DoctorContext, operation: Operation) -> Iterator[Findi
             place = _outcomes(target, answer, "accepted")
             found = f"{answer.status} that counts as accepted"
             where = place if index is None else (*place, index)
-            yield at(target, where, "a refusal not to count as accepted", found)
+            yield context.finding(where, "a refusal not to count as accepted", found)
         elif isinstance(outcome, Indeterminate) and outcome.cause is Cause.BINDING:
             place = _outcomes(target, answer, "unavailable")
             found = f"no matcher for {answer.status}"
-            yield at(target, place, "the refusal of an unavailable method to match", found)
+            yield context.finding(place, "the refusal of an unavailable method to match", found)
 
 
 def _aliases(context: DoctorContext) -> Iterator[Finding]:
-    """Examine the other paths of each method."""
+    """Examine the other paths of each method, where its own path is right."""
     for operation in context.operations:
-        if not any(_accepted(one) for one in context.plain(operation.id)):
-            continue
-        for answer in context.of(operation.id):
-            alias = answer.exchange.call.alias
-            if alias is None or answer.status not in {404, 405}:
-                continue
-            own = answer.binding.aliases
-            path = answer.binding.names(operation)[alias]
-            near = nearest(path, operation.aliases) if own else ""
-            place = (*_op(answer), "aliases", alias)
-            found = f"{answer.status} at {path}"
-            hint = f"did you mean {near!r}?" if near and near != path else ""
-            yield at(context.target, place, "another path of the method", found, hint)
+        if any(answer.accepted for answer in context.plain(operation.id)):
+            for answer in context.of(operation.id):
+                if answer.exchange.call.alias is not None and answer.status in {404, 405}:
+                    yield _alias(context, answer, answer.exchange.call.alias)
+
+
+def _alias(context: DoctorContext, answer: SeenAnswer, alias: int) -> Finding:
+    path = answer.binding.names(answer.operation)[alias]
+    near = nearest(path, answer.operation.aliases) if answer.binding.aliases else ""
+    hint = f"did you mean {near!r}?" if near and near != path else ""
+    found = f"{answer.status} at {path}"
+    return context.finding(
+        answer.place("aliases", alias), "another path of the method", found, hint
+    )

@@ -20,7 +20,7 @@ from assay.fixtures.roles import RolesFixture, RolesProvider
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
 from assay.rules.dry_run import DryTarget
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
-from assay.transport.protocol import Delivery, nothing
+from assay.transport.protocol import Delivery, unanswered
 
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
@@ -40,7 +40,7 @@ class NullTransport:
 
     def send(self, request: HttpRequest) -> Delivery:
         """Return a delivery without an answer."""
-        return nothing(request, "nothing is sent")
+        return unanswered(request, "nothing is sent")
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Raise `CannotArrange`: there is no control API."""

@@ -44,7 +44,7 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
     token = token_store.token(
         TokenRequest(
             by_provider=party,
-            who=customer,
+            customer=customer,
             provider=lambda: third_party(executor, call.by),
             named=bool(call.by),
             now=executor.look(),

@@ -35,7 +35,7 @@ class Holder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ContextFinding:
     """A violation in a context, and the trial that shows it."""
 
     verdict: Verdict
@@ -49,7 +49,7 @@ def in_context(trial: Trial, context: Context) -> Trial:
     return replace(trial, id=f"{trial.settles[0].trial} [{values}]", context=context)
 
 
-def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[Finding]:
+def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[ContextFinding]:
     """Hold a trial in its context, and yield what it violates beyond what was found `so_far`."""
     known = so_far.violated()
     history = holder.hold(trial)
@@ -61,11 +61,11 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
         (each, _violated(holder.broken(holder.plan, each.contract, holder.hold(each)), known))
         for each in alone
     ]
-    found: dict[str, Finding] = {}
+    found: dict[str, ContextFinding] = {}
     for each, violated in (*held, (trial, together)):
         for obligation, breaches in violated.items():
             verdict = _verdict(obligation, each.context, breaches)
-            finding = Finding(verdict=verdict, trial=each.id, context=each.context)
+            finding = ContextFinding(verdict=verdict, trial=each.id, context=each.context)
             found.setdefault(obligation, finding)
     yield from found.values()
 

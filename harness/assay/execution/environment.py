@@ -23,8 +23,14 @@ from assay.fixtures.waiting import Waiting, WaitingProvider
 from assay.history import Authorise
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.prompt import Prompt, StderrPrompt
-from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
+from assay.sca.protocol import (
+    AnyReturnAddress,
+    Prompt,
+    ScreenFlowResult,
+    Signer,
+    StderrPrompt,
+    Wait,
+)
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.embedded import Application
@@ -35,8 +41,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.execution.ledger import Ledger
-    from assay.sca.callback_server import CallbackServer
     from assay.sca.chromium import Chromium
+    from assay.sca.manual import CallbackServer
 
 #: Stands for the guard until it is made from the target.
 _UNGUARDED = cast("Guard", None)
@@ -86,7 +92,7 @@ class Environment:
             case ScaKind.MANUAL if self.callback_server:
                 from assay.sca.manual import ManualSigner  # noqa: PLC0415 -- seldom used
 
-                return ManualSigner(callback_server=self.callback_server, person=self.person)
+                return ManualSigner(callback_server=self.callback_server, prompt=self.person)
             case _:
                 return MissingSigner()
 
@@ -189,9 +195,9 @@ def _embedded(bank: Bank, target: Target) -> Application:
 def _chromium(target: Target) -> Chromium | None:
     if target.sca.kind is not ScaKind.BROWSER:
         return None
-    from assay.sca.chromium import found, origin  # noqa: PLC0415 -- seldom used
+    from assay.sca.chromium import find_chromium, origin  # noqa: PLC0415 -- seldom used
 
-    chromium = found(target)
+    chromium = find_chromium(target)
     base = origin(target.base_url)
     for url in endpoints(target):
         # The authorisation server may be on another host.
@@ -202,9 +208,9 @@ def _chromium(target: Target) -> Chromium | None:
 def _callback_server(target: Target) -> CallbackServer | None:
     if target.sca.kind is not ScaKind.MANUAL:
         return None
-    from assay.sca.callback_server import opened  # noqa: PLC0415 -- seldom used
+    from assay.sca.manual import open_callback_server  # noqa: PLC0415 -- seldom used
 
-    return opened(target)
+    return open_callback_server(target)
 
 
 def _waited_for(fixtures: FixtureProvider, waiting: Waiting | None) -> FixtureProvider:

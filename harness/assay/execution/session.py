@@ -112,9 +112,9 @@ class Session:
         except JournalError:
             raise
         except AuthenticationError as error:
-            if error.hopeless is not None:
-                self._unauthenticated.add(error.hopeless)
-            unreached = error.nowhere and not self.environment.client.reached
+            if error.party_lost is not None:
+                self._unauthenticated.add(error.party_lost)
+            unreached = error.unconnected and not self.environment.client.reached
             if unreached or self._unauthenticated >= parties(self.plan):
                 raise
             verdicts = self._indeterminate(trial, str(error))

@@ -1,153 +1,17 @@
-"""Guesses the pointers into one item of a list, and into the single item of a response."""
+"""Guesses of the pointers into one item: an element of a list, or the single request shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from assay.contract.model import Json
-from assay.init.name_matching import words
-from assay.init.openapi_operations import EACH, SchemaLeaf
-from assay.init.operation_match import THEIRS, MatchedOperation, guessed
+from assay.init.openapi_operations import THEIRS, MatchedOperation, guessed
+from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.requests import beside, called
-from assay.init.yaml_writer import YamlEntry, gap
+from assay.init.yaml_writer import YamlEntry
 
-LINKS = frozenset({"link", "href"})
-MOST_LINKS = 12
-#: Words of links to the SCA screens.
-_SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm"})
 #: Words for the date by which lists are filtered, the usual ones first.
 _DATES = ("booking", "book", "posting", "date", "transaction", "value")
-
-
-def pointers(shape: MatchedOperation, item: Sequence[SchemaLeaf]) -> Iterator[YamlEntry]:
-    """Yield the pointers into an item of a list."""
-    operation, resources = shape.operation, shape.contract.resources
-    listed = [resources[one] for one in operation.lists]
-    key = next((one.key for one in listed if one.key), None)
-    if key:
-        leaf = _field(key, item, operation.lists)
-        yield (
-            pointer("key", leaf, key, item if len(listed) > 1 else ())
-            if leaf
-            else gap("key", "the pointer that identifies an item", f"/{key}")
-        )
-    elif operation.since:
-        leaf = identifier(item, operation.lists)
-        if leaf:
-            yield YamlEntry(
-                key="key", value=leaf.pointer, why=f"{leaf.name} looks like an identifier"
-            )
-        else:
-            yield gap("key", "the pointer that identifies an item", "/id")
-    if key and shape.lister:
-        leaf = identifier(item, operation.lists)
-        if leaf:
-            why = f"{leaf.name} looks like the name used in paths"
-            yield YamlEntry(key="id", value=leaf.pointer, why=why)
-        else:
-            yield gap("id", "the bank's own name of an item, used in paths", "/resourceId")
-    if operation.since:
-        yield _day(item)
-    if key and len(listed) > 1:
-        yield _kind(shape, item)
-    names = tuple(dict.fromkeys(name for one in listed for name in one.fields))
-    find = partial(_field, item=item, lists=operation.lists)
-    many = bool(key) and len(listed) > 1
-    yield YamlEntry(key="fields", below=tuple(fields(names, item, find, many=many)))
-    yield gap("volatile", "members of an item that change by themselves and are not compared", "[]")
-
-
-def fields(
-    names: Sequence[str],
-    item: Sequence[SchemaLeaf],
-    find: Callable[[str], SchemaLeaf | None],
-    *,
-    many: bool,
-) -> Iterator[YamlEntry]:
-    """Yield the pointer to each field; `many` resources may be identified by different ones."""
-    for name in names:
-        leaf = find(name)
-        if leaf is None:
-            yield gap(name, "the pointer to this field", f"/{name}")
-        else:
-            yield pointer(name, leaf, name, item if many else ())
-
-
-def pointer(key: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = ()) -> YamlEntry:
-    """Return a pointer, with that beside it that identifies other resources, if there is one."""
-    why, other = guessed(name, leaf), beside(leaf, item) if len(leaf.steps) > 1 else None
-    if other is None:
-        return YamlEntry(key=key, value=leaf.pointer, why=why)
-    return YamlEntry(
-        key=key, value=[leaf.pointer, other.pointer], why=f"{why}; or the identification beside it"
-    )
-
-
-def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
-    """Return the leaf with the name of a field that is not about another party."""
-    mine, about = words(name), {word for one in lists for word in words(one)}
-
-    def far(one: SchemaLeaf) -> tuple[bool, int, int]:
-        return one.name != name, len(one.path - about) - len(one.path & about), len(one.steps)
-
-    near = (one for one in item if one.words == mine and not one.path & THEIRS)
-    return min((one for one in near if EACH not in one.steps), key=far, default=None)
-
-
-def identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
-    """Return the leaf that looks like the bank's own name of an item."""
-    about = {word for one in lists for word in words(one)} | {"resource", "entry"}
-    near = [
-        one
-        for one in item
-        if len(one.steps) == 1
-        and (one.words[-1:] == ("id",) or "reference" in one.words)
-        and set(one.words) <= about | {"id", "reference", "internal"}
-    ]
-    order = ("id", "resource", *lists)
-    return min(
-        near,
-        key=lambda one: min(order.index(word) if word in order else 9 for word in one.words),
-        default=None,
-    )
-
-
-def _day(item: Sequence[SchemaLeaf]) -> YamlEntry:
-    days = [one for one in item if one.form in {"date", "date-time"} or "date" in one.words]
-    days = [one for one in days if EACH not in one.steps and not one.path & THEIRS]
-    for word in _DATES:
-        for one in days:
-            if word in one.words:
-                return YamlEntry(key="on", value=one.pointer, why=f"{one.name} is a date")
-    return gap("on", "the pointer to the date by which items are filtered", "/bookingDate")
-
-
-def _kind(shape: MatchedOperation, item: Sequence[SchemaLeaf]) -> YamlEntry:
-    """Return how an item says which resource it is: by words similar to their names."""
-    lists = shape.operation.lists
-    for one in item:
-        if len(one.values) < len(lists) or not one.fixed:
-            continue
-        told = {
-            name: next(
-                (each for each in one.values if set(words(name)) & set(words(each.lower()))), None
-            )
-            for name in lists
-        }
-        rest = [each for each in one.values if each not in told.values()]
-        unsure = [name for name, value in told.items() if value is None]
-        if len(unsure) == 1 < len(lists) and len(rest) == 1:
-            told[unsure[0]] = rest[0]
-        if None not in told.values():
-            value: dict[str, Json] = {"at": one.pointer, "values": dict(told)}
-            return YamlEntry(
-                key="resource", value=value, why=f"{one.name} has a value for each resource"
-            )
-    example = "{at: /kind, values: {" + ", ".join(f"{one}: {one.upper()}" for one in lists) + "}}"
-    return gap("resource", "how an item says which resource it is", example)
-
-
 #: Usual words for the states of a request, in lower case.
 _STATES = {
     "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated",
@@ -157,100 +21,188 @@ _STATES = {
 }
 
 
-def single_item(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield the pointers to and into the single item of a response."""
-    top = [one for one in shape.offered.answer if len(one.steps) == 1]
-    if not top:
-        yield gap("one", "the pointer to the single item of the response", "/paymentRequest")
-        return
-    whole = _only_object(top)
-    why = f"the only object in the response of {shape.offered}" if whole else ""
-    yield YamlEntry(key="one", value=whole.pointer if whole else "", why=why)
-    if shape.operation.makes:
-        yield _approval(shape)
-    yield from links(shape)
-    steps = whole.steps if whole else ()
-    inside = (one.below(steps) for one in shape.offered.answer)
-    item = [one for one in inside if one and _is_value(one)]
-    yield YamlEntry(key="item", below=tuple(_single_item(shape, item)))
+def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the key of an item."""
+    if shape.shows_one and shape.members:
+        yield _request_key(shape)
+    elif shape.operation.lists and not shape.lists:
+        yield shape.gap("key")
+    elif name := _list_key(shape):
+        leaf = _field(name, shape.item, shape.operation.lists)
+        beside_it = shape.item if _is_mixed(shape) else ()
+        yield (
+            _pointer("key", leaf, name, beside_it) if leaf else shape.gap("key", example=f"/{name}")
+        )
+    elif shape.operation.since:
+        leaf = _identifier(shape.item, shape.operation.lists)
+        why = f"{leaf.name} looks like an identifier" if leaf else ""
+        yield YamlEntry(key="key", value=leaf.pointer, why=why) if leaf else shape.gap("key")
 
 
-def _only_object(top: Sequence[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the object of a body that has one object, and beside it nothing but links."""
-    objects = [one for one in top if one.kind == "object"]
-    items = [one for one in objects if not one.path & LINKS]
-    return items[0] if len(items) == 1 and len(objects) == len(top) else None
+def _list_key(shape: MatchedOperation) -> str | None:
+    """Return the contract's name of the key of listed items."""
+    listed = (shape.contract.resources[name] for name in shape.operation.lists)
+    return next((resource.key for resource in listed if resource.key), None)
 
 
-def _is_value(leaf: SchemaLeaf) -> bool:
-    return leaf.kind not in {"object", "array"} and EACH not in leaf.steps
+def _is_mixed(shape: MatchedOperation) -> bool:
+    """Whether a list has items of several resources with a key."""
+    return _list_key(shape) is not None and len(shape.operation.lists) > 1
 
 
-def _approval(shape: MatchedOperation) -> YamlEntry:
-    """Return the pointer to the link to the SCA screens, or that it is missing."""
-    near = [one for one in all_links(shape) if one.path & _SCREENS]
-    if not near:
-        return gap("approval", "the pointer to the link to the SCA screens", "/links/approval")
-    return YamlEntry(key="approval", value=near[0].pointer, why="named as a link to SCA screens")
-
-
-def _single_item(shape: MatchedOperation, item: Sequence[SchemaLeaf]) -> Iterator[YamlEntry]:
-    resource = shape.contract.resources[shape.operation.request or ""]
-    key = resource.key or "id"
-    exact = next((one for one in item if one.steps == (key,)), None)
-    leaf = exact or identifier(item, [resource.id, "request"])
+def _request_key(shape: MatchedOperation) -> YamlEntry:
+    name, leaf = _request_leaf(shape)
     if leaf:
-        yield pointer("key", leaf, key)
-    elif "location" in {one.lower() for one in shape.offered.headers}:
-        yield YamlEntry(
-            key="key", value={"header": "Location"}, why="the response has a Location header"
-        )
-    else:
-        yield gap("key", "the pointer that identifies a request", f"/{key}")
-    yield _state(item)
-    if shape.operation.shows:
-        known = {key: leaf} if leaf else {}
-        yield YamlEntry(
-            key="fields",
-            below=tuple(
-                fields(
-                    resource.fields,
-                    item,
-                    lambda name: known.get(name) or called(name, item),
-                    many=False,
-                )
-            ),
-        )
+        return _pointer("key", leaf, name)
+    if shape.has_header("location"):
+        why = "the response has a Location header"
+        return YamlEntry(key="key", value={"header": "Location"}, why=why)
+    return shape.gap("key", example=f"/{name}")
 
 
-def _state(item: Sequence[SchemaLeaf]) -> YamlEntry:
-    for one in item:
-        if "status" not in one.words or not one.values:
-            continue
-        told = {
-            state: [each for each in one.values if each.lower() in known.split()]
-            for state, known in _STATES.items()
-        }
-        values: dict[str, Json] = {state: each for state, each in told.items() if each}
-        if values:
-            value: dict[str, Json] = {"at": one.pointer, "values": values}
-            return YamlEntry(key="state", value=value, why=f"by the values of {one.name}")
-    return gap(
-        "state", "how a request says which state it has", "{at: /status, values: {done: [ACSC]}}"
-    )
+def _request_leaf(shape: MatchedOperation) -> tuple[str, SchemaLeaf | None]:
+    """Return the contract's name of the key of a request, and the leaf for it."""
+    resource = shape.contract.resources[shape.operation.request or ""]
+    name = resource.key or "id"
+    exact = next((leaf for leaf in shape.item if leaf.steps == (name,)), None)
+    return name, exact or _identifier(shape.item, [resource.id, "request"])
 
 
-def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield the pointers to links, if there are any."""
-    found = [one.pointer for one in all_links(shape)][:MOST_LINKS]
-    if found:
-        yield YamlEntry(key="links", value=found, why="named as links")
+def bank_id(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the bank's own name of an item, where calls may need it."""
+    if shape.lists and shape.lister and _list_key(shape):
+        leaf = _identifier(shape.item, shape.operation.lists)
+        why = f"{leaf.name} looks like the name used in paths" if leaf else ""
+        yield YamlEntry(key="id", value=leaf.pointer, why=why) if leaf else shape.gap("id")
 
 
-def all_links(shape: MatchedOperation) -> list[SchemaLeaf]:
-    """Return the leaves named as links outside of a list's items."""
-    return [
-        one
-        for one in shape.offered.answer
-        if one.kind in {"string", ""} and EACH not in one.steps and one.path & LINKS and one.steps
+def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the date by which items are filtered."""
+    if not (shape.lists and shape.operation.since):
+        return
+    days = [
+        leaf
+        for leaf in shape.item
+        if (leaf.form in {"date", "date-time"} or "date" in leaf.words)
+        and EACH not in leaf.steps
+        and not leaf.path & THEIRS
     ]
+    usual = (leaf for word in _DATES for leaf in days if word in leaf.words)
+    leaf = next(usual, None)
+    why = f"{leaf.name} is a date" if leaf else ""
+    yield YamlEntry(key="on", value=leaf.pointer, why=why) if leaf else shape.gap("on")
+
+
+def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield how an item says which resource it is: by words similar to their names."""
+    if not (shape.lists and _is_mixed(shape)):
+        return
+    names = shape.operation.lists
+    for leaf in shape.item:
+        words_of = _word_of_each(names, leaf.values) if leaf.fixed else None
+        if words_of:
+            value: dict[str, Json] = {"at": leaf.pointer, "values": words_of}
+            why = f"{leaf.name} has a value for each resource"
+            yield YamlEntry(key="resource", value=value, why=why)
+            return
+    example = "{at: /kind, values: {" + ", ".join(f"{one}: {one.upper()}" for one in names) + "}}"
+    yield shape.gap("resource", example=example)
+
+
+def _word_of_each(names: Sequence[str], choices: Sequence[str]) -> dict[str, Json] | None:
+    """Return the choice for each resource; a last one without may have the only one left."""
+    if len(choices) < len(names):
+        return None
+    chosen: dict[str, Json] = {}
+    for name in names:
+        mine = set(words(name))
+        chosen[name] = next((word for word in choices if mine & {*words(word.lower())}), None)
+    left = [word for word in choices if word not in chosen.values()]
+    unsure = [name for name, word in chosen.items() if word is None]
+    if len(unsure) == 1 < len(names) and len(left) == 1:
+        chosen[unsure[0]] = left[0]
+    return chosen if None not in chosen.values() else None
+
+
+def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield how a request says which state it has."""
+    if not (shape.shows_one and shape.members):
+        return
+    for leaf in shape.item:
+        matching = {
+            state: [word for word in leaf.values if word.lower() in usual.split()]
+            for state, usual in _STATES.items()
+        }
+        words_of: dict[str, Json] = {state: [*each] for state, each in matching.items() if each}
+        if "status" in leaf.words and words_of:
+            value: dict[str, Json] = {"at": leaf.pointer, "values": words_of}
+            yield YamlEntry(key="state", value=value, why=f"by the values of {leaf.name}")
+            return
+    yield shape.gap("state")
+
+
+def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to each field; several resources may be identified by different ones."""
+    resources, names = shape.contract.resources, list[str]()
+    if shape.lists:
+        names = [name for listed in shape.operation.lists for name in resources[listed].fields]
+    elif shape.shows_one and shape.members and shape.operation.shows:
+        names = [*resources[shape.operation.request or ""].fields]
+    for name in dict.fromkeys(names):
+        leaf = _field_leaf(shape, name)
+        if leaf is None:
+            yield shape.gap("field", name, example=f"/{name}")
+        else:
+            yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
+
+
+def _field_leaf(shape: MatchedOperation, name: str) -> SchemaLeaf | None:
+    if shape.lists:
+        return _field(name, shape.item, shape.operation.lists)
+    key_name, key_leaf = _request_leaf(shape)
+    return key_leaf if key_leaf and name == key_name else called(name, shape.item)
+
+
+def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield that members which change by themselves are not known: no document says so."""
+    if shape.lists:
+        yield shape.gap("volatile")
+
+
+def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = ()) -> YamlEntry:
+    """Return a pointer, with that beside it that identifies other resources, if there is one."""
+    why, other = guessed(name, leaf), beside(leaf, item) if len(leaf.steps) > 1 else None
+    if other is None:
+        return YamlEntry(key=at, value=leaf.pointer, why=why)
+    why = f"{why}; or the identification beside it"
+    return YamlEntry(key=at, value=[leaf.pointer, other.pointer], why=why)
+
+
+def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
+    """Return the leaf with the name of a field that is not about another party."""
+    about = {word for one in lists for word in words(one)}
+
+    def far(leaf: SchemaLeaf) -> tuple[bool, int, int]:
+        return leaf.name != name, len(leaf.path - about) - len(leaf.path & about), len(leaf.steps)
+
+    near = (leaf for leaf in item if leaf.words == words(name) and not leaf.path & THEIRS)
+    return min((leaf for leaf in near if EACH not in leaf.steps), key=far, default=None)
+
+
+def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
+    """Return the leaf that looks like the bank's own name of an item."""
+    usual = {word for one in lists for word in words(one)}
+    usual |= {"resource", "entry", "id", "reference", "internal"}
+    near = [
+        leaf
+        for leaf in item
+        if len(leaf.steps) == 1
+        and (leaf.words[-1:] == ("id",) or "reference" in leaf.words)
+        and set(leaf.words) <= usual
+    ]
+    order = ("id", "resource", *lists)
+
+    def rank(leaf: SchemaLeaf) -> int:
+        return min(order.index(word) if word in order else len(order) for word in leaf.words)
+
+    return min(near, key=rank, default=None)

@@ -1,171 +1,34 @@
-"""The operations of an OpenAPI document, with the leaves of their schemas and JSON pointers.
+"""Operations of an OpenAPI document, and which of them match those of a contract.
 
-A schema is flattened into leaves: names, types, formats and values, as far as a guess needs
-them. Alternatives (`oneOf`, `anyOf`, `if` and `then`) are merged. Depth and number are
-bounded, because a schema may refer to itself.
+The same method and path, or the contract's own name, is a certain match. Every other match
+is a guess by the words of paths and names; a poor guess is dropped.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from assay.binding.checks import bad_url
-from assay.init.name_matching import is_plain_name, words
+from assay.binding.features import BINDING_FEATURES
+from assay.contract.model import Contract, Operation
+from assay.init.openapi_schemas import (
+    SchemaLeaf,
+    distinctive_words,
+    is_plain_name,
+    leaves,
+    similarity,
+    words,
+)
 from assay.init.safe_load import ForeignDocument, mapping, sequence, text
-
-#: The step from a list to each of its elements.
-EACH = "*"
-MOST_LEAVES = 2_000
-MOST_DEPTH = 10
-#: Longer values and pointers are passed over.
-MOST_VALUE, MOST_POINTER = 200, 400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaLeaf:
-    """Something in a value: `steps` lead to it; `kind` is its type, empty if not said.
-
-    Objects and lists are leaves too, before what is in them. `words` are its allowed or
-    exemplary values.
-    """
-
-    steps: tuple[str, ...]
-    kind: str = ""
-    form: str = ""
-    values: tuple[str, ...] = ()
-    fixed: bool = False
-    description: str = ""
-    required: bool = False
-
-    @property
-    def name(self) -> str:
-        """The last of its names."""
-        return next((one for one in reversed(self.steps) if one != EACH), "")
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of its own name."""
-        return words(self.name)
-
-    @property
-    def path(self) -> frozenset[str]:
-        """The words of all names that lead to it."""
-        return frozenset(word for step in self.steps for word in words(step))
-
-    @property
-    def pointer(self) -> str:
-        """Its JSON pointer; an element of a list is the first one."""
-        steps = ("0" if one == EACH else one for one in self.steps)
-        return "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in steps)
-
-    def below(self, steps: tuple[str, ...]) -> SchemaLeaf | None:
-        """Return it as seen from something above it, or None if it is not below."""
-        if self.steps[: len(steps)] != steps or len(self.steps) == len(steps):
-            return None
-        return SchemaLeaf(
-            steps=self.steps[len(steps) :],
-            kind=self.kind,
-            form=self.form,
-            values=self.values,
-            fixed=self.fixed,
-            description=self.description,
-            required=self.required,
-        )
-
-
-def leaves(document: ForeignDocument, schema: object) -> tuple[SchemaLeaf, ...]:
-    """Return everything that a value of a schema may have, the value itself first."""
-    found: dict[tuple[str, ...], SchemaLeaf] = {}
-    for leaf in _walk(document, schema, (), required=True):
-        known = found.get(leaf.steps)
-        found[leaf.steps] = leaf if known is None else _both(known, leaf)
-        if len(found) >= MOST_LEAVES:
-            break
-    return tuple(found.values())
-
-
-def _both(one: SchemaLeaf, other: SchemaLeaf) -> SchemaLeaf:
-    return SchemaLeaf(
-        steps=one.steps,
-        kind=one.kind or other.kind,
-        form=one.form or other.form,
-        values=tuple(dict.fromkeys((*one.values, *other.values))),
-        fixed=one.fixed or other.fixed,
-        description=one.description or other.description,
-        required=one.required or other.required,
-    )
-
-
-def _walk(
-    document: ForeignDocument, schema: object, steps: tuple[str, ...], *, required: bool
-) -> Iterator[SchemaLeaf]:
-    """Yield leaves in the order of the document, as often as they are spelt."""
-    stack = [(schema, steps, required)]
-    turns = 0
-    while stack and turns < 4 * MOST_LEAVES:
-        turns += 1
-        schema, steps, required = stack.pop()
-        node = document.at(schema)
-        yield _leaf(node, steps, required=required)
-        if len(steps) < MOST_DEPTH:
-            stack += reversed([*_inner(node, steps, required=required)])
-
-
-def _inner(
-    node: dict[str, Any], steps: tuple[str, ...], *, required: bool
-) -> Iterator[tuple[object, tuple[str, ...], bool]]:
-    needed = {text(one) for one in sequence(node.get("required"))}
-    for name, below in mapping(node.get("properties")).items():
-        if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
-            yield below, (*steps, name), required and name in needed
-    for word in ("allOf", "oneOf", "anyOf"):
-        for below in sequence(node.get(word)):
-            yield below, steps, required and word == "allOf"
-    for word in ("if", "then", "else"):
-        if word in node:
-            yield node[word], steps, False
-    if "items" in node:
-        yield node["items"], (*steps, EACH), False
-
-
-def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
-    fixed = [text(node["const"])] if "const" in node else []
-    fixed += [text(one) for one in sequence(node.get("enum"))]
-    examples = [text(node[name]) for name in ("default", "example") if name in node]
-    examples += [text(one) for one in sequence(node.get("examples"))]
-    return SchemaLeaf(
-        steps=steps,
-        kind=_kind(node),
-        form=text(node.get("format")) or text(node.get("pattern")),
-        values=_usable((*fixed, *examples)),
-        fixed=bool(fixed),
-        description=text(node.get("description")),
-        required=required,
-    )
-
-
-def _kind(node: dict[str, Any]) -> str:
-    """Return the type of a schema, or what its members imply; empty if unknown."""
-    kind: Any = node.get("type")
-    kinds = [text(one) for one in (kind if isinstance(kind, list) else [kind])]
-    if any(kinds):
-        return next((one for one in kinds if one and one != "null"), "")
-    return "object" if "properties" in node else "array" if "items" in node else ""
-
-
-def _usable(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values that can be written into a file, each once."""
-    every = dict.fromkeys(one for one in values if one != "null")
-    return tuple(one for one in every if one.isprintable() and 0 < len(one) <= MOST_VALUE)
-
+from assay.init.yaml_writer import YamlEntry, gap
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _SUCCESS = re.compile(r"2([0-9]{2}|[xX]{2})")
-#: How many operations are looked at.
+#: How many operations are read.
 MOST_OPERATIONS = 500
 
 
@@ -182,20 +45,20 @@ class OpenApiParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenApiOperation:
-    """An operation of the document, with everything that may be in its messages.
+    """An operation of the document, with everything that its messages may contain.
 
-    `statuses` are those of success; `headers` those of such answers.
+    `statuses` and `headers` are those of successful responses.
     """
 
     method: str
     path: str
-    id: str
-    description: str
-    parameters: tuple[OpenApiParameter, ...]
-    request: tuple[SchemaLeaf, ...]
-    answer: tuple[SchemaLeaf, ...]
-    statuses: tuple[str, ...]
-    headers: tuple[str, ...]
+    id: str = ""
+    description: str = ""
+    parameters: tuple[OpenApiParameter, ...] = ()
+    request: tuple[SchemaLeaf, ...] = ()
+    answer: tuple[SchemaLeaf, ...] = ()
+    statuses: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
 
     def named(self, place: str) -> dict[str, OpenApiParameter]:
         """Return the parameters in a place by their names."""
@@ -206,7 +69,7 @@ class OpenApiOperation:
 
 
 def openapi_operations(document: ForeignDocument) -> tuple[OpenApiOperation, ...]:
-    """Return the operations of a document, the first five hundred."""
+    """Return the operations of a document, at most `MOST_OPERATIONS`."""
     every = (
         _operation(document, method, path, item)
         for path, raw in mapping(document.root.get("paths")).items()
@@ -255,7 +118,7 @@ def _operation(
 
 
 def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiParameter]:
-    """Yield parameters; those of an operation take the place of its path's."""
+    """Yield parameters; those of an operation override those of its path."""
     found: dict[tuple[str, str], OpenApiParameter] = {}
     for one in raw:
         node = document.at(one)
@@ -273,7 +136,7 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiPa
 
 
 def _schema(document: ForeignDocument, node: dict[str, Any]) -> object:
-    """Return the schema of a JSON body, or of any body if none is said to be JSON."""
+    """Return the schema of the JSON body, or of another body if there is none."""
     content = mapping(node.get("content"))
     types = sorted(content, key=lambda one: ("json" not in one.lower(), "*" in one))
     return document.at(content[types[0]]).get("schema") if types else None
@@ -293,3 +156,158 @@ def schemes(document: ForeignDocument) -> tuple[dict[str, Any], ...]:
     components = mapping(document.root.get("components"))
     found = mapping(components.get("securitySchemes"))
     return tuple(document.at(one) for one in found.values())
+
+
+#: The least score of a guess; of equal ones, the first in the document is taken.
+ENOUGH = 0.5
+SURE = 100.0
+_SLOT = re.compile(r"[{][^{}]*[}]")
+#: Words of versions and base paths, which do not distinguish operations.
+_BASE = re.compile(r"v[0-9]+|psd[0-9]*|api|open|banking|stet|[0-9]+")
+#: Words for what an operation does, which names of the contract repeat.
+_DOES = frozenset(["create", "modify", "update", "cancel", "delete", "confirm", "confirmation"])
+#: Words that indicate another operation, unless the contract has them too.
+_OTHER = frozenset(
+    [
+        *("authorisation", "authorization", "bulk", "card", "confirmation", "detail"),
+        *("periodic", "status"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationMatch:
+    """An operation of the document that matches one of the contract; `why` is empty if certain."""
+
+    offered: OpenApiOperation
+    why: str = ""
+
+
+def matches(contract: Contract, offers: Iterable[OpenApiOperation]) -> Mapping[str, OperationMatch]:
+    """Match a contract's operations to those of a document, each of which is used once."""
+    scores = [
+        (score, -number, name, one)
+        for name, operation in contract.operations.items()
+        for number, one in enumerate(offers)
+        if (score := _score(operation, one)) >= ENOUGH
+    ]
+    found: dict[str, OperationMatch] = {}
+    taken: dict[str, str] = {}
+    for score, _, name, one in sorted(scores, key=lambda entry: (-entry[0], -entry[1])):
+        operation = contract.operations[name]
+        line = f"{operation.method} {operation.path}"
+        if name in found or taken.get(str(one), line) != line:
+            continue
+        taken[str(one)] = line
+        why = "" if score >= SURE else f"{one} has a similar name"
+        found[name] = OperationMatch(offered=one, why=why)
+    return found
+
+
+def _score(operation: Operation, one: OpenApiOperation) -> float:
+    if operation.id in {one.id, *one.id.split("-or-")} and operation.method == one.method:
+        return SURE + 1
+    if (operation.method, _plain(operation.path)) == (one.method, _plain(one.path)):
+        return SURE
+    if (operation.method == "GET") is not (one.method == "GET"):
+        return 0.0
+    if not operation.available and operation.method != one.method:
+        return 0.0
+    if one.method == "DELETE" and not operation.ends:
+        return 0.0
+    mine = distinctive_words([operation.id]) - _DOES
+    path, about = _literal(operation.path), _literal(one.path)
+    said = distinctive_words([one.id, one.description.partition(".")[0][:100]])
+    score = 2 * similarity(mine | path, about) + similarity(mine, said & (mine | _OTHER | about))
+    score += 0.5 * (_last(operation.path) == _last(one.path))
+    score -= 0.5 * len((_OTHER & (about | said)) - mine - path - _does(operation))
+    score -= 0.7 * (one.path.endswith("}") is not _about_one(operation))
+    if operation.method != one.method:
+        score -= 0.3 if operation.ends and one.method == "DELETE" else 0.8
+    # The distinctive words of the contract's name are required.
+    return score if mine & (about | distinctive_words([one.id])) else 0.0
+
+
+def _about_one(operation: Operation) -> bool:
+    """Whether the path of an operation ends with the name of an item."""
+    return operation.path.endswith("}")
+
+
+def _does(operation: Operation) -> frozenset[str]:
+    return frozenset(words(operation.id))
+
+
+def _plain(path: str) -> str:
+    return _SLOT.sub("{}", path)
+
+
+def _literal(path: str) -> frozenset[str]:
+    """Return the words of a path, without its parameters and base path."""
+    return frozenset(
+        one for one in distinctive_words([_SLOT.sub("", path)]) if not _BASE.fullmatch(one)
+    )
+
+
+def _last(path: str) -> tuple[str, ...]:
+    """Return the words of the last step of a path that is no parameter."""
+    steps = [one for one in path.split("/") if one and not _SLOT.search(one)]
+    return words(steps[-1]) if steps else ()
+
+
+#: Words of parties other than the customer.
+THEIRS = frozenset(["creditor", "debtor", "beneficiary", "counterparty", "ultimate", "original"])
+_SLOT_NAME = re.compile(r"[{]([^{}]*)[}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedOperation:
+    """An operation of the contract with the matching one of the document.
+
+    `offered` has the path with the values of `match` filled in, for the reason `path_why`.
+    `offers` are all operations of the document. `lister` is the operation that lists the bank's
+    own names of items. `lists` are the lists of the response that contain the operation's items,
+    `single` is the object that is the single item, and `item` has the leaves of one item.
+    """
+
+    contract: Contract
+    operation: Operation
+    match: OperationMatch
+    offered: OpenApiOperation
+    offers: Sequence[OpenApiOperation] = ()
+    path_why: str = ""
+    lister: str | None = None
+    lists: tuple[SchemaLeaf, ...] = ()
+    single: SchemaLeaf | None = None
+    item: tuple[SchemaLeaf, ...] = ()
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The names of the path parameters."""
+        return tuple(_SLOT_NAME.findall(self.offered.path))
+
+    @property
+    def shows_one(self) -> bool:
+        """Whether a response shows a single request of the customer."""
+        operation = self.operation
+        return bool(operation.request and operation.available and not operation.lists)
+
+    @property
+    def members(self) -> list[SchemaLeaf]:
+        """The members of a response, without what is in them."""
+        return [leaf for leaf in self.offered.answer if len(leaf.steps) == 1]
+
+    def has_header(self, name: str) -> bool:
+        """Whether a response has a header."""
+        return name in {header.lower() for header in self.offered.headers}
+
+    def gap(self, feature: str, name: str = "", *, what: str = "", example: str = "") -> YamlEntry:
+        """Return the comment for a feature that the document does not define."""
+        place = BINDING_FEATURES[feature].place(self.operation.id, name)
+        return gap(*place, what=what, example=example)
+
+
+def guessed(name: str, leaf: SchemaLeaf) -> str:
+    """Return why a leaf is taken for the contract's name; empty if it is certain."""
+    if leaf.steps == (name,):
+        return ""
+    return "same name" if leaf.name == name else f"{' '.join(leaf.steps)} is similar to {name}"

@@ -1,30 +1,106 @@
-"""The `operations` section: what was found for each operation of the contracts, in order."""
+"""The `operations` section of a target file: what the document tells of each binding feature.
+
+`GUESSES` has a function for each feature of `binding.features`, which yields the entries or
+gaps at its key. A gap says what is missing: nothing is made up.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Final, TypeAlias
 
-from assay.contract.model import Contract, Json, Operation
-from assay.init.openapi_operations import OpenApiOperation
-from assay.init.operation_match import MatchedOperation, OperationMatch, matches
-from assay.init.requests import about_slot, arguments, modes, template, unfilled
-from assay.init.responses import responses
-from assay.init.yaml_writer import YamlEntry, gap
+from assay.binding.features import BINDING_FEATURES
+from assay.contract.model import Contract, Operation
+from assay.init import items, requests, responses
+from assay.init.openapi_operations import (
+    MatchedOperation,
+    OpenApiOperation,
+    OperationMatch,
+    matches,
+)
+from assay.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.clauses import clauses_of
 
-__all__ = ["matched", "operations", "outcomes"]
-
 #: The matched operations of each contract, by their ids.
-Found = Mapping[str, Mapping[str, OperationMatch]]
+Found: TypeAlias = Mapping[str, Mapping[str, OperationMatch]]
+_Guess: TypeAlias = Callable[[MatchedOperation], Iterable[YamlEntry]]
 _SLOT = re.compile(r"[{][^{}]*[}]")
+
+
+def _method(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    if shape.offered.method != shape.operation.method:
+        yield YamlEntry(key="method", value=shape.offered.method, why=shape.match.why)
+
+
+def _path(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    path = shape.offered.path
+    if path != shape.operation.path:
+        reasons = "; ".join(filter(None, (shape.match.why, shape.path_why)))
+        yield YamlEntry(key="path", value=path, why=reasons)
+    if shape.operation.available:
+        for slot in requests.unfilled_slots(shape):
+            example = path.replace(f"{{{slot}}}", "…")
+            yield shape.gap("path", what=f"a value for {slot} in the path", example=example)
+
+
+def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield which other paths of an operation the document has, if not all."""
+    operation = shape.operation
+    if not operation.aliases or not shape.offers:
+        return
+    same_method = (one for one in shape.offers if one.method == operation.method)
+    paths = {_SLOT.sub("{}", one.path) for one in same_method}
+    paths.discard(_SLOT.sub("{}", shape.match.offered.path))
+    kept = [path for path in operation.aliases if _SLOT.sub("{}", path) in paths]
+    if len(kept) < len(operation.aliases):
+        yield YamlEntry(key="aliases", value=kept, why="the document has no other paths")
+
+
+def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    clauses = clauses_of(shape.contract)
+    if any(clause.bars_credentials(shape.operation.id) for clause in clauses):
+        yield shape.gap("credentials")
+
+
+#: The guess of each feature, in the order in which the keys are written.
+GUESSES: Final[Mapping[str, _Guess]] = {
+    "method": _method,
+    "path": _path,
+    "aliases": _aliases,
+    "argument": requests.arguments,
+    "mode": requests.modes,
+    "queries": requests.queries,
+    "template": requests.template,
+    "credentials": _credentials,
+    "list": responses.list_of_items,
+    "one": responses.single_item,
+    "next": responses.next_page,
+    "approval": responses.approval,
+    "links": responses.links,
+    "key": items.key,
+    "id": items.bank_id,
+    "on": items.date,
+    "resource": items.resource,
+    "state": items.state,
+    "field": items.fields,
+    "volatile": items.volatile,
+    "value": responses.values,
+}
+#: The features that no function above guesses, each with the reason.
+NOT_GUESSED: Final[Mapping[str, str]] = {
+    "headers": "guessed for all operations together, at the top level (`target_file`)",
+    "other": "written with its argument",
+    "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
+}
+#: The features that matter where a call is refused in any case.
+_OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
 
 
 def matched(contracts: Sequence[Contract], offers: Sequence[OpenApiOperation]) -> Found:
     """Match the operations of a document to those of the contracts."""
-    return {one.id: matches(one, offers) for one in contracts}
+    return {contract.id: matches(contract, offers) for contract in contracts}
 
 
 def operations(
@@ -34,110 +110,80 @@ def operations(
     for contract in contracts:
         named = _by_own_names(contract, found)
         for operation in contract.operations.values():
+            match = found.get(contract.id, {}).get(operation.id)
             if offers is None:
                 match = OperationMatch(offered=_unknown(operation))
-            elif operation.id in found[contract.id]:
-                match = found[contract.id][operation.id]
+            if match is not None:
+                shape = _shape(contract, operation, match, offers or (), named=named)
+                below = nested(_entries(shape))
+                if below:
+                    yield YamlEntry(key=operation.id, below=below)
             elif operation.available:
-                yield gap(operation.id, "no matching operation in the document", "{path: /…}")
-                continue
-            else:
-                continue
-            below = tuple(_operation(contract, operation, match, offers or (), named=named))
-            if below:
-                yield YamlEntry(key=operation.id, below=below)
+                what = "no matching operation in the document"
+                yield gap("operations", operation.id, what=what, example="{path: /…}")
+
+
+def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEntry]]:
+    """Yield what is guessed or missing of each feature, with the keys that lead to it."""
+    for feature, guess in GUESSES.items():
+        if shape.operation.available or feature in _OF_UNAVAILABLE:
+            for entry in guess(shape):
+                yield BINDING_FEATURES[feature].section, entry
 
 
 def _unknown(operation: Operation) -> OpenApiOperation:
     """Return an operation of which only the contract is known."""
-    return OpenApiOperation(
-        method=operation.method,
-        path=operation.path,
-        id="",
-        description="",
-        parameters=(),
-        request=(),
-        answer=(),
-        statuses=(),
-        headers=(),
-    )
+    return OpenApiOperation(method=operation.method, path=operation.path)
 
 
-def _operation(
+def _shape(
     contract: Contract,
     operation: Operation,
     match: OperationMatch,
-    offers: Sequence[OpenApiOperation],
+    offers: Sequence[OpenApiOperation] = (),
     *,
-    named: bool,
-) -> Iterator[YamlEntry]:
-    shape = _shape(contract, operation, match)
-    if not named and not operation.about:
-        shape = replace(shape, lister=None)
-    path, why = _filled(shape)
-    shape = replace(shape, offered=replace(match.offered, path=path))
-    if match.offered.method != operation.method:
-        yield YamlEntry(key="method", value=match.offered.method, why=match.why)
-    if path != operation.path:
-        reasons = "; ".join(filter(None, (match.why, why)))
-        yield YamlEntry(key="path", value=path, why=reasons)
-    if operation.aliases and offers:
-        yield from _aliases(operation, match.offered.path, offers)
-    if not operation.available:
-        about = tuple(arguments(shape))
-        if about:
-            yield YamlEntry(key="arguments", below=about)
-        return
-    asked = tuple(arguments(shape))
-    if asked:
-        yield YamlEntry(key="arguments", below=asked)
-    ways = tuple(modes(shape))
-    if ways:
-        yield YamlEntry(key="modes", below=ways)
-    yield from unfilled(shape, (*asked, *ways))
-    yield from template(shape, _pointers((*asked, *ways)))
-    if any(clause.bars_credentials(operation.id) for clause in clauses_of(contract)):
-        what = "where a client would send a customer's credentials"
-        yield gap("credentials", what, "{basic: true}")
-    yield from responses(shape)
-
-
-def _shape(contract: Contract, operation: Operation, match: OperationMatch) -> MatchedOperation:
-    return MatchedOperation(
+    named: bool = True,
+) -> MatchedOperation:
+    """Return a match; `named` says whether calls use the bank's own names of items."""
+    matched = MatchedOperation(
         contract=contract,
         operation=operation,
+        match=match,
         offered=match.offered,
-        lister=_lister(contract, operation),
+        offers=offers,
+        lister=_lister(contract, operation) if named or operation.about else None,
     )
+    path, why = _filled(matched)
+    filled = replace(matched, offered=replace(match.offered, path=path), path_why=why)
+    return responses.with_items(filled)
 
 
 def _by_own_names(contract: Contract, found: Found) -> bool:
     """Whether calls use the bank's own names of items, which then must be looked up."""
-    shapes = (
-        _shape(contract, contract.operations[name], match)
+    every = contract.operations
+    entries = (
+        entry
         for name, match in found.get(contract.id, {}).items()
+        for entry in requests.arguments(_shape(contract, every[name], match))
     )
-    values = (one.value for each in shapes for one in arguments(each))
-    return any(isinstance(value, dict) and "found" in value for value in values)
+    return any(isinstance(entry.value, dict) and "found" in entry.value for entry in entries)
 
 
 def _lister(contract: Contract, operation: Operation) -> str | None:
     """Return the operation that lists the items that an operation is about, if there is one."""
     resources = contract.resources
     if not operation.about:
-        owned = {one.of for one in resources.values()}
-        return operation.id if owned & set(operation.lists) else None
-    about = {resources[one].of for one in operation.lists}
-    for one in contract.operations.values():
-        if not one.about and about & set(one.lists):
-            return one.id
-    return None
+        owners = {resource.of for resource in resources.values()}
+        return operation.id if owners & set(operation.lists) else None
+    about = {resources[name].of for name in operation.lists}
+    every = (one for one in contract.operations.values() if not one.about)
+    return next((one.id for one in every if about & set(one.lists)), None)
 
 
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's value for parameters that the contract does not have."""
     path, why = shape.offered.path, ""
-    kept = about_slot(shape)
+    kept = requests.about_slot(shape)
     parameters = shape.offered.named("path")
     for slot in shape.slots:
         values = parameters[slot].leaf.values if slot in parameters else ()
@@ -147,34 +193,12 @@ def _filled(shape: MatchedOperation) -> tuple[str, str]:
     return path, why
 
 
-def _aliases(
-    operation: Operation, path: str, offers: Sequence[OpenApiOperation]
-) -> Iterator[YamlEntry]:
-    """Yield which other paths of an operation the document has, if not all."""
-    taken = _SLOT.sub("{}", path)
-    known = {_SLOT.sub("{}", one.path) for one in offers if one.method == operation.method} - {
-        taken
-    }
-    kept = [one for one in operation.aliases if _SLOT.sub("{}", one) in known]
-    if len(kept) < len(operation.aliases):
-        yield YamlEntry(key="aliases", value=kept, why="the document has no other paths")
-
-
-def _pointers(entries: Sequence[YamlEntry]) -> Iterator[str]:
-    """Yield the pointers into the body that are bound already."""
-    for one in entries:
-        if isinstance(one.value, dict):
-            at = cast("dict[str, Json]", one.value).get("body")
-            yield from (str(each) for each in (at if isinstance(at, list) else [at]) if each)
-
-
 def outcomes(found: Found) -> Iterator[YamlEntry]:
     """Yield the statuses of success, where the document lists them."""
-    offers = [one.offered for each in found.values() for one in each.values()]
-    statuses = sorted({status for one in offers for status in one.statuses})
-    if statuses and all(one.isdigit() for one in statuses):
-        accepted = [{"statuses": [int(one) for one in statuses]}]
-        inner = YamlEntry(
-            key="accepted", value=accepted, why="the success statuses in the document"
-        )
+    offers = [match.offered for matches in found.values() for match in matches.values()]
+    statuses = sorted({status for offered in offers for status in offered.statuses})
+    if statuses and all(status.isdigit() for status in statuses):
+        accepted = [{"statuses": [int(status) for status in statuses]}]
+        why = "the success statuses in the document"
+        inner = YamlEntry(key="accepted", value=accepted, why=why)
         yield YamlEntry(key="outcomes", below=(inner,))

@@ -1,19 +1,17 @@
-"""Guesses how requests are bound: where each argument of the contract goes.
+"""Guesses of the features of requests: where arguments and modes go, and what else is sent.
 
-Guessed by the names of parameters and of members of the body. Nothing is made up: where no
-name matches, the argument is reported as missing.
+Guessed by the names of parameters and of members of the body.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.contract.model import Json
-from assay.init.name_matching import words
-from assay.init.openapi_operations import EACH, OpenApiParameter, SchemaLeaf
-from assay.init.operation_match import THEIRS, MatchedOperation, guessed
-from assay.init.yaml_writer import YamlEntry, gap
+from assay.init.openapi_operations import THEIRS, MatchedOperation, OpenApiParameter, guessed
+from assay.init.openapi_schemas import EACH, SchemaLeaf, words
+from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
 #: Usual names of the beginning and the end of a range.
@@ -32,28 +30,26 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
         if name:
             yield _range(shape, name, forms, end=name == operation.until)
     if operation.grants:
-        yield grant(shape, operation.grants)
+        yield _grant(shape, operation.grants)
     for name in operation.arguments:
-        yield member(shape, name)
+        yield _member(shape, name)
 
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     """Yield where the item that a call is about is named: in the path or a parameter."""
+    paths, query = shape.offered.named("path"), shape.offered.named("query")
+    slot = about_slot(shape)
     if name in shape.slots:
         return
-    parameters = shape.offered.named("path") | shape.offered.named("query")
-    if name in shape.offered.named("query"):
+    if name in query:
         yield YamlEntry(key=name, value={"query": name})
-        return
-    slot = about_slot(shape)
-    if slot is not None:
-        yield from _found(shape, name, "path", parameters.get(slot), slot)
-        return
-    near = [one for one in shape.offered.named("query").values() if _names(name, one, shape)]
-    if near:
-        yield from _found(shape, name, "query", near[0], near[0].name)
-        return
-    yield gap(name, "the parameter that names the item of a call", f"{{query: {name}}}")
+    elif slot is not None:
+        yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
+    elif near := [parameter for parameter in query.values() if _names(name, parameter, shape)]:
+        yield _named(shape, name, "query", near[0], near[0].name)
+    else:
+        what = "the parameter that names the item of a call"
+        yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
 
 
 def about_slot(shape: MatchedOperation) -> str | None:
@@ -63,7 +59,7 @@ def about_slot(shape: MatchedOperation) -> str | None:
         return None
     if name in shape.slots:
         return name
-    mine = {*words(name), *(word for one in _things(shape) for word in words(one))}
+    mine = _words_for(name, shape)
     near = sorted(shape.slots, key=lambda slot: -len(mine & set(words(slot))))
     if near and (len(near) == 1 or mine & set(words(near[0]))):
         return near[0]
@@ -72,59 +68,65 @@ def about_slot(shape: MatchedOperation) -> str | None:
     return shape.slots[-1] if near and ends else None
 
 
-def _things(shape: MatchedOperation) -> Iterable[str]:
-    """Yield the resources that an operation is about."""
-    below = (shape.contract.resources[one] for one in shape.operation.lists)
-    yield from (one.of for one in below if one.of)
+def _words_for(name: str, shape: MatchedOperation) -> set[str]:
+    """Return the words of an argument, and of the resources that an operation is about."""
+    below = (shape.contract.resources[resource] for resource in shape.operation.lists)
+    names = [name, *(resource.of for resource in below if resource.of)]
     if shape.operation.request:
-        yield shape.operation.request
+        names.append(shape.operation.request)
+    return {word for one in names for word in words(one)}
 
 
-def _names(name: str, one: OpenApiParameter, shape: MatchedOperation) -> bool:
-    mine = {*words(name), *(word for each in _things(shape) for word in words(each))}
-    return (
-        bool(mine & set(words(one.name))) and {"id", *words(name)} & set(words(one.name)) != set()
-    )
+def _names(name: str, parameter: OpenApiParameter, shape: MatchedOperation) -> bool:
+    """Whether a parameter names the item of a call."""
+    theirs = set(words(parameter.name))
+    return bool(_words_for(name, shape) & theirs and {"id", *words(name)} & theirs)
 
 
-def _found(
+def _named(
     shape: MatchedOperation, name: str, place: str, parameter: OpenApiParameter | None, called: str
-) -> Iterator[YamlEntry]:
-    """Yield that an item is named by its key, or by the bank's own name found in a list."""
-    spelling: dict[str, Json] = {place: called}
+) -> YamlEntry:
+    """Return that a parameter takes the key of an item, or the bank's own name from a list."""
     about = f"{parameter.leaf.form} {parameter.description}" if parameter else ""
-    own = bool(set(words(name)) & set(words(called)))
+    is_key = bool(set(words(name)) & set(words(called)))
     # A resource id is the bank's own name, whatever its description says.
-    said = bool("iban" in words(name) and _IBAN.search(about)) and "resource" not in words(called)
-    is_key = own or said
+    if "iban" in words(name) and "resource" not in words(called):
+        is_key |= bool(_IBAN.search(about))
     if shape.lister and not is_key:
-        spelling["found"] = shape.lister
         why = f"{called} is not {name}, so it is looked up in {shape.lister}"
-    else:
-        why = f"{called} names the item of the call"
-    yield YamlEntry(key=name, value=spelling, why=why)
+        return YamlEntry(key=name, value={place: called, "found": shape.lister}, why=why)
+    return YamlEntry(key=name, value={place: called}, why=f"{called} names the item of the call")
 
 
 def _range(
     shape: MatchedOperation, name: str, forms: Sequence[tuple[str, ...]], *, end: bool
 ) -> YamlEntry:
+    """Return the parameter for the beginning or the end of a range of dates."""
     query = shape.offered.named("query")
     if name in query:
         return YamlEntry(key=name, value={"query": name})
-    for form in forms:
-        for one in query.values():
-            if words(one.name) == form or (len(form) > 1 and set(form) <= set(words(one.name))):
-                spelling: dict[str, Json] = {"query": one.name}
-                why = f"the parameter {one.name} is similar to {name}"
-                if one.leaf.form == "date-time":
-                    spelling["text"] = "{}T00:00:00Z"
-                    why += ", with a time"
-                if end and _OUT.search(one.description):
-                    spelling["exclusive"] = True
-                    why += ", and excludes the day"
-                return YamlEntry(key=name, value=spelling, why=why)
-    day = "to" if end else "from"
-    return gap(name, f"the parameter for the {day} date", f"{{query: {name}}}")
+    similar = (
+        parameter for form in forms for parameter in query.values() if _has_form(parameter, form)
+    )
+    parameter = next(similar, None)
+    if parameter is None:
+        what = f"the parameter for the {'to' if end else 'from'} date"
+        return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+    spelling: dict[str, Json] = {"query": parameter.name}
+    why = f"the parameter {parameter.name} is similar to {name}"
+    if parameter.leaf.form == "date-time":
+        spelling["text"] = "{}T00:00:00Z"
+        why += ", with a time"
+    if end and _OUT.search(parameter.description):
+        spelling["exclusive"] = True
+        why += ", and excludes the day"
+    return YamlEntry(key=name, value=spelling, why=why)
+
+
+def _has_form(parameter: OpenApiParameter, form: tuple[str, ...]) -> bool:
+    """Whether a parameter has the words of a form; with several, in any order."""
+    mine = words(parameter.name)
+    return mine == form or (len(form) > 1 and set(form) <= set(mine))
 
 
 def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -139,7 +141,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
-            yield gap(mode, "how this mode is requested", "{query: …, value: …}")
+            yield shape.gap("mode", mode)
 
 
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
@@ -149,22 +151,28 @@ def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     yield from (("body", one) for one in shape.offered.request if one.values and one.steps)
 
 
-def unfilled(shape: MatchedOperation, entries: Iterable[YamlEntry]) -> Iterator[YamlEntry]:
-    """Yield required parameters that no argument of the contract fills."""
-    used = {name for one in entries if isinstance(one.value, dict) for name in _places(one.value)}
-    for slot in shape.slots:
-        if slot not in used | {shape.operation.about}:
-            path = shape.offered.path.replace(f"{{{slot}}}", "…")
-            yield gap("path", f"a value for {slot} in the path", path)
-    for name, one in shape.offered.named("query").items():
-        if one.required and name not in used:
-            value = one.leaf.values[0] if one.leaf.values else "…"
+def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
+    """Yield the path parameters that no argument of the contract fills."""
+    filled = _bound(shape, "path") | {shape.operation.about}
+    yield from (slot for slot in shape.slots if slot not in filled)
+
+
+def queries(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield required query parameters that no argument of the contract fills."""
+    bound = _bound(shape, "query")
+    for name, parameter in shape.offered.named("query").items():
+        if parameter.required and name not in bound:
+            value = parameter.leaf.values[0] if parameter.leaf.values else "…"
             what = f"a value for {name}, which the document requires in the query"
-            yield YamlEntry(key=name, missing=f"{what}, for example {value}")
+            yield shape.gap("queries", what=what, example=flow({name: value}))
 
 
-def _places(value: Mapping[str, Json]) -> Iterator[str]:
-    yield from (str(value[place]) for place in ("path", "query") if place in value)
+def _bound(shape: MatchedOperation, place: str) -> set[str]:
+    """Return what arguments and modes are bound to in a place: parameters, or pointers."""
+    entries = (*arguments(shape), *modes(shape))
+    bound = (entry.value.get(place) for entry in entries if isinstance(entry.value, dict))
+    every = (at if isinstance(at, list) else [at] for at in bound if at)
+    return {str(at) for several in every for at in several}
 
 
 #: Other names of the contract's arguments: all words of one of the sets.
@@ -178,43 +186,46 @@ _ALSO: dict[str, tuple[frozenset[str], ...]] = {
 }
 
 
-def grant(shape: MatchedOperation, name: str) -> YamlEntry:
+def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers, possibly in several lists."""
-    lists = [one for one in shape.offered.request if one.kind == "array"]
-    lists = [one for one in lists if EACH not in one.steps]
-    known = {word for one in shape.contract.operations for word in words(one)}
-    named = [one for one in lists if set(one.words) & (known | set(words(name)))] or lists[:1]
-    if not named:
-        return gap(name, "the pointer to the list of what a consent covers", f"{{body: /{name}}}")
-    pointers = [one.pointer for one in named]
-    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else pointers}
-    each = _each(shape, named[0])
-    if each is not None:
-        spelling["each"] = each
-    several = "the list" if len(named) == 1 else f"the {len(named)} lists"
+    arrays = [
+        leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
+    ]
+    known = {word for known in (name, *shape.contract.operations) for word in words(known)}
+    lists = [leaf for leaf in arrays if set(leaf.words) & known] or arrays[:1]
+    if not lists:
+        what = "the pointer to the list of what a consent covers"
+        return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
+    pointers = [leaf.pointer for leaf in lists]
+    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
+    several = "the list" if len(lists) == 1 else f"the {len(lists)} lists"
     why = f"{several} in the body of {shape.offered}"
-    if each is not None:
-        why += f" with {' and '.join(_keys(each))} in each"
-    elif named[0].steps == (name,) and len(named) == 1:
+    item = _item_shape(shape, lists[0])
+    if item:
+        spelling["each"] = item
+        resources = item.get("by")
+        keys = resources if isinstance(resources, dict) else item
+        why += f" with {' and '.join(keys)} in each"
+    elif pointers == [f"/{name}"]:
         why = ""
     return YamlEntry(key=name, value=spelling, why=why)
 
 
-def _each(shape: MatchedOperation, where: SchemaLeaf) -> dict[str, Json] | None:
-    """Return the shape of one item in a list, if it is more than its key."""
-    inside = [one.below((*where.steps, EACH)) for one in shape.offered.request]
-    members = [
-        one for one in inside if one and one.kind in {"string", ""} and EACH not in one.steps
-    ]
-    keys = {one.key for one in shape.contract.resources.values() if one.key}
-    first = next((one for one in members if one.steps[-1] in keys), members[0] if members else None)
-    if first is None:
-        return None
+def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
+    """Return the shape of one item in a list; empty if an item is only a key."""
+    inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
+    members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
+    members = [leaf for leaf in members if EACH not in leaf.steps]
+    if not members:
+        return {}
+    resources = shape.contract.resources.values()
+    keys = {resource.key for resource in resources if resource.key}
+    first = next((leaf for leaf in members if leaf.steps[-1] in keys), members[0])
     other = beside(first, members)
-    kinds = [one.id for one in shape.contract.resources.values() if one.key and not one.of]
+    kinds = [resource.id for resource in resources if resource.key and not resource.of]
     if other is None or len(kinds) == 1:
         return _nested(first.steps)
-    rest = dict.fromkeys(kinds[1:], _nested(other.steps))
+    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(other.steps))
     return {"by": {kinds[0]: _nested(first.steps), **rest}}
 
 
@@ -228,22 +239,17 @@ def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
 
 
 def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
-    value: Json = "{}"
-    for step in reversed(steps):
-        value = {step: value}
-    return {steps[0]: value[steps[0]]} if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    """Return an object with the key at the end of some steps."""
+    first, *rest = steps
+    return {first: _nested(tuple(rest)) if rest else "{}"}
 
 
-def _keys(each: dict[str, Json] | None) -> list[str]:
-    kinds = (each or {}).get("by")
-    return [*kinds] if isinstance(kinds, dict) else [*(each or {})]
-
-
-def member(shape: MatchedOperation, name: str) -> YamlEntry:
+def _member(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where an argument of a request goes in the body."""
     leaf = called(name, shape.offered.request)
     if leaf is None:
-        return gap(name, "the pointer to this argument in the body", f"{{body: /{name}, value: …}}")
+        what = "the pointer to this argument in the body"
+        return shape.gap("argument", name, what=what, example=f"{{body: /{name}, value: …}}")
     spelling: dict[str, Json] = {"body": leaf.pointer}
     if leaf.form not in {"date", "date-time"}:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
@@ -256,39 +262,32 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, .
     """Return valid values: that of the contract, or those of the document."""
     values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
     fixed = next((value for value in values if value is not None), None)
-    if fixed is not None:
-        return (fixed,)
-    return leaf.values
+    return leaf.values if fixed is None else (fixed,)
 
 
 def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     """Return the leaf of a body for a field of a request: the same name, or a similar one."""
     mine = frozenset(words(name))
-    inside = [
-        one
-        for one in leaves
-        if one.kind not in {"object", "array"}
-        and one.steps
-        # The account of another party is another field.
-        and (one.path & mine & THEIRS or not one.path & THEIRS)
-    ]
-    exact = [one for one in inside if one.name == name]
+    values = [leaf for leaf in leaves if leaf.steps and leaf.kind not in {"object", "array"}]
+    # The account of another party is another field.
+    values = [leaf for leaf in values if leaf.path & mine & THEIRS or not leaf.path & THEIRS]
+    exact = [leaf for leaf in values if leaf.name == name]
     if exact:
-        return min(exact, key=lambda one: len(one.steps))
+        return min(exact, key=lambda leaf: len(leaf.steps))
     for wanted in (mine, *_ALSO.get(name, ())):
-        near = [one for one in inside if wanted <= one.path and set(one.words) & wanted]
+        near = [leaf for leaf in values if wanted <= leaf.path and set(leaf.words) & wanted]
         if near:
-            return min(near, key=lambda one: (len(one.path - wanted), len(one.steps)))
+            return min(near, key=lambda leaf: (len(leaf.path - wanted), len(leaf.steps)))
     return None
 
 
-def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntry]:
+def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield what else a body must contain, with the document's examples."""
-    known = frozenset(taken)
+    bound = _bound(shape, "body")
     value: dict[str, Json] = {}
     missing: list[str] = []
     for leaf in shape.offered.request:
-        inside = any(one == leaf.pointer or one.startswith(leaf.pointer + "/") for one in known)
+        inside = any(one == leaf.pointer or one.startswith(leaf.pointer + "/") for one in bound)
         if not leaf.required or len(leaf.steps) != 1 or inside:
             continue
         if leaf.values and leaf.kind in {"string", "boolean", "integer"}:
@@ -301,7 +300,7 @@ def template(shape: MatchedOperation, taken: Iterable[str]) -> Iterator[YamlEntr
         )
     if missing:
         what = f"required members of the body: {', '.join(missing[:8])}"
-        yield gap("template", what, f"{{{missing[0]}: …}}")
+        yield shape.gap("template", what=what, example=f"{{{missing[0]}: …}}")
 
 
 def _typed(leaf: SchemaLeaf) -> Json:

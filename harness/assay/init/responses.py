@@ -1,130 +1,185 @@
-"""Guesses how responses are read: where lists, pages, links and disclosed values are.
+"""Guesses of the features around the items of a response: lists, pages, links and values.
 
-Guessed by names, types and formats of the document. Nothing is made up: where no name
-matches, the pointer is reported as missing.
+Guessed by names, types and formats of the document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 from assay.contract.model import Json
-from assay.init.items import LINKS, links, pointers, single_item
-from assay.init.name_matching import words
-from assay.init.openapi_operations import EACH, SchemaLeaf
-from assay.init.operation_match import MatchedOperation, guessed
-from assay.init.yaml_writer import YamlEntry, gap
+from assay.init.openapi_operations import MatchedOperation, guessed
+from assay.init.openapi_schemas import EACH, SchemaLeaf, words
+from assay.init.yaml_writer import YamlEntry
 from assay.rules.clauses import page_size
 
-
-def responses(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield the pointers into a response, or that they are missing."""
-    operation = shape.operation
-    if operation.lists:
-        yield from _listed(shape)
-    elif operation.request and operation.available:
-        yield from single_item(shape)
-    for name in operation.disclosures:
-        yield _disclosure(shape, name)
+_LINKS = frozenset({"link", "href"})
+_MOST_LINKS = 12
+#: Words of links to the SCA screens.
+_SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm"})
 
 
-def _listed(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    lists = _lists(shape)
-    if not lists:
-        yield gap("list", "the pointer to the list in the response", f"/{shape.operation.id}")
-        yield gap("next", "the pointer to the link to the next page", "/links/next")
-        yield gap("item", "the pointers into an item", "{key: /id}")
-        return
-    where = [one.pointer for one in lists]
-    why = f"the list of objects in the response of {shape.offered}"
-    if len(lists) > 1:
-        why = f"the {len(lists)} lists of objects in the response of {shape.offered}"
-    yield YamlEntry(key="list", value=where[0] if len(where) == 1 else where, why=why)
-    yield from next_page(shape)
-    yield from links(shape)
-    yield YamlEntry(key="item", below=tuple(pointers(shape, _inside(shape, lists[0]))))
+def with_items(shape: MatchedOperation) -> MatchedOperation:
+    """Return a match with the lists or the single item of its response, and what is in one."""
+    if shape.operation.lists:
+        lists = tuple(_lists(shape))
+        return replace(shape, lists=lists, item=tuple(_inside(shape, *lists[:1])))
+    objects = [leaf for leaf in shape.members if leaf.kind == "object"]
+    items = [leaf for leaf in objects if not leaf.path & _LINKS]
+    alone = len(items) == 1 and len(objects) == len(shape.members)
+    single = items[0] if alone else None
+    below = (leaf.below(single.steps if single else ()) for leaf in shape.offered.answer)
+    item = tuple(leaf for leaf in below if leaf and _is_value(leaf) and EACH not in leaf.steps)
+    return replace(shape, single=single, item=item if shape.shows_one else ())
+
+
+def _is_value(leaf: SchemaLeaf) -> bool:
+    return leaf.kind not in {"object", "array"}
 
 
 def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
     """Return the lists that contain the contract's resources."""
-    found = [
-        one
-        for one in shape.offered.answer
-        if one.kind == "array" and EACH not in one.steps and _inside(shape, one)
+    arrays = [
+        leaf
+        for leaf in _outside(shape)
+        if leaf.kind == "array" and any(True for _ in _inside(shape, leaf))
     ]
-    mine = {word for one in (shape.operation.id, *shape.operation.lists) for word in words(one)}
-    named = [one for one in found if mine & one.path]
-    return named or found[:1]
+    mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
+    named = [leaf for leaf in arrays if mine & leaf.path]
+    return named or arrays[:1]
 
 
-def _inside(shape: MatchedOperation, where: SchemaLeaf) -> list[SchemaLeaf]:
-    below = (one.below((*where.steps, EACH)) for one in shape.offered.answer)
-    return [one for one in below if one is not None and one.kind not in {"object", "array"}]
+def _inside(shape: MatchedOperation, *lists: SchemaLeaf) -> Iterator[SchemaLeaf]:
+    """Yield the values in an element of a list."""
+    for array in lists:
+        below = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.answer)
+        yield from (leaf for leaf in below if leaf is not None and _is_value(leaf))
 
 
-def _disclosure(shape: MatchedOperation, name: str) -> YamlEntry:
-    mine = set(words(name))
-    outside = [one for one in shape.offered.answer if EACH not in one.steps and len(one.steps) == 1]
-    for one in sorted(outside, key=lambda one: one.name != name):
-        if mine & set(one.words) and one.kind in {"string", ""}:
-            inner = YamlEntry(key=name, value=one.pointer, why=guessed(name, one))
-            return YamlEntry(key="values", below=(inner,))
-    return gap("values", f"the pointer to {name}", f"{{{name}: /{name}}}")
+def _outside(shape: MatchedOperation) -> list[SchemaLeaf]:
+    """Return what a response has outside of lists."""
+    return [leaf for leaf in shape.offered.answer if EACH not in leaf.steps and leaf.steps]
+
+
+def _is_text(leaf: SchemaLeaf) -> bool:
+    return leaf.kind in {"string", ""}
+
+
+def list_of_items(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to each list of items."""
+    pointers = [leaf.pointer for leaf in shape.lists]
+    if pointers:
+        several = "list" if len(pointers) == 1 else f"{len(pointers)} lists"
+        why = f"the {several} of objects in the response of {shape.offered}"
+        value: Json = pointers[0] if len(pointers) == 1 else [*pointers]
+        yield YamlEntry(key="list", value=value, why=why)
+    elif shape.operation.lists:
+        yield shape.gap("list", example=f"/{shape.operation.id}")
+
+
+def single_item(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the single item of a response."""
+    if shape.single and shape.shows_one:
+        why = f"the only object in the response of {shape.offered}"
+        yield YamlEntry(key="one", value=shape.single.pointer, why=why)
+    elif shape.shows_one:
+        yield YamlEntry(key="one", value="") if shape.members else shape.gap("one")
 
 
 def next_page(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield how the next page is found: by a link if there is one."""
-    leaves = [one for one in shape.offered.answer if EACH not in one.steps and one.steps]
-    query = shape.offered.named("query")
-    for one in leaves:
-        is_text = one.kind in {"string", ""}
-        if is_text and "next" in one.path and (one.path & (LINKS | {"url", "uri"})):
-            yield YamlEntry(
-                key="next",
-                value=one.pointer,
-                why=f"{one.pointer} is named as a link to the next page",
-            )
-            return
-    if "link" in {one.lower() for one in shape.offered.headers}:
-        yield YamlEntry(key="next", value={"header": "Link"}, why="the response has a Link header")
+    if not shape.operation.lists:
         return
-    cursors = [
-        one for one in leaves if {"cursor", "token"} & set(one.words) or one.words == ("next",)
-    ]
-    takers = [one for one in query if {"cursor", "token", "after"} & set(words(one))]
-    if cursors and takers:
-        value: dict[str, Json] = {"cursor": cursors[0].pointer, "query": takers[0]}
-        yield YamlEntry(
-            key="next", value=value, why=f"{takers[0]} takes the value of {cursors[0].name}"
-        )
-        return
-    yield from _counted(shape, leaves)
+    ways = (_next_link, _link_header, _cursor, _counted) if shape.lists else ()
+    entry = next((entry for way in ways if (entry := way(shape))), None)
+    if entry is not None:
+        yield entry
+    elif not shape.lists or page_size(shape.contract, shape.operation.id) is not None:
+        yield shape.gap("next")
 
 
-def _counted(shape: MatchedOperation, leaves: Sequence[SchemaLeaf]) -> Iterator[YamlEntry]:
-    """Yield how pages are counted; or that it is missing, if the contract needs it."""
-    for name, one in shape.offered.named("query").items():
-        for turn in ("page", "offset"):
-            if turn not in words(name) or "size" in words(name) or "limit" in words(name):
-                continue
-            value: dict[str, Json] = {turn: name}
-            first = next(
-                (each for each in one.leaf.values if each.isascii() and each.isdigit()), ""
-            )
+def _next_link(shape: MatchedOperation) -> YamlEntry | None:
+    for leaf in _outside(shape):
+        if _is_text(leaf) and "next" in leaf.path and leaf.path & (_LINKS | {"url", "uri"}):
+            why = f"{leaf.pointer} is named as a link to the next page"
+            return YamlEntry(key="next", value=leaf.pointer, why=why)
+    return None
+
+
+def _link_header(shape: MatchedOperation) -> YamlEntry | None:
+    if not shape.has_header("link"):
+        return None
+    return YamlEntry(key="next", value={"header": "Link"}, why="the response has a Link header")
+
+
+def _cursor(shape: MatchedOperation) -> YamlEntry | None:
+    marks = {"cursor", "token"}
+    cursors = (
+        leaf for leaf in _outside(shape) if marks & set(leaf.words) or leaf.words == ("next",)
+    )
+    takers = (name for name in shape.offered.named("query") if {*marks, "after"} & {*words(name)})
+    cursor, taker = next(cursors, None), next(takers, None)
+    if cursor is None or taker is None:
+        return None
+    value: dict[str, Json] = {"cursor": cursor.pointer, "query": taker}
+    return YamlEntry(key="next", value=value, why=f"{taker} takes the value of {cursor.name}")
+
+
+def _counted(shape: MatchedOperation) -> YamlEntry | None:
+    """Return how pages or items are counted, if a parameter does so."""
+    for name, parameter in shape.offered.named("query").items():
+        kind = next((word for word in ("page", "offset") if word in words(name)), "")
+        if kind and not {"size", "limit"} & set(words(name)):
+            value: dict[str, Json] = {kind: name}
+            numbers = (text for text in parameter.leaf.values if text.isascii() and text.isdigit())
+            first = next(numbers, "")
             if first in {"0", "1"}:
                 value["first"] = int(first)
-            more = next(
-                (each for each in leaves if "more" in each.words or each.words == ("has", "next")),
-                None,
-            )
-            total = next((each for each in leaves if "total" in each.words), None)
-            if more:
-                value["more"] = more.pointer
-            elif total:
-                value["total"] = total.pointer
-            yield YamlEntry(
-                key="next", value=value, why=f"the parameter {name} counts pages or items"
-            )
-            return
-    if page_size(shape.contract, shape.operation.id) is not None:
-        yield gap("next", "the pointer to the link to the next page", "/links/next")
+            value |= _end(shape)
+            why = f"the parameter {name} counts pages or items"
+            return YamlEntry(key="next", value=value, why=why)
+    return None
+
+
+def _end(shape: MatchedOperation) -> dict[str, Json]:
+    """Return the pointer that says whether there is another page, if there is one."""
+    for leaf in _outside(shape):
+        if "more" in leaf.words or leaf.words == ("has", "next"):
+            return {"more": leaf.pointer}
+    total = next((leaf.pointer for leaf in _outside(shape) if "total" in leaf.words), None)
+    return {} if total is None else {"total": total}
+
+
+def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to the link to the SCA screens, or that it is missing."""
+    if not (shape.shows_one and shape.operation.makes and shape.members):
+        return
+    link = next((leaf for leaf in _all_links(shape) if leaf.path & _SCREENS), None)
+    if link is None:
+        yield shape.gap("approval")
+    else:
+        yield YamlEntry(key="approval", value=link.pointer, why="named as a link to SCA screens")
+
+
+def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointers to links, if there are any."""
+    pointers = [leaf.pointer for leaf in _all_links(shape)][:_MOST_LINKS]
+    if pointers and (shape.lists or shape.shows_one):
+        yield YamlEntry(key="links", value=[*pointers], why="named as links")
+
+
+def _all_links(shape: MatchedOperation) -> list[SchemaLeaf]:
+    return [leaf for leaf in _outside(shape) if _is_text(leaf) and leaf.path & _LINKS]
+
+
+def values(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield the pointer to each value that an operation discloses beside its items."""
+    texts = [leaf for leaf in shape.members if _is_text(leaf) and EACH not in leaf.steps]
+    for name in shape.operation.disclosures:
+        named = (leaf for leaf in texts if set(words(name)) & set(leaf.words))
+        leaf = min(named, key=lambda leaf: leaf.name != name, default=None)
+        if leaf is None:
+            yield shape.gap("value", name, example=f"/{name}")
+        else:
+            yield YamlEntry(key=name, value=leaf.pointer, why=guessed(name, leaf))

@@ -1,8 +1,8 @@
-"""Loader for foreign JSON or YAML: bounded and tolerant, every scalar is a text.
+"""Loader for foreign JSON and YAML: bounded and tolerant; every scalar is a text.
 
-An OpenAPI document is not written for our strict reader: its keys may be numbers, and its
-versions may look like numbers, so scalars are not interpreted. Size, depth and the number
-of values are bounded; an alias stands for one value, however often it is used.
+OpenAPI documents are not written for the strict reader of contracts: keys may be numbers, and
+versions may look like numbers, so scalars are not interpreted. Size, depth and the number of
+values are bounded. An alias is not expanded, however often it is used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ForeignDocument:
-    """A document whose own references can be followed; nothing outside of it is read."""
+    """A document whose internal references can be followed; no other file is read."""
 
     def __init__(self, root: dict[str, Any], path: str) -> None:
         self.root = root
@@ -107,7 +107,7 @@ def _content(path: Path) -> str:
 def _parsed(content: str, path: str) -> object:
     if content.lstrip().startswith("{"):
         try:
-            # Numbers stay as they are spelt, and true is a word.
+            # Numbers keep their spelling, and `true` becomes a text.
             return _words(json.loads(content, parse_int=str, parse_float=str, parse_constant=str))
         except json.JSONDecodeError as error:
             raise InputError.one(
@@ -127,7 +127,7 @@ def _parsed(content: str, path: str) -> object:
 
 
 def _words(node: Any) -> Any:
-    """Return JSON with a word for what is neither text nor list nor mapping."""
+    """Return JSON with texts in place of true, false and null."""
     if isinstance(node, dict):
         return {name: _words(one) for name, one in cast("dict[str, Any]", node).items()}
     if isinstance(node, list):
@@ -136,7 +136,7 @@ def _words(node: Any) -> Any:
 
 
 def _built(content: str, path: str) -> object:
-    """Build values from events with a stack: no recursion, and no alias is written out."""
+    """Build values from events with a stack, without recursion and without expanding aliases."""
     builder = _LooseBuilder()
     for number, event in enumerate(yaml.parse(content, Loader=_Loader)):
         if number > MAX_VALUES or len(builder.stack) > MAX_DEPTH:
@@ -146,7 +146,7 @@ def _built(content: str, path: str) -> object:
 
 
 class _LooseBuilder:
-    """What is open, innermost last, each with the key that waits for its value."""
+    """The open lists and mappings, innermost last, each with the key that awaits its value."""
 
     def __init__(self) -> None:
         self.root: object = None

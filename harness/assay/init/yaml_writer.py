@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
+from assay.binding.features import describe
 from assay.contract.model import Json
-from assay.init.name_matching import printable
+from assay.init.openapi_schemas import printable
 
-__all__ = ["YamlEntry", "gap", "render"]
+__all__ = ["YamlEntry", "gap", "nested", "render"]
 
-_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
+_PLAIN = re.compile(r"…|[A-Za-z/][A-Za-z0-9/_.+*-]*(:[^\s:,\[\]{}#\"']+)?")
 _PATH = re.compile(r"/[A-Za-z0-9/_.{}-]*")
-#: Words that YAML may read as another type than text.
-_WORDS = frozenset(
-    ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "inf", "nan"]
-)
+#: Words that YAML may not read as text.
+_WORDS = re.compile(r"y|n|yes|no|on|off|true|false|null|none|inf|nan", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlEntry:
     """A key with its value, or with entries `below` it; or a gap.
 
-    `says` are comment lines above it; an empty one is an empty line.
+    `why` is the reason for a guess. `says` are comment lines above the key; an empty one is
+    an empty line.
     """
 
     key: str
@@ -40,13 +40,15 @@ class YamlEntry:
     says: tuple[str, ...] = ()
 
 
-def gap(key: str, what: str, example: str) -> YamlEntry:
-    """Return a comment line that says what is missing, with an example."""
-    return YamlEntry(key=key, missing=f"{what}, for example `{key}: {example}`")
+def gap(*key: str, what: str = "", example: str = "") -> YamlEntry:
+    """Return the comment for a key that is missing, by default in the words of its schema."""
+    what = what or describe(*key).title
+    example = example or flow(describe(*key).example)
+    return YamlEntry(key=key[-1], missing=f"{what}, for example `{key[-1]}: {example}`")
 
 
 def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
-    """Yield the lines of a file, without line ends."""
+    """Yield the lines of a file, without line breaks."""
     space = " " * indent
     for entry in entries:
         for line in entry.says:
@@ -66,6 +68,24 @@ def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
             # A key with only comments below it must be a comment, too.
             yield f"{space}# {_key(entry.key)}:"
             yield from render(entry.below, indent + 2)
+
+
+def nested(placed: Iterable[tuple[tuple[str, ...], YamlEntry]]) -> tuple[YamlEntry, ...]:
+    """Return entries below their sections; a section is where its first entry is."""
+    sections: dict[str, list[tuple[tuple[str, ...], YamlEntry]]] = {}
+    entries: list[YamlEntry] = []
+    for section, entry in placed:
+        if not section:
+            entries.append(entry)
+            continue
+        if section[0] not in sections:
+            sections[section[0]] = []
+            entries.append(YamlEntry(key=section[0], below=()))
+        sections[section[0]].append((section[1:], entry))
+    return tuple(
+        replace(entry, below=nested(sections[entry.key])) if entry.below == () else entry
+        for entry in entries
+    )
 
 
 def _holds(entry: YamlEntry) -> bool:
@@ -91,6 +111,6 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+    if _PLAIN.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
     return json.dumps(text, ensure_ascii=False)

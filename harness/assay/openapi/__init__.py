@@ -1,10 +1,10 @@
-"""A contract and a target as OpenAPI 3.1: what other tools can use of both.
+"""Export of a contract and a target as an OpenAPI 3.1 document, for other tools.
 
-The document says what the contract says and where the target file puts it, and no more:
-what neither knows stays open, so no tool takes a guess for a rule. What a schema cannot
-hold (how often, how many, who may see what) stands in `x-assay-` extensions.
+The document contains what the contract says, at the places that the target file names, and
+nothing else: what neither defines stays open, so that no tool takes a guess for a rule. What a
+schema cannot express (how often, how many, who may see what) is in `x-assay-` extensions.
 
-`document` does no I/O and gives the same for the same, in the same order.
+`document` does no I/O, and its output is deterministic.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from assay.binding.join import EMPTY, BoundContract
 from assay.binding.target import Auth, AuthKind, Target
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.extensions import of_document
-from assay.openapi.kinds import pieces
+from assay.openapi.extensions import of_document, pieces
 from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
 
@@ -30,8 +29,8 @@ def document(bound: Sequence[BoundContract], target: Target) -> Schema:
         InputError: the target file has a path that no path of OpenAPI can be.
 
     """
-    owed = {each.contract.id: each.obligations for each in bound}
-    known = SharedSchemas(uses=tuple(_uses(bound, target)), owed=owed)
+    obligations = {each.contract.id: each.obligations for each in bound}
+    known = SharedSchemas(operations=tuple(_uses(bound, target)), obligations=obligations)
     return {
         "openapi": "3.1.0",
         "info": _info(bound, target),
@@ -44,7 +43,7 @@ def document(bound: Sequence[BoundContract], target: Target) -> Schema:
 
 
 def _uses(bound: Sequence[BoundContract], target: Target) -> Iterator[BoundOperation]:
-    """Yield every operation; one whose name another contract has too gets the contract's."""
+    """Yield every operation; a name that two contracts have is prefixed with the contract's."""
     every = [name for each in bound for name in each.contract.operations]
     names: list[str] = []
     for each in bound:
@@ -74,12 +73,12 @@ def _info(bound: Sequence[BoundContract], target: Target) -> Schema:
 
 
 def _security(known: SharedSchemas, target: Target) -> Schema:
-    """Return the security schemes: who calls, the customer's application or the provider."""
+    """Return a security scheme for each party that calls: the customer, the TPP, or both."""
     says = {
         "customer": "A token for one customer.",
-        "provider": "A token of the third party.",
+        "provider": "A token of the TPP.",
     }
-    used = {one.operation.by_provider for one in known.uses}
+    used = {one.operation.by_provider for one in known.operations}
     schemes: dict[str, Schema] = {}
     for by_provider in sorted(used):
         name = "provider" if by_provider else "customer"
@@ -90,7 +89,7 @@ def _security(known: SharedSchemas, target: Target) -> Schema:
 
 
 def _scheme(auth: Auth) -> Schema:
-    """Return how one shows who one is."""
+    """Return the security scheme of a way to authenticate."""
     match auth.kind:
         case AuthKind.NONE:
             return {}

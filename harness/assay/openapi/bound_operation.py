@@ -1,4 +1,4 @@
-"""One operation of a contract, with all that says how a target spells it."""
+"""One operation of a contract, with its binding and the schemas that clauses define for it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from assay.binding.target import OperationBinding, Target
 from assay.contract.model import Contract, Operation
-from assay.openapi.schemas import Schema, either
+from assay.openapi.schemas import Schema, any_of
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundOperation:
-    """An operation in use; `name` is its own among those of all contracts."""
+    """An operation with its binding; `name` is unique among the operations of all contracts."""
 
     name: str
     contract: Contract
@@ -24,12 +24,12 @@ class BoundOperation:
 
     @property
     def method(self) -> str:
-        """The method of the call, in small letters as OpenAPI has it."""
+        """The method of the call, in lower case as in OpenAPI."""
         return (self.binding.method or self.operation.method).lower()
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The path, and the other names that it has."""
+        """The path of the operation, and its aliases."""
         own = self.binding.path or self.operation.path
         return (own, *self.binding.names(self.operation))
 
@@ -40,22 +40,22 @@ class BoundOperation:
         named = (one.about, one.since, one.until, one.grants, *one.arguments)
         return tuple(dict.fromkeys(name for name in named if name))
 
-    def asked(self, argument: str) -> Iterator[ArgumentSchema]:
-        """Yield what clauses say of an argument."""
+    def argument_schemas(self, argument: str) -> Iterator[ArgumentSchema]:
+        """Yield the schemas that clauses define for an argument."""
         meant = (self.operation.id, argument)
         for piece in self.pieces:
             if isinstance(piece, ArgumentSchema) and (piece.operation, piece.argument) == meant:
                 yield piece
 
-    def shown(self, resource: str) -> Iterator[FieldSchema]:
-        """Yield what clauses say of the fields of a resource."""
+    def field_schemas(self, resource: str) -> Iterator[FieldSchema]:
+        """Yield the schemas that clauses define for the fields of a resource."""
         for piece in self.pieces:
             if isinstance(piece, FieldSchema) and piece.resource == resource:
                 yield piece
 
     @property
-    def barred(self) -> Mapping[str, BarredMode]:
-        """The modes in which it is not to be asked."""
+    def barred_modes(self) -> Mapping[str, BarredMode]:
+        """The modes in which the operation must not be requested."""
         return {
             piece.mode: piece
             for piece in self.pieces
@@ -63,27 +63,25 @@ class BoundOperation:
         }
 
     @property
-    def days(self) -> frozenset[str]:
-        """The arguments that are days."""
-        one = self.operation
-        makers = (
-            each.due
-            for each in self.contract.operations.values()
-            if each.due and each.request and each.request == one.request
-        )
-        named = (one.since, one.until, *(due.argument for due in makers))
-        return frozenset(name for name in named if name)
+    def date_arguments(self) -> frozenset[str]:
+        """The arguments that are dates."""
+        operation, every = self.operation, self.contract.operations.values()
+        same = (one for one in every if one.request and one.request == operation.request)
+        due = (one.due.argument for one in same if one.due)
+        return frozenset(name for name in (operation.since, operation.until, *due) if name)
 
-    def key(self) -> Schema:
-        """Return the schema of a key by which something of a customer's is named."""
-        contract, one = self.contract, self.operation
-        owners = [contract.resources[child].of for child in one.lists]
-        if one.request or one.grants:
-            owners = [each.id for each in contract.resources.values() if each.of is None]
-            owners = [each for each in owners if each != one.request]
-        known: list[Schema] = []
-        for owner in dict.fromkeys(each for each in owners if each):
-            field = contract.resources[owner].key
-            said = [piece.schema for piece in self.shown(owner) if piece.field == field]
-            known.append(said[0] if said and "format" in said[0] else {"type": "string"})
-        return either(known) if known else {"type": "string"}
+    def key_schema(self) -> Schema:
+        """Return the schema of the key that identifies what a customer owns."""
+        resources, operation = self.contract.resources, self.operation
+        owners = [resources[child].of for child in operation.lists]
+        if operation.request or operation.grants:
+            owners = [name for name, resource in resources.items() if resource.of is None]
+        names = dict.fromkeys(name for name in owners if name and name != operation.request)
+        return any_of(map(self._key_of, names)) if names else {"type": "string"}
+
+    def _key_of(self, resource: str) -> Schema:
+        """Return the schema of the key of a resource: its format, if a clause defines one."""
+        field = self.contract.resources[resource].key
+        schemas = (piece.schema for piece in self.field_schemas(resource) if piece.field == field)
+        schema = next(schemas, {})
+        return schema if "format" in schema else {"type": "string"}

@@ -1,20 +1,77 @@
-"""What no schema can say, as `x-assay-` extensions: clauses, limits, what is left open.
+"""What the clauses of a contract say, in the document: schemas, and `x-assay-` extensions.
 
-Every clause of a contract stands with each operation that it is about, and one that is
-about none at the root. Each extension is explained in contract/openapi.md.
+Every clause stands with each operation that it is about, and one that is about none at the
+root. Each extension is explained in contract/openapi.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from assay.binding.join import BoundContract
 from assay.binding.target import Target
-from assay.contract.model import Clause, Contract, OpenPoint, Source
+from assay.contract.model import Clause, Contract, Json, OpenPoint, Source
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.kinds import concerned, limits, name
 from assay.openapi.schemas import Schema, ready
 from assay.planning.obligation import Obligation
+from assay.rules.clauses import clauses_of
+from assay.rules.kinds import kind_of
+from assay.rules.schema_pieces import BarredMode, SchemaPiece
+
+__all__ = ["concerned", "of_document", "of_operation", "pieces"]
+
+
+def _name(clause: Clause, contract: Contract) -> str:
+    """Return the name of a clause that is unique among all contracts."""
+    return f"{contract.id}/{clause.id}"
+
+
+def pieces(contract: Contract) -> tuple[SchemaPiece, ...]:
+    """Return the schemas that the clauses of a contract define for requests and responses."""
+    found: list[SchemaPiece] = []
+    for clause, parsed in zip(contract.clauses, clauses_of(contract), strict=True):
+        for piece in parsed.schema_pieces():
+            named = _name(clause, contract)
+            if isinstance(piece, BarredMode):
+                found.append(replace(piece, clause=named))
+            else:
+                found.append(replace(piece, clause=named, schema=ready(piece.schema)))
+    return tuple(found)
+
+
+def _limits(clause: Clause) -> Mapping[str, Json] | None:
+    """Return the parameters with which a clause sets a limit; None where it sets none."""
+    names = kind_of(clause.kind).limits
+    if names is None:
+        return None
+    stated = {one: clause.params[one] for one in names if one in clause.params}
+    return stated if stated or not names else None
+
+
+def concerned(clause: Clause, contract: Contract) -> tuple[str, ...]:
+    """Return the operations that a clause is about, by what its parameters name."""
+    every, kind = contract.operations.values(), kind_of(clause.kind)
+    if kind.whole_interface:
+        return tuple(operation.id for operation in every if operation.available)
+    match clause.params:
+        case {"operation": str(operation)}:
+            return (operation,)
+        case {"operations": [*operations]}:
+            return tuple(str(operation) for operation in operations)
+        case {"resources": [*resources]}:
+            return tuple(one.id for one in every if {*resources} & {*one.lists})
+        case {"request": str(request)}:
+            return _about_request(request, kind.applies_to, contract)
+        case _:
+            return ()
+
+
+def _about_request(request: str, roles: Iterable[str], contract: Contract) -> tuple[str, ...]:
+    """Return the operations with a request that have one of some roles; if none has, all."""
+    around = [one for one in contract.operations.values() if one.request == request]
+    meant = [one for one in around if any(getattr(one, role) for role in roles)]
+    return tuple(operation.id for operation in meant or around)
 
 
 def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Schema:
@@ -23,9 +80,9 @@ def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Sche
         one for one in use.contract.clauses if use.operation.id in concerned(one, use.contract)
     ]
     stated = [
-        {"clause": name(one, use.contract), "kind": one.kind, **ready(limit)}
+        {"clause": _name(one, use.contract), "kind": one.kind, **ready(limit)}
         for one in clauses
-        if (limit := limits(one)) is not None
+        if (limit := _limits(one)) is not None
     ]
     out: Schema = {
         "x-assay-operations": [f"{use.contract.id}/{use.operation.id}"],
@@ -52,7 +109,7 @@ def _bound(use: BoundOperation, argument: str) -> bool:
 
 
 def _modes(use: BoundOperation) -> list[Schema]:
-    """Return how each mode is asked for, and which are not to be asked for."""
+    """Return how each mode is requested, and which modes must not be requested."""
     out: list[Schema] = []
     for mode in use.operation.modes:
         one: Schema = {"mode": mode}
@@ -60,15 +117,15 @@ def _modes(use: BoundOperation) -> list[Schema]:
         if spelling is not None:
             one |= {"in": spelling.place.value, "name": spelling.name}
             one["value"] = ready(spelling.value)
-        if mode in use.barred:
-            one |= {"barred": use.barred[mode].word, "clause": use.barred[mode].clause}
+        if mode in use.barred_modes:
+            one |= {"barred": use.barred_modes[mode].word, "clause": use.barred_modes[mode].clause}
         out.append(one)
     return out
 
 
 def _clause(clause: Clause, contract: Contract, obligations: Iterable[Obligation]) -> Schema:
     return {
-        "id": name(clause, contract),
+        "id": _name(clause, contract),
         "kind": clause.kind,
         "level": clause.level.value,
         "says": clause.statement,

@@ -1,12 +1,8 @@
-"""The paths of a document: every operation under each of its names.
+"""The `paths` of a document: every operation under its path and each of its aliases.
 
-Operations that a target spells with one method and one path become one, which takes the
-body of either. Two paths that differ in the names of their slots only are one path, too.
-
-One operation for two that a target spells with one method and one path.
-
-Whoever calls it means one of them, by what the body holds: so it takes what either takes,
-and answers what either answers.
+Operations that a target binds to the same method and path become one, which accepts the body of
+either and has the responses of both. Paths that differ only in the names of their parameters are
+the same path, too.
 """
 
 from __future__ import annotations
@@ -20,25 +16,26 @@ from assay.binding.target import AuthKind, Place
 from assay.contract.model import Resource
 from assay.errors import InputError
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.extensions import of_operation
-from assay.openapi.kinds import concerned
+from assay.openapi.extensions import concerned, of_operation
 from assay.openapi.requests import body, parameters, place
 from assay.openapi.responses import answer, responses, single
-from assay.openapi.schemas import Schema, either, unique
+from assay.openapi.schemas import Schema, any_of, unique
 from assay.planning.obligation import Obligation
+
+JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSchemas:
-    """What is known of all operations together; `owed` are obligations by contract."""
+    """All operations of the document, and the obligations by contract."""
 
-    uses: tuple[BoundOperation, ...]
-    owed: Mapping[str, Sequence[Obligation]]
+    operations: tuple[BoundOperation, ...]
+    obligations: Mapping[str, Sequence[Obligation]]
 
 
 def schemas(known: SharedSchemas) -> Schema:
     """Return the schemas of accepted answers, by the names that responses refer to."""
-    named = {_answer(use): answer(use) for use in known.uses if use.operation.available}
+    named = {_answer(use): answer(use) for use in known.operations if use.operation.available}
     return {name: schema for name, schema in named.items() if schema}
 
 
@@ -50,12 +47,12 @@ def paths(known: SharedSchemas) -> Schema:
     """Return all path items.
 
     Raises:
-        InputError: a path has braces that make no slot.
+        InputError: a path has braces without a name.
 
     """
     spelt: dict[str, str] = {}
     merged: dict[tuple[str, str], list[tuple[BoundOperation, str, int]]] = {}
-    for use in known.uses:
+    for use in known.operations:
         for number, path in enumerate(use.paths):
             _check(use, path)
             shared = spelt.setdefault(SLOT.sub("{}", path), path)
@@ -67,7 +64,7 @@ def paths(known: SharedSchemas) -> Schema:
         operations = (
             _renamed(_operation(use, own, known, main), own, path) for use, own, _ in every
         )
-        operation = reduce(both, operations)
+        operation = reduce(_merged, operations)
         out.setdefault(path, {})[method] = {"operationId": ids[path, method], **operation}
     return out
 
@@ -85,7 +82,7 @@ def _check(use: BoundOperation, path: str) -> None:
 def _ids(
     merged: Mapping[tuple[str, str], Sequence[tuple[BoundOperation, str, int]]],
 ) -> Mapping[tuple[str, str], str]:
-    """Return an operationId for each path and method; other names of one are numbered."""
+    """Return an operationId for each path and method; those of aliases are numbered."""
     out: dict[tuple[str, str], str] = {}
     for key, every in merged.items():
         named = [f"{use.name}.{n}" if n else use.name for use, _, n in every]
@@ -116,11 +113,11 @@ def _operation(
             response["links"] = leads
     if use.target.auth.of(by_provider=one.by_provider).kind is not AuthKind.NONE:
         out["security"] = [{"provider" if one.by_provider else "customer": []}]
-    return {**out, **of_operation(use, known.owed[use.contract.id])}
+    return {**out, **of_operation(use, known.obligations[use.contract.id])}
 
 
 def _summary(use: BoundOperation) -> str:
-    """Return a sentence of the contract about an operation alone, or its name."""
+    """Return the statement of a clause about this operation alone, or its name."""
     for clause in use.contract.clauses:
         if concerned(clause, use.contract) == (use.operation.id,):
             return clause.statement
@@ -128,7 +125,7 @@ def _summary(use: BoundOperation) -> str:
 
 
 def _renamed(operation: Schema, own: str, path: str) -> Schema:
-    """Return an operation with the names that the slots of a path have for all."""
+    """Return an operation with the parameter names that its path has in the document."""
     names = dict(zip(SLOT.findall(own), SLOT.findall(path), strict=True))
     every = [
         {**one, "name": names.get(one["name"], one["name"])} if one["in"] == "path" else one
@@ -138,13 +135,13 @@ def _renamed(operation: Schema, own: str, path: str) -> Schema:
 
 
 def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) -> Schema:
-    """Return where an accepted answer leads: to what can be asked about what it shows."""
+    """Return the links of an accepted response: calls about the items that it contains."""
     key, listed = single(use.binding.item.key), single(use.binding.list)
     if key is None or (use.binding.one is None and listed is None):
         return {}
     start = use.binding.one if use.binding.one is not None else f"{listed}/0"
     out: Schema = {}
-    for other in known.uses:
+    for other in known.operations:
         about = other.operation.about
         if other.contract.id != use.contract.id or not other.operation.available or not about:
             continue
@@ -158,7 +155,7 @@ def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) ->
 
 
 def _leads(use: BoundOperation, other: BoundOperation) -> bool:
-    """Whether an operation can be asked about what another one makes or lists."""
+    """Whether an operation is about items that another one creates or lists."""
     if use.operation.makes:
         return other.operation.request == use.operation.makes
     return bool(set(_owners(other)) & set(use.operation.lists))
@@ -169,22 +166,17 @@ def _owners(use: BoundOperation) -> Iterator[str]:
     return (every[child].of or "" for child in use.operation.lists)
 
 
-JSON = "application/json"
+# -- Operations with the same method and path
 
 
-def both(one: Schema, other: Schema) -> Schema:
-    """Return one operation for two that a target spells alike."""
-    says = dict.fromkeys((one["summary"], other["summary"]))
-    out = {**one, "summary": " ".join(says)}
+def _merged(one: Schema, other: Schema) -> Schema:
+    """Merge two operations that a target binds to the same method and path."""
+    out = {**one, "summary": " ".join(dict.fromkeys((one["summary"], other["summary"])))}
     out["parameters"] = _parameters(one["parameters"], other["parameters"])
     bodies = [each["requestBody"] for each in (one, other) if "requestBody" in each]
     if bodies:
-        schemas = (each["content"][JSON]["schema"] for each in bodies)
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
-        out["requestBody"] = {
-            "required": required,
-            "content": {JSON: {"schema": either(schemas)}},
-        }
+        out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
     out["responses"] = _responses(one["responses"], other["responses"])
     for key, value in other.items():
         if key == "tags" or (key.startswith("x-") and isinstance(value, list)):
@@ -192,25 +184,35 @@ def both(one: Schema, other: Schema) -> Schema:
             out[key] = [*here, *(each for each in value if each not in here)]
         elif key == "security" and value != out.get(key):
             out[key] = [*out.get(key, []), *value]
-    if "x-assay-available" in out and "x-assay-available" not in other:
-        del out["x-assay-available"]
+    if "x-assay-available" not in other:
+        out.pop("x-assay-available", None)
     return out
+
+
+def _content(several: Sequence[Schema], media_types: Iterable[str]) -> Schema:
+    """Return the content of bodies by media type; each may be that of any of them."""
+    contents = [each["content"] for each in several]
+    return {
+        media: {
+            "schema": any_of(content[media]["schema"] for content in contents if media in content)
+        }
+        for media in media_types
+    }
 
 
 def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
-    """Join parameters; one that only one of two operations has need not be there."""
-    mine, theirs = ({(each["in"], each["name"]): each for each in every} for every in (one, other))
-    out: list[Schema] = []
-    for key in dict.fromkeys((*mine, *theirs)):
-        each = [every[key] for every in (mine, theirs) if key in every]
-        out.append(
-            {
-                **each[0],
-                "required": len(each) > 1 and all(parameter["required"] for parameter in each),
-                "schema": either(parameter["schema"] for parameter in each),
-            }
-        )
-    return out
+    """Merge parameters; one that only one of the operations has is optional."""
+    by_place: dict[tuple[str, str], list[Schema]] = {}
+    for parameter in (*one, *other):
+        by_place.setdefault((parameter["in"], parameter["name"]), []).append(parameter)
+    return [
+        {
+            **several[0],
+            "required": len(several) > 1 and all(each["required"] for each in several),
+            "schema": any_of(each["schema"] for each in several),
+        }
+        for several in by_place.values()
+    ]
 
 
 def _responses(one: Schema, other: Schema) -> Schema:
@@ -221,22 +223,14 @@ def _responses(one: Schema, other: Schema) -> Schema:
 
 
 def _response(one: Schema, other: Schema) -> Schema:
-    outcomes = list(
-        dict.fromkeys((*one.get("x-assay-outcomes", ()), *other.get("x-assay-outcomes", ())))
-    )
-    says = " ".join(dict.fromkeys((one["description"], other["description"])))
-    out: Schema = {"description": says, "x-assay-outcomes": outcomes}
+    """Merge two responses; where one may have any content, so may both."""
+    outcomes = (*one.get("x-assay-outcomes", ()), *other.get("x-assay-outcomes", ()))
+    out: Schema = {
+        "description": " ".join(dict.fromkeys((one["description"], other["description"]))),
+        "x-assay-outcomes": list(dict.fromkeys(outcomes)),
+    }
     if "content" in one and "content" in other:
-        out["content"] = {
-            media: {
-                "schema": either(
-                    each["content"][media]["schema"]
-                    for each in (one, other)
-                    if media in each["content"]
-                )
-            }
-            for media in dict.fromkeys((*one["content"], *other["content"]))
-        }
+        out["content"] = _content([one, other], dict.fromkeys((*one["content"], *other["content"])))
     if "links" in one or "links" in other:
         out["links"] = {**one.get("links", {}), **other.get("links", {})}
     return out

@@ -1,9 +1,8 @@
-"""What is sent: the parameters and the body of a call, as the target spells them.
+"""Parameters and bodies of requests, as the target binds them.
 
-Arguments and modes come from the contract, their places from the target file. What type
-an argument has is known by the target's own value for it, and by what it stands for: a
-day, a key. It must be there only where a clause says so, or where the call would be
-about nothing without it.
+Arguments and modes come from the contract, their places from the target file. The type of an
+argument follows from the target's own value for it, and from its role: a date, a key. An argument
+is required only where a clause says so, or where it names the item of the call.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from assay.binding.spelling import SLOT
 from assay.binding.target import Place, Spelling
 from assay.contract.model import Json
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.schemas import Schema, filled, over, ready, typed, within
+from assay.openapi.schemas import Schema, all_of, filled, in_request, ready, typed
 
 _TEXT: Schema = {"type": "string"}
 _DAY: Schema = {"type": "string", "format": "date"}
@@ -30,7 +29,7 @@ def parameters(use: BoundOperation, path: str) -> list[Schema]:
         if here is not one:
             both = {"required": here["required"] or one["required"]}
             says = f"{here['description']} {one['description']}"
-            schema = over(here["schema"], one["schema"])
+            schema = all_of(here["schema"], one["schema"])
             out[one["in"], name] = {**here, **both, "description": says, "schema": schema}
     return list(out.values())
 
@@ -53,21 +52,26 @@ def _parameters(use: BoundOperation, path: str) -> Iterator[Schema]:
         )
     for slot in slots:
         unknown = Spelling(place=Place.PATH, name=slot)
-        yield _parameter(unknown, _TEXT, required=True, says="The target file does not say.")
+        yield _parameter(
+            unknown,
+            _TEXT,
+            required=True,
+            says="A path parameter that the target file does not bind.",
+        )
     yield from _modes(use)
     if use.target.presence:
         presence = use.target.presence
         spelling = Spelling(place=Place.HEADER, name=presence.header)
-        schema = over(_TEXT, {"examples": [presence.value]})
+        schema = all_of(_TEXT, {"examples": [presence.value]})
         says = (
-            "Says that the customer is there; a call without it is made in the customer's absence."
+            "Marks a call as made with the customer present; calls without it are made in absence."
         )
         yield _parameter(spelling, schema, required=False, says=says)
 
 
 def _parameter(spelling: Spelling, schema: Schema, *, required: bool, says: str) -> Schema:
     if spelling.place is Place.PATH:
-        schema = over(schema, {"minLength": 1})
+        schema = all_of(schema, {"minLength": 1})
     return {
         "name": spelling.name,
         "in": spelling.place.value,
@@ -78,11 +82,15 @@ def _parameter(spelling: Spelling, schema: Schema, *, required: bool, says: str)
 
 
 def _modes(use: BoundOperation) -> Iterator[Schema]:
-    """Yield the parameters that tell modes apart."""
+    """Yield the parameters that select a mode."""
     places: dict[tuple[str, str], list[str]] = {}
     for mode in use.operation.modes:
         spelling = use.binding.modes.get(mode)
-        if spelling and spelling.place in {Place.QUERY, Place.HEADER} and mode not in use.barred:
+        if (
+            spelling
+            and spelling.place in {Place.QUERY, Place.HEADER}
+            and mode not in use.barred_modes
+        ):
             places.setdefault((spelling.place.value, spelling.name), []).append(mode)
     for (place, name), modes in places.items():
         values = [ready(use.binding.modes[mode].value) for mode in modes]
@@ -90,7 +98,7 @@ def _modes(use: BoundOperation) -> Iterator[Schema]:
             Spelling(place=Place(place), name=name),
             {"enum": values},
             required=False,
-            says="Says in which mode it is asked.",
+            says="Selects the mode of the request.",
         )
 
 
@@ -101,30 +109,30 @@ def body(use: BoundOperation, path: str) -> Schema | None:
         spelling = _spelling(use, argument, path)
         if spelling is not None and spelling.place is Place.BODY:
             schema = _argument(use, argument)
-            parts.append(within(spelling.name, schema, required=_required(use, argument)))
+            parts.append(in_request(spelling.name, schema, required=_required(use, argument)))
     parts += _modes_in_body(use)
     if not parts and use.method not in {"post", "put", "patch"}:
         return None
-    return over({"type": "object"}, *parts)
+    return all_of({"type": "object"}, *parts)
 
 
 def _modes_in_body(use: BoundOperation) -> Iterator[Schema]:
-    """Yield what may stand where modes are told apart, and what must not stand there."""
+    """Yield the values that select a mode in the body, and those that must not be sent."""
     served: dict[str, list[Json]] = {}
     for mode, spelling in _spelt_in_body(use):
-        if mode not in use.barred and spelling.name:
+        if mode not in use.barred_modes and spelling.name:
             served.setdefault(spelling.name, []).append(ready(spelling.value))
     for pointer, values in served.items():
-        yield within(pointer, {"enum": values})
+        yield in_request(pointer, {"enum": values})
     for mode, spelling in _spelt_in_body(use):
-        members = _members(spelling) if mode in use.barred else {}
+        members = _members(spelling) if mode in use.barred_modes else {}
         own = [one for one in members.items() if one[1] not in served.get(one[0], ())]
-        # Of two members it could be either that is not right; and generators of other
-        # tools cannot do with a list or an object that is excluded whole.
+        # With two members, either may be the wrong one; and generators of other tools cannot
+        # exclude a whole list or object.
         if len(own) == 1 and not isinstance(own[0][1], list | dict):
             ((pointer, value),) = own
-            excluded = {"not": {"const": value}, "x-assay-from": [use.barred[mode].clause]}
-            yield within(pointer, excluded)
+            excluded = {"not": {"const": value}, "x-assay-from": [use.barred_modes[mode].clause]}
+            yield in_request(pointer, excluded)
 
 
 def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:
@@ -135,7 +143,7 @@ def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:
 
 
 def _members(spelling: Spelling) -> Mapping[str, Json]:
-    """Return what stands where in a body in which a mode is spelt."""
+    """Return the members of a body that select a mode, by pointer."""
     value = ready(spelling.value)
     if spelling.name or not isinstance(value, dict):
         return {spelling.name: value} if spelling.name else {}
@@ -144,7 +152,7 @@ def _members(spelling: Spelling) -> Mapping[str, Json]:
 
 
 def _spelling(use: BoundOperation, argument: str, path: str) -> Spelling | None:
-    """Return where an argument goes under a path: into its slot there, before all else."""
+    """Return where an argument goes under a path: its path parameter is preferred."""
     if argument in SLOT.findall(path):
         return Spelling(place=Place.PATH, name=argument)
     return use.binding.arguments.get(argument)
@@ -156,46 +164,46 @@ def place(use: BoundOperation, argument: str) -> Spelling | None:
 
 
 def _required(use: BoundOperation, argument: str) -> bool:
-    """Whether a call without an argument is no call, or one that a clause refuses."""
+    """Whether a call needs an argument: to be complete, or because a clause says so."""
     one = use.operation
     if argument in {one.about, one.grants} or one.ends:
         return True
-    return any(piece.mandatory for piece in use.asked(argument))
+    return any(piece.mandatory for piece in use.argument_schemas(argument))
 
 
 def _argument(use: BoundOperation, argument: str) -> Schema:
-    """Return the schema of an argument, wherever it stands."""
+    """Return the schema of an argument, wherever it is sent."""
     spelling = use.binding.arguments.get(argument)
-    said = list(use.asked(argument))
-    schema = over(_meant(use, argument, spelling), *(piece.schema for piece in said))
+    said = list(use.argument_schemas(argument))
+    schema = all_of(_meant(use, argument, spelling), *(piece.schema for piece in said))
     if any(piece.mandatory for piece in said):
         schema = filled(schema)
     if spelling is not None and spelling.place is not Place.BODY:
-        schema = over(schema, {} if "type" in schema or "anyOf" in schema else _TEXT)
+        schema = all_of(schema, {} if "type" in schema or "anyOf" in schema else _TEXT)
     given = [spelling.value, spelling.other] if spelling else []
     examples = [ready(value) for value in given if value is not None]
-    schema = over(schema, {"x-assay-arguments": [argument]})
+    schema = all_of(schema, {"x-assay-arguments": [argument]})
     if examples and "const" not in schema:
-        schema = over(schema, {"examples": examples})
+        schema = all_of(schema, {"examples": examples})
     if said:
-        schema = over(schema, {"x-assay-from": list(dict.fromkeys(one.clause for one in said))})
+        schema = all_of(schema, {"x-assay-from": list(dict.fromkeys(one.clause for one in said))})
     return schema
 
 
 def _meant(use: BoundOperation, argument: str, spelling: Spelling | None) -> Schema:
-    """Return what an argument is by its part in the call, or by the target's own value."""
+    """Return the schema that follows from the role of an argument, or from the target's value."""
     one = use.operation
     value = None
     if spelling is not None:
         value = spelling.value if spelling.value is not None else spelling.other
     if argument == one.grants:
-        return {"type": "array", "items": use.key()}
-    if argument in use.days:
+        return {"type": "array", "items": use.key_schema()}
+    if argument in use.date_arguments:
         return _DAY
     if argument == one.about and one.request:
         return _TEXT
     if argument in {one.about, one.owned}:
-        return use.key()
+        return use.key_schema()
     if one.ends and value is not None:
         return {"const": ready(value)}
     return typed(value)

@@ -1,28 +1,31 @@
-"""What comes back: the responses of a call, by the outcomes of the target file.
+"""Responses of an operation, by the outcomes of the target file.
 
-An answer is documented as far as the contract and the target file know it: where the
-list is, what one item has, which fields a clause is about. Whatever else stands there is
-nobody's matter, and so is what a refusal holds.
+A response is documented as far as the contract and the target file know it: where the list
+is, what one item has, and which fields a clause is about. `AROUND` and `ITEM` say what each
+binding feature adds. Other members, and the bodies of refusals, stay open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
 
-from assay.binding.target import Matcher, Turn
+from assay.binding.target import Matcher, OperationBinding, Turn
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.schemas import Schema, either, found, over, ready
+from assay.openapi.schemas import Schema, all_of, any_of, in_response, ready
 from assay.rules.schema_pieces import FieldSchema
 
-#: What is said of each outcome.
+#: The description of each outcome.
 SAYS: Mapping[str, str] = {
-    "unavailable": "Not available, or not there.",
+    "unavailable": "Not available, or not found.",
     "rejected": "Rejected.",
     "accepted": "Accepted.",
 }
-#: JSON's own media type, and what stands for all that end in `+json`: no range does.
+#: The media type of JSON, and the range for those that end in `+json`, which have none.
 JSON_TYPES = ("application/json", "application/*")
 _LINK: Schema = {"type": ["string", "null"]}
+#: Returns parts of the schema of an answer.
+_PartsOf: TypeAlias = Callable[[OperationBinding], Iterator[Schema]]
 
 
 def responses(use: BoundOperation, answer: Schema) -> Schema:
@@ -34,11 +37,11 @@ def responses(use: BoundOperation, answer: Schema) -> Schema:
         meant = list(_meant(status, matchers))
         if meant:
             out[status.upper() if status != "default" else status] = _response(meant, answer, use)
-    return out or {"default": {"description": "The target file knows no answer."}}
+    return out or {"default": {"description": "The target file has no outcome for this call."}}
 
 
 def _matchers(use: BoundOperation) -> Iterator[tuple[str, Matcher]]:
-    """Yield the matchers of the outcomes that a call can have, in the order of trying."""
+    """Yield the matchers of the outcomes that a call can have, in the order of precedence."""
     told = use.binding.outcomes or use.target.outcomes
     outcomes = {"unavailable": told.unavailable, "rejected": told.rejected}
     if not use.operation.about and use.operation.available:
@@ -47,12 +50,12 @@ def _matchers(use: BoundOperation) -> Iterator[tuple[str, Matcher]]:
         outcomes["accepted"] = told.accepted
     for outcome, matchers in outcomes.items():
         for one in matchers:
-            if not one.empty or use.binding.list:  # Without a list none is empty.
+            if not one.empty or use.binding.list:  # Without a list, no response is empty.
                 yield outcome, one
 
 
 def _meant(status: str, matchers: list[tuple[str, Matcher]]) -> Iterator[tuple[str, Matcher]]:
-    """Yield what a status can mean; nothing comes after a matcher that asks for no more."""
+    """Yield the outcomes that a status can mean, up to a matcher that needs nothing else."""
     for outcome, one in matchers:
         if one.statuses and status not in one.statuses and f"{status[0]}xx" not in one.statuses:
             continue
@@ -69,30 +72,30 @@ def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: BoundOperat
     }
     schemas: dict[str, list[Schema]] = {}
     for outcome, one in meant:
-        schema = over(answer if outcome == "accepted" else {}, _conditions(one, use))
+        schema = all_of(answer if outcome == "accepted" else {}, _conditions(one, use))
         if not schema and one.media_type is None:
-            return out  # Any content at all can mean this.
+            return out  # Any content can mean this outcome.
         for media in (one.media_type,) if one.media_type else JSON_TYPES:
             schemas.setdefault(media, []).append(schema)
-    out["content"] = {media: {"schema": either(each)} for media, each in schemas.items()}
+    out["content"] = {media: {"schema": any_of(each)} for media, each in schemas.items()}
     return out
 
 
 def _conditions(matcher: Matcher, use: BoundOperation) -> Schema:
-    """Return the schema of what a matcher asks of a body."""
+    """Return the schema of the bodies that match."""
     parts = [
-        found(pointer, {"const": ready(value)}, required=True)
+        in_response(pointer, {"const": ready(value)}, required=True)
         for pointer, value in matcher.body.items()
     ]
     where = single(use.binding.list)
     if matcher.empty is not None and where is not None:
         schema: Schema = {"type": "array", "maxItems": 0} if matcher.empty else {"minItems": 1}
-        parts.append(found(where, schema, required=matcher.empty))
-    return over(*parts)
+        parts.append(in_response(where, schema, required=matcher.empty))
+    return all_of(*parts)
 
 
 def single(pointers: tuple[str, ...]) -> str | None:
-    """Return the only pointer; of several, or into every element, no schema can tell."""
+    """Return the only pointer; a schema cannot express several, or one into every element."""
     return pointers[0] if len(pointers) == 1 and "/*" not in pointers[0] else None
 
 
@@ -101,58 +104,89 @@ def answer(use: BoundOperation) -> Schema:
     binding = use.binding
     parts: list[Schema] = []
     if binding.one is not None:
-        parts.append(found(binding.one, over({"type": "object"}, _item(use)), required=True))
+        parts.append(
+            in_response(binding.one, all_of({"type": "object"}, _item(use)), required=True)
+        )
     elif (where := single(binding.list)) is not None:
-        parts.append(found(where, {"type": "array", "items": _item(use)}, required=True))
-    link = binding.next.at if binding.next and binding.next.turn is Turn.LINK else None
-    roles = [("next", link), ("approval", binding.approval)]
-    roles += [("link", pointer) for pointer in binding.links]
-    parts += [
-        found(pointer, over(_LINK, {"x-assay-roles": [role]}))
-        for role, pointer in roles
-        if pointer is not None
-    ]
-    for value, pointer in binding.values.items():
-        parts.append(found(pointer, {"x-assay-values": [value]}))
-    return over(*parts)
+        parts.append(in_response(where, {"type": "array", "items": _item(use)}, required=True))
+    return all_of(*parts, *(part for parts_of in AROUND.values() for part in parts_of(binding)))
 
 
 def _item(use: BoundOperation) -> Schema:
     """Return the schema of one item: what all have, and what those of each resource have."""
-    return over(_any_item(use), _each(use))
+    every = (part for parts_of in ITEM.values() for part in parts_of(use.binding))
+    return all_of(*every, _each(use))
 
 
-def _any_item(use: BoundOperation) -> Schema:
-    item = use.binding.item
-    parts: list[Schema] = []
-    for role, pointers in (("key", item.key), ("on", item.on)):
-        if (where := single(pointers)) is not None:
-            parts.append(found(where, {"x-assay-roles": [role]}))
-    if item.state is not None and (where := single(item.state.at)) is not None:
-        states = {state.value: list(words) for state, words in item.state.values.items()}
+def _role(role: str, *pointers: str | None) -> Iterator[Schema]:
+    """Yield that what some pointers find has a role."""
+    for pointer in pointers:
+        if pointer is not None:
+            yield in_response(pointer, {"x-assay-roles": [role]})
+
+
+def _link(role: str, *pointers: str | None) -> Iterator[Schema]:
+    """Yield that what some pointers find is a link with a role."""
+    for pointer in pointers:
+        if pointer is not None:
+            yield in_response(pointer, all_of(_LINK, {"x-assay-roles": [role]}))
+
+
+def _next(binding: OperationBinding) -> Iterator[Schema]:
+    if binding.next is not None and binding.next.turn is Turn.LINK:
+        yield from _link("next", binding.next.at)
+
+
+def _values(binding: OperationBinding) -> Iterator[Schema]:
+    for value, pointer in binding.values.items():
+        yield in_response(pointer, {"x-assay-values": [value]})
+
+
+def _state(binding: OperationBinding) -> Iterator[Schema]:
+    state = binding.item.state
+    if state is not None and (where := single(state.at)) is not None:
+        states = {name.value: list(words) for name, words in state.values.items()}
         words = [ready(word) for each in states.values() for word in each]
-        told: Schema = {"x-assay-roles": ["state"], "x-assay-states": ready(states)}
-        parts.append(found(where, over({"examples": words}, told)))
-    for name, field in item.fields.items():
+        extensions: Schema = {"x-assay-roles": ["state"], "x-assay-states": ready(states)}
+        yield in_response(where, all_of({"examples": words}, extensions))
+
+
+def _field_names(binding: OperationBinding) -> Iterator[Schema]:
+    for name, field in binding.item.fields.items():
         if (where := single(field.at)) is not None:
-            parts.append(found(where, {"x-assay-fields": [name]}))
-    changing = (found(one, {"x-assay-roles": ["volatile"]}) for one in item.volatile or ())
-    return over(*parts, *changing)
+            yield in_response(where, {"x-assay-fields": [name]})
+
+
+#: What each binding feature says of an accepted answer, around its items.
+AROUND: Final[Mapping[str, _PartsOf]] = {
+    "next": _next,
+    "approval": lambda binding: _link("approval", binding.approval),
+    "links": lambda binding: _link("link", *binding.links),
+    "value": _values,
+}
+#: What each binding feature says of one item; `_each` adds the resources.
+ITEM: Final[Mapping[str, _PartsOf]] = {
+    "key": lambda binding: _role("key", single(binding.item.key)),
+    "on": lambda binding: _role("on", single(binding.item.on)),
+    "state": _state,
+    "field": _field_names,
+    "volatile": lambda binding: _role("volatile", *(binding.item.volatile or ())),
+}
 
 
 def _each(use: BoundOperation) -> Schema:
-    """Return what the clauses say of the resources that an operation lists."""
+    """Return the schemas that clauses define for the resources that an operation lists."""
     lists, told = use.operation.lists, use.binding.item.resource
-    schemas = {resource: _fields(use, use.shown(resource)) for resource in lists}
+    schemas = {resource: _fields(use, use.field_schemas(resource)) for resource in lists}
     if told is None or len(lists) == 1:
-        return either(schemas.values()) if schemas else {}
+        return any_of(schemas.values()) if schemas else {}
     conditions: list[Schema] = []
     for resource, schema in schemas.items():
         if schema and resource in told.values:
-            is_one = found(told.at, {"const": ready(told.values[resource])}, required=True)
+            is_one = in_response(told.at, {"const": ready(told.values[resource])}, required=True)
             conditions.append({"if": is_one, "then": schema})
     kinds: Schema = {"x-assay-resources": ready(told.values)}
-    return over(found(told.at, kinds), {"allOf": conditions} if conditions else {})
+    return all_of(in_response(told.at, kinds), {"allOf": conditions} if conditions else {})
 
 
 def _fields(use: BoundOperation, said: Iterator[FieldSchema]) -> Schema:
@@ -161,8 +195,8 @@ def _fields(use: BoundOperation, said: Iterator[FieldSchema]) -> Schema:
         field = use.binding.item.fields.get(piece.field)
         pointer = single(field.at) if field else None
         if field is not None and pointer is not None:
-            # In the target's own words, the contract's schema would say nothing.
+            # The contract's schema does not apply to the target's own words.
             own = {} if field.words or field.first else piece.schema
-            schema = over(own, {"x-assay-from": [piece.clause]})
-            parts.append(found(pointer, schema, required=piece.mandatory))
-    return over(*parts)
+            schema = all_of(own, {"x-assay-from": [piece.clause]})
+            parts.append(in_response(pointer, schema, required=piece.mandatory))
+    return all_of(*parts)

@@ -1,7 +1,7 @@
-"""JSON Schemas as plain values: put under a pointer, and laid over one another.
+"""JSON Schemas as plain values: nested by JSON pointers, and combined.
 
-Nothing here knows a contract or a target. A schema is a `dict` that is never written to
-after it was made, so parts can be shared.
+Nothing here knows a contract or a target. A schema is a `dict` that is never changed after it
+was made, so that schemas can share parts.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from assay.contract.model import Json
 #: A JSON Schema, or another part of a document: what JSON calls an object.
 Schema: TypeAlias = dict[str, Any]
 
-#: Lists that stand for sets: laid over one another they are joined.
+#: Lists that are sets: combined, they are united.
 _SETS = frozenset({"required", "examples"})
-#: What holds schemas by name.
+#: Keywords with schemas by name.
 _BY_NAME = frozenset({"properties"})
-#: Where a pointer goes further into a list than this, only an object is described.
+#: Higher indexes of a pointer are described as members of an object only.
 _FURTHEST = 100
 
 
-def within(pointer: str, schema: Schema, *, required: bool = False) -> Schema:
-    """Return a schema of a document that is sent, by what stands at a pointer in it.
+def in_request(pointer: str, schema: Schema, *, required: bool = False) -> Schema:
+    """Return the schema of a request body that has a schema at a pointer.
 
-    Whatever lies on the way is an object, for that is what `target.pointer.put` makes.
+    Every step on the way is an object, because `binding.pointer.put` creates objects.
     """
     for step in reversed(steps(pointer)):
         schema = {"type": "object", "properties": {step: schema}}
@@ -37,11 +37,11 @@ def within(pointer: str, schema: Schema, *, required: bool = False) -> Schema:
     return schema
 
 
-def found(pointer: str, schema: Schema, *, required: bool = False) -> Schema:
-    """Return a schema of a document that comes back, by what a pointer finds in it.
+def in_response(pointer: str, schema: Schema, *, required: bool = False) -> Schema:
+    """Return the schema of a response body in which a pointer finds a schema.
 
-    A step that is a number finds its way into lists, too. What need not be there says
-    nothing about what else may stand in its place.
+    A step that is a number leads into lists, too. If the value is not required, other values
+    on the way are allowed.
     """
     for step in reversed(steps(pointer)):
         schema = _listed(step, schema, required) if step.isdecimal() else _named(step, schema)
@@ -66,8 +66,8 @@ def _listed(step: str, schema: Schema, required: bool) -> Schema:
     return out
 
 
-def over(*schemas: Schema) -> Schema:
-    """Return the schema of what fits all of these, as one where they go together."""
+def all_of(*schemas: Schema) -> Schema:
+    """Return the schema of values that fit all schemas, in one object as far as possible."""
     out: Schema = {}
     for schema in schemas:
         for key, value in schema.items():
@@ -82,7 +82,7 @@ def _with(schema: Schema, key: str, value: Any) -> Schema:
     if _text(here) == _text(value):
         return schema
     if key in _BY_NAME:
-        names = {**here, **{name: over(here.get(name, {}), one) for name, one in value.items()}}
+        names = {**here, **{name: all_of(here.get(name, {}), one) for name, one in value.items()}}
         return {**schema, key: names}
     if key == "allOf" or key in _SETS or (key.startswith("x-") and isinstance(here, list)):
         return {**schema, key: _once([*here, *value])}
@@ -91,8 +91,8 @@ def _with(schema: Schema, key: str, value: Any) -> Schema:
     return _with(schema, "allOf", [{key: value}])
 
 
-def either(schemas: Iterable[Schema]) -> Schema:
-    """Return the schema of what fits one of these at least."""
+def any_of(schemas: Iterable[Schema]) -> Schema:
+    """Return the schema of values that fit at least one of the schemas."""
     different = _once(schemas)
     if not different or {} in different:
         return {}
@@ -104,7 +104,7 @@ def _once(values: Iterable[Any]) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a text that is the same for the same JSON; `true` is not 1, as it is in Python."""
+    """Return a text to compare JSON by: unlike in Python, `true` is not 1."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -125,7 +125,7 @@ def typed(value: Json) -> Schema:
             return {}
 
 
-#: What an empty value of each type is, as a schema that excludes it.
+#: The schema that excludes the empty value of each type.
 _FILLED: Mapping[str, Schema] = {
     "string": {"minLength": 1},
     "array": {"minItems": 1},
@@ -134,21 +134,21 @@ _FILLED: Mapping[str, Schema] = {
 
 
 def filled(schema: Schema) -> Schema:
-    """Return the schema without null and without what is empty."""
+    """Return the schema without null and empty values."""
     kind = schema.get("type")
     if not isinstance(kind, str):
-        return over(schema, {"not": {"enum": [None, ""]}})
-    return over(schema, _FILLED.get(kind, {}))
+        return all_of(schema, {"not": {"enum": [None, ""]}})
+    return all_of(schema, _FILLED.get(kind, {}))
 
 
 def unique(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: this one, or this one with a number."""
+    """Return a name that is not taken, with a number if needed."""
     names = (name, *(f"{name}.{n}" for n in range(2, len(taken) + 3)))
     return next(one for one in names if one not in taken)
 
 
 def ready(value: Json) -> Any:
-    """Return a value of a contract or target file as any JSON library can write it."""
+    """Return a value of a contract or target file in the types that any JSON library writes."""
     match value:
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -33,7 +33,7 @@ from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import searches
 from assay.pytest_plugin.searches import params_of, search_of
-from assay.sca.prompt import StderrPrompt
+from assay.sca.protocol import StderrPrompt
 
 if TYPE_CHECKING:
     from assay.fuzzing.schema.items import ItemResult, SchemaItem, SchemaRun
@@ -62,7 +62,7 @@ def install(config: pytest.Config) -> None:
         raise pytest.UsageError(*str(error).splitlines()) from None
     if prepared.plan.person and getattr(config.option, "numprocesses", None):
         raise pytest.UsageError("a person signs (`sca.kind: manual`): do not use -n")
-    for name in sorted({mark for one in prepared.plan.items for mark in markers(one.obligation)}):
+    for name in sorted({mark for item in prepared.plan.items for mark in markers(item.obligation)}):
         config.addinivalue_line(
             "markers", f"{name}: obligations of this rule kind, contract or level"
         )
@@ -70,7 +70,7 @@ def install(config: pytest.Config) -> None:
         "markers", "discharges(*kinds): the rule kinds whose obligations a test asserts"
     )
     config.addinivalue_line(
-        "markers", "searches(*ways): the ways in which a test searches a contract"
+        "markers", "searches(*kinds): the kinds of search that a test makes in a contract"
     )
     config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
 
@@ -93,11 +93,11 @@ class UncapturedPrompt(StderrPrompt):
 
     config: pytest.Config
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Write a text on a new line, since pytest has begun one."""
         manager: Any = self.config.pluginmanager.getplugin("capturemanager")
         with manager.global_and_fixture_disabled() if manager else nullcontext():
-            StderrPrompt.tell(self, f"\n{text}")
+            StderrPrompt.show(self, f"\n{text}")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,18 +122,18 @@ class Suites:
             from assay.fuzzing.schema.items import items as examined  # noqa: PLC0415 -- seldom used
 
             wanted = metafunc.config.getoption("assay_schema")
-            every = examined(self.prepared) if wanted else ()
-            metafunc.parametrize(SCHEMA, every, ids=[one.id for one in every])
+            schema_items = examined(self.prepared) if wanted else ()
+            metafunc.parametrize(SCHEMA, schema_items, ids=[item.id for item in schema_items])
         if "verdict" not in metafunc.fixturenames:
             return
         kinds = kinds_of(metafunc.function)
-        items = [one for one in self.prepared.plan.items if one.obligation.kind in kinds]
-        self.claimed |= {one.obligation.id for one in items}
+        items = [item for item in self.prepared.plan.items if item.obligation.kind in kinds]
+        self.claimed |= {item.obligation.id for item in items}
         metafunc.parametrize(
             "planned",
             [
-                pytest.param(one, id=one.obligation.id, marks=[*_marks(one.obligation)])
-                for one in items
+                pytest.param(item, id=item.obligation.id, marks=[*_marks(item.obligation)])
+                for item in items
             ],
         )
 
@@ -143,10 +143,16 @@ class Suites:
         items[:] = [item for item in items if not _asks_nothing(item)]
         items.sort(key=lambda item: search_of(item) is not None or _examines(item))
         plan = self.prepared.plan
-        signed = {one.id for trial in plan.trials if trial.signed for one in trial.settles}
+        signed = {
+            obligation.id for trial in plan.trials if trial.signed for obligation in trial.settles
+        }
         if _wait(self.config) is not None:
             # Trials that wait keep the order of the plan: last, the shortest wait first.
-            turn = {each.id: n for n, one in enumerate(plan.trials) for each in one.settles}
+            turn = {
+                obligation.id: n
+                for n, trial in enumerate(plan.trials)
+                for obligation in trial.settles
+            }
             items.sort(key=lambda item: turn.get(_obligation(item), -1))
         if plan.person:
             items.sort(key=lambda item: _obligation(item) in signed)
@@ -155,10 +161,10 @@ class Suites:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Restrict the plan to the selected items, and open the session."""
         chosen = set(filter(None, map(_obligation, session.items)))
-        searching = any(search_of(one) or _examines(one) for one in session.items)
+        searching = any(search_of(item) or _examines(item) for item in session.items)
         if session.config.option.collectonly or not (chosen or searching):
             return
-        missing = {one.obligation.id for one in self.prepared.plan.items} - self.claimed
+        missing = {item.obligation.id for item in self.prepared.plan.items} - self.claimed
         if missing and self._whole():
             first = ", ".join(sorted(missing)[:5])
             raise pytest.UsageError(f"no suite discharges {len(missing)} obligations: {first}")
@@ -185,7 +191,7 @@ class Suites:
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
         environment.person = UncapturedPrompt(self.config)
-        announce(environment.waiting, plan, self.prepared.target, environment.person.tell)
+        announce(environment.waiting, plan, self.prepared.target, environment.person.show)
         session = Session(
             plan=plan,
             environment=environment,
@@ -201,16 +207,22 @@ class Suites:
         session.open()
         return session
 
-    @pytest.fixture
-    def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
-        """Run the trial of the obligation, unless it has run, and return the verdict."""
+    @contextmanager
+    def _opened(self) -> Generator[Session]:
+        """Provide the session; an error that a user can fix aborts it and ends pytest."""
         if self.session is None:
             raise pytest.UsageError("no session is open (are the items collected?)")
         try:
-            verdict = self.session.settle(planned.obligation)
+            yield self.session
         except AssayError as error:
             self.session.abort(str(error))
             pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
+
+    @pytest.fixture
+    def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
+        """Run the trial of the obligation, unless it has run, and return the verdict."""
+        with self._opened() as session:
+            verdict = session.settle(planned.obligation)
         properties = request.node.user_properties
         properties.append((PROPERTY, verdict.standing.value))
         properties.append(("level", planned.obligation.level.value))
@@ -222,29 +234,19 @@ class Suites:
     @pytest.fixture
     def searched(self, search_request: SearchRequest) -> SearchResult:
         """Run the search of an item, and return its result."""
-        if self.session is None:
-            raise pytest.UsageError("no session is open (are the items collected?)")
         examples = cast("str | None", self.config.getoption("assay_examples"))
-        try:
-            return searches.search(self.session, self.prepared, search_request, examples)
-        except AssayError as error:
-            self.session.abort(str(error))
-            pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
+        with self._opened() as session:
+            return searches.search(session, self.prepared, search_request, examples)
 
     @pytest.fixture
     def schema_result(self, schema_item: SchemaItem) -> ItemResult:
         """Test an operation by its schemas, and return the result."""
-        if self.session is None:
-            raise pytest.UsageError("no session is open (are the items collected?)")
-        if self.schemas is None:
-            from assay.fuzzing.schema.items import SchemaRun  # noqa: PLC0415 -- an extra
+        with self._opened() as session:
+            if self.schemas is None:
+                from assay.fuzzing.schema.items import SchemaRun  # noqa: PLC0415 -- an extra
 
-            self.schemas = SchemaRun(prepared=self.prepared, session=self.session)
-        try:
+                self.schemas = SchemaRun(prepared=self.prepared, session=session)
             return self.schemas.examine(schema_item)
-        except AssayError as error:
-            self.session.abort(str(error))
-            pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the verdicts of all workers."""

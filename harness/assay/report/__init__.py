@@ -16,7 +16,7 @@ from assay.errors import InputError, did_you_mean
 from assay.report.build import read_journal
 from assay.report.values import Report
 
-__all__ = ["FORMATS", "Format", "Report", "read_journal", "render"]
+__all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "write_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +87,20 @@ def render(report: Report, name: str, path: str | Path) -> None:
 
     """
     form = find_format(name)
-    path = Path(path)
+    write_file(Path(path), lambda out: form.render(report, out))
+
+
+def write_file(path: Path, write: Callable[[TextIO], object]) -> None:
+    """Write a text file completely or not at all.
+
+    Raises:
+        InputError: the file cannot be written.
+
+    """
     unfinished = path.with_name(path.name + ".part")
     try:
         with unfinished.open("w", encoding="utf-8", newline="\n") as out:
-            form.render(report, out)
+            write(out)
         os.replace(unfinished, path)  # noqa: PTH105 -- overwrites on every system
     except OSError as error:
         why = error.strerror or str(error)

@@ -1,9 +1,9 @@
 """Reader of a journal file: returns a `Report`, or refuses the file.
 
-A journal is refused rather than read charitably: a truncated or altered one that reads as a full
-one would make a run green without proof. Two passes: the first checks every line and takes plan,
-verdicts and footer, the second takes only the exchanges that a finding cites; so memory grows with
-the obligations, never with the exchanges. No judgement here: verdicts are read.
+A truncated or altered journal is refused: if it could be read as a complete one, a run would be
+green without proof. There are two passes. The first checks every line and reads plan, verdicts and
+footer; the second reads only the exchanges that a finding cites. So memory grows with the number of
+obligations, not with that of exchanges. Nothing is judged here: verdicts are read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Key = tuple[str, int]
 
 @dataclass(slots=True)
 class _Draft:
-    """What the first pass has gathered so far."""
+    """What the first pass has read so far."""
 
     path: str
     partial: bool
@@ -54,18 +54,18 @@ class _Draft:
 
 
 def read_journal(path: str | Path, *, partial: bool = False) -> Report:
-    """Read a journal, refusing one that is damaged, foreign or unfinished.
+    """Read a journal; refuse one that is damaged, unfinished or not ours.
 
-    With `partial` an unfinished run is read all the same: what it did not
-    reach is unverified. Damage is refused either way.
+    With `partial`, an unfinished journal is read too: obligations that the run did not
+    reach are unverified. A damaged journal is always refused.
     """
     name = str(path)
     try:
         with Path(path).open("rb") as stream:
             draft = _first_pass(stream, name, partial=partial)
-            results = [_result(draft, one) for one in draft.plan.values()]
+            results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
-            found = _second_pass(stream, name, _wanted(results))
+            cited = _second_pass(stream, name, _wanted(results))
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -76,7 +76,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         refuse(name, "not an Assay journal: it is empty")
     return Report(
         header=draft.header,
-        results=tuple(_with_exchanges(one, found) for one in results),
+        results=tuple(_with_exchanges(result, cited) for result in results),
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
@@ -101,8 +101,8 @@ def _first_pass(stream: BinaryIO, path: str, *, partial: bool) -> _Draft:
             digest.update(raw)
         elif draft.footer.digest != f"sha256:{digest.hexdigest()}":
             line.refuse("damaged: the digest does not match the lines before it")
-    _check_found(draft)
-    _check_whole(draft)
+    _check_findings(draft)
+    _check_complete(draft)
     return draft
 
 
@@ -151,7 +151,7 @@ def _take_search(draft: _Draft, line: Line) -> None:
     draft.begun = True
     search = decode.search(line)
     known = draft.header.contracts if draft.header else ()
-    if search.contract not in {one.id for one in known}:
+    if search.contract not in {contract.id for contract in known}:
         line.refuse(f"a search of {search.contract}, which is no contract of this run")
     key = (search.contract, search.how)
     if key in draft.searches:
@@ -159,18 +159,18 @@ def _take_search(draft: _Draft, line: Line) -> None:
     draft.searches[key] = search
 
 
-def _check_found(draft: _Draft) -> None:
-    """Refuse a record that passes what one of its searches found broken."""
+def _check_findings(draft: _Draft) -> None:
+    """Refuse a journal in which an obligation conforms that a search found violated."""
     for search in draft.searches.values():
-        for one in search.findings:
-            result = draft.results.get(one.obligation)
+        for finding in search.findings:
+            result = draft.results.get(finding.obligation)
             if result is not None and result.standing is Standing.CONFORMS:
-                what = f"{one.obligation} conforms, but a search found it broken"
+                what = f"{finding.obligation} conforms, but a search found a violation of it"
                 refuse(draft.path, f"damaged: {what}")
 
 
-def _check_whole(draft: _Draft) -> None:
-    """Refuse an unfinished record unless it may be partial."""
+def _check_complete(draft: _Draft) -> None:
+    """Refuse an unfinished journal unless it may be partial."""
     if draft.partial or draft.header is None:
         return
     footer, path = draft.footer, draft.path
@@ -186,8 +186,8 @@ def _check_whole(draft: _Draft) -> None:
             f" {len(draft.plan)} plan lines, {known} verdicts,"
             f" {sum(footer.counts.values())} counted",
         )
-    counts = Counter(one.standing.value for one in draft.results.values())
-    if any(counts[word] != number for word, number in footer.counts.items()):
+    counts = Counter(result.standing.value for result in draft.results.values())
+    if any(counts[verdict] != number for verdict, number in footer.counts.items()):
         refuse(path, "damaged: the footer's counts are not those of the verdicts")
 
 
@@ -216,9 +216,9 @@ def _wanted(results: list[ReportedResult]) -> frozenset[Key]:
 def _second_pass(
     stream: BinaryIO, path: str, wanted: frozenset[Key]
 ) -> dict[Key, ReportedExchange]:
-    found: dict[Key, ReportedExchange] = {}
+    exchanges: dict[Key, ReportedExchange] = {}
     if not wanted:
-        return found
+        return exchanges
     for number, raw in raw_lines(stream, path):
         if b'"exchange"' not in raw or not raw.endswith(b"\n"):
             continue
@@ -226,13 +226,13 @@ def _second_pass(
         if line.text("type") != "exchange":
             continue
         key = decode.exchange_key(line)
-        if key in found:
+        if key in exchanges:
             line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
         if key in wanted:
-            found[key] = decode.exchange(line)
-    return found
+            exchanges[key] = decode.exchange(line)
+    return exchanges
 
 
-def _with_exchanges(result: ReportedResult, found: dict[Key, ReportedExchange]) -> ReportedResult:
-    cited = tuple(found[key] for key in _keys(result) if key in found)
+def _with_exchanges(result: ReportedResult, read: dict[Key, ReportedExchange]) -> ReportedResult:
+    cited = tuple(read[key] for key in _keys(result) if key in read)
     return replace(result, exchanges=cited)

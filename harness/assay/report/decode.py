@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 FORMAT = 1
 
-_WORDS = {standing.value: standing for standing in Standing}
+_STANDINGS = {standing.value: standing for standing in Standing}
 _AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
 
@@ -52,16 +52,16 @@ def _command(line: Line, key: str) -> str:
 
 
 def _read(kind: type[T], line: Line, **given: object) -> T:
-    """Read the fields of a class, each from the key of its name; what has no default must be there."""
-    known: Any = kind
-    for one in fields(known):
-        if one.name not in given:
-            default = None if one.default is MISSING else one.default
-            given[one.name] = READERS[str(one.type)](line, one.name, default)
+    """Read the fields of a class from the keys of the same names; those without a default are required."""
+    class_: Any = kind
+    for field in fields(class_):
+        if field.name not in given:
+            default = None if field.default is MISSING else field.default
+            given[field.name] = READERS[str(field.type)](line, field.name, default)
     return kind(**given)
 
 
-#: What reads a field, by its type.
+#: The reader of a field, by its type.
 READERS: Mapping[str, Callable[[Line, str, Any], object]] = {
     "str": _clean,
     "int": Line.number_of,
@@ -71,7 +71,7 @@ READERS: Mapping[str, Callable[[Line, str, Any], object]] = {
 
 
 def header(line: Line) -> Header:
-    """Read the first line, or refuse a record that is not ours."""
+    """Read the first line, or refuse a journal that is not ours."""
     if line.values.get("type") != "header" or "journal" not in line.values:
         line.refuse("not an Assay journal: the first line is no header")
     version = line.values["journal"]
@@ -81,7 +81,7 @@ def header(line: Line) -> Header:
     return _read(
         Header,
         line,
-        contracts=tuple(_read(ContractRef, one) for one in line.objects("contracts")),
+        contracts=tuple(_read(ContractRef, contract) for contract in line.objects("contracts")),
         target=_read(TargetRef, line.inner("target")),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
@@ -96,40 +96,40 @@ def planned(line: Line) -> PlannedObligation:
         id=obligation(line),
         sources=tuple(
             Source(
-                section=_clean(one, "section"),
-                line=one.number_of("line", 0),
-                text=_clean(one, "text"),
+                section=_clean(source, "section"),
+                line=source.number_of("line", 0),
+                text=_clean(source, "text"),
             )
-            for one in line.objects("sources")
+            for source in line.objects("sources")
         ),
-        needs=tuple(sanitize.clean(one) for one in line.list_of("needs", str)),
+        needs=tuple(sanitize.clean(need) for need in line.list_of("needs", str)),
     )
 
 
 def standing(line: Line) -> Standing:
-    """Read the verdict word of a verdict line."""
-    word = line.text("verdict")
-    if word not in _WORDS:
-        line.refuse(f"unknown verdict {sanitize.clean(word, 40)!r}")
-    return _WORDS[word]
+    """Read the verdict of a verdict line."""
+    verdict = line.text("verdict")
+    if verdict not in _STANDINGS:
+        line.refuse(f"unknown verdict {sanitize.clean(verdict, 40)!r}")
+    return _STANDINGS[verdict]
 
 
 def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
-    """Read a verdict's evidence, what speaks against the target first, bounded."""
-    found = sorted(
-        (_one_evidence(one, facet) for one in line.objects("evidence")),
-        key=lambda one: _WEIGHT[one.agreement],
+    """Read the evidence of a verdict: disagreement first, the first few only."""
+    items = sorted(
+        (_evidence_item(item, facet) for item in line.objects("evidence")),
+        key=lambda item: _WEIGHT[item.agreement],
     )
-    return tuple(found[:KEPT])
+    return tuple(items[:KEPT])
 
 
-def _one_evidence(line: Line, facet: str) -> Evidence:
-    word = line.text("agreement")
-    if word not in _AGREEMENTS:
-        line.refuse(f"unknown agreement {sanitize.clean(word, 40)!r}")
+def _evidence_item(line: Line, facet: str) -> Evidence:
+    agreement = line.text("agreement")
+    if agreement not in _AGREEMENTS:
+        line.refuse(f"unknown agreement {sanitize.clean(agreement, 40)!r}")
     return Evidence(
         facet=facet,
-        agreement=_AGREEMENTS[word],
+        agreement=_AGREEMENTS[agreement],
         expected=_clean(line, "expected"),
         seen=_clean(line, "seen"),
         exchanges=tuple(line.list_of("exchanges", int)[:KEPT]),
@@ -138,19 +138,19 @@ def _one_evidence(line: Line, facet: str) -> Evidence:
 
 
 def obligation(line: Line) -> str:
-    """Read which obligation a verdict line is about."""
+    """Read the id of the obligation that a line is about."""
     return _clean(line, "obligation", None)
 
 
 def result(line: Line, about: PlannedObligation) -> ReportedResult:
-    """Read a verdict line; a conforming one keeps only how much evidence it had."""
-    word = standing(line)
-    found = evidence(line, about.facet)
+    """Read a verdict line; where the obligation conforms, its evidence is only counted."""
+    verdict = standing(line)
+    items = evidence(line, about.facet)
     return ReportedResult(
         planned=about,
-        standing=word,
+        standing=verdict,
         reason=_clean(line, "reason"),
-        evidence=() if word is Standing.CONFORMS else found,
+        evidence=() if verdict is Standing.CONFORMS else items,
         observations=len(line.objects("evidence")),
         calls=line.number_of("calls", 0),
         reproduce=_command(line, "reproduce"),
@@ -159,7 +159,7 @@ def result(line: Line, about: PlannedObligation) -> ReportedResult:
 
 
 def exchange_key(line: Line) -> tuple[str, int]:
-    """Read which exchange this is: its trial and its number there."""
+    """Read the trial of an exchange, and its number in the trial."""
     return _clean(line, "trial", None), line.number_of("n")
 
 
@@ -200,10 +200,10 @@ def _headers(line: Line) -> Headers:
 
 
 def search(line: Line) -> ReportedSearch:
-    """Read what a search did and found."""
+    """Read a search and its findings."""
     how = line.text("how")
     if how not in WAYS:
-        line.refuse(f"unknown way of searching {sanitize.clean(how, 40)!r}")
+        line.refuse(f"unknown kind of search {sanitize.clean(how, 40)!r}")
     seconds = line.decimal("seconds")
     if seconds < 0:
         line.refuse("'seconds' is negative")
@@ -213,19 +213,24 @@ def search(line: Line) -> ReportedSearch:
         made=line.count("made"),
         exchanges=line.count("exchanges"),
         findings=tuple(
-            _read(FoundSequence, one, steps=one.count("steps"), sequence=_beside(one, "sequence"))
-            for one in line.objects("findings")
+            _read(
+                FoundSequence,
+                finding,
+                steps=finding.count("steps"),
+                sequence=_relative_path(finding, "sequence"),
+            )
+            for finding in line.objects("findings")
         ),
     )
 
 
-def _beside(line: Line, key: str) -> str:
-    """Read the path of a file that lies where the journal lies, or below."""
-    # Windows knows all the ways of other systems to begin a path elsewhere. What is
-    # cleaned may begin with the backslash of a character that was spelled out.
+def _relative_path(line: Line, key: str) -> str:
+    """Read the path of a file in the folder of the journal, or below."""
+    # A Windows path recognises every form of absolute path. It is read before the text is
+    # cleaned, because a cleaned text may begin with the backslash of an escape sequence.
     path = PureWindowsPath(sanitize.one_line(line.text(key, "")))
     if path.anchor or ".." in path.parts:
-        line.refuse(f"{key!r} is no path from where the journal lies")
+        line.refuse(f"{key!r} is not a path below the folder of the journal")
     return _clean(line, key)
 
 
@@ -237,4 +242,6 @@ def fault(line: Line) -> Fault:
 def footer(line: Line) -> Footer:
     """Read the closing line."""
     counts = line.inner("counts")
-    return _read(Footer, line, counts={word: counts.number_of(word, 0) for word in _WORDS})
+    return _read(
+        Footer, line, counts={verdict: counts.number_of(verdict, 0) for verdict in _STANDINGS}
+    )

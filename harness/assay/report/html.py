@@ -15,10 +15,20 @@ from typing import TextIO
 from jinja2 import Environment, StrictUndefined, Template
 
 from assay.judging.verdict import Standing
-from assay.report.card import Card, card, exchange_lines, exchange_title, notes, source_text
-from assay.report.group import by_clause, by_reason, is_open_point, reason_of
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
+from assay.report.views import (
+    Card,
+    by_clause,
+    by_reason,
+    exchange_lines,
+    exchange_title,
+    is_open_point,
+    make_card,
+    notes,
+    reason_of,
+    source_text,
+)
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -73,18 +83,20 @@ def render(report: Report, out: TextIO) -> None:
         closing=closing(report),
         violated=violated,
         cards={
-            standing: tuple(one for one in shown if one.card.standing is standing)
+            standing: tuple(
+                bounded_card for bounded_card in shown if bounded_card.card.standing is standing
+            )
             for standing in (Standing.VIOLATES, Standing.INDETERMINATE)
         },
         left_out={
             Standing.VIOLATES: violated[CARDS:],
             Standing.INDETERMINATE: inconclusive[CARDS:],
         },
-        carded={one.card.id for one in shown},
+        carded={bounded_card.card.id for bounded_card in shown},
         groups=by_reason(report.of(Standing.UNVERIFIED)),
         rows=by_clause(report),
         most=FOUND,
-        planned=frozenset(one.planned.id for one in report.results),
+        planned=frozenset(result.planned.id for result in report.results),
         duration="" if report.seconds is None else duration(report.seconds),
     )
     out.writelines(chunks)
@@ -103,18 +115,18 @@ def _template() -> Template:
 def _bounded_cards(results: tuple[ReportedResult, ...]) -> Iterator[BoundedCard]:
     budget = EXCHANGES
     for result in results:
-        whole = card(result)
+        card = make_card(result)
         exchanges: list[ExchangeText] = []
-        for exchange in whole.exchanges:
+        for exchange in card.exchanges:
             text = "\n".join(exchange_lines(exchange))
             budget -= len(text)
             if budget < 0:
                 break
             exchanges.append(ExchangeText(title=exchange_title(exchange), text=text))
         yield BoundedCard(
-            card=whole,
+            card=card,
             exchanges=tuple(exchanges),
-            notes=tuple(notes(whole, shown=len(exchanges))),
+            notes=tuple(notes(card, shown=len(exchanges))),
         )
 
 

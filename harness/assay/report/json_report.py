@@ -40,13 +40,13 @@ def as_values(report: Report) -> Values:
         "headline": headline(report),
         "caveats": list(caveats(report)),
         "run": _run(report),
-        "contracts": [asdict(one) for one in report.header.contracts],
+        "contracts": [*map(asdict, report.header.contracts)],
         "target": asdict(report.header.target),
         "planned": len(report.results),
         "counts": report.counts,
-        "obligations": [_obligation(one) for one in report.results],
+        "obligations": [*map(_obligation, report.results)],
         "exchanges": _exchanges(report),
-        "faults": [{"location": one.where, "message": one.what} for one in report.faults],
+        "faults": [{"location": fault.where, "message": fault.what} for fault in report.faults],
         **({"searches": [*map(_search, report.searches)]} if report.searches else {}),
     }
 
@@ -81,14 +81,15 @@ def _obligation(result: ReportedResult) -> Values:
         "statement": planned.says,
         "description": planned.asks,
         "sources": [
-            {"section": one.section, "line": one.line, "text": one.text} for one in planned.sources
+            {"section": source.section, "line": source.line, "text": source.text}
+            for source in planned.sources
         ],
         "line": planned.line,
         "plan": _plan(planned),
         "verdict": result.standing.value,
         "reason": result.reason,
         "observations": result.observations,
-        "evidence": [_evidence(one) for one in result.evidence],
+        "evidence": [*map(_evidence, result.evidence)],
         "calls": result.calls,
         "reproduce": result.reproduce,
         **({"trial": result.trial} if result.trial else {}),
@@ -105,45 +106,50 @@ def _plan(planned: PlannedObligation) -> Values:
     }
 
 
-def _evidence(one: Evidence) -> Values:
+def _evidence(evidence: Evidence) -> Values:
     return {
-        "agreement": one.agreement.value,
-        "expected": one.expected,
-        "seen": one.seen,
-        "variation": one.variation,
-        "exchanges": list(one.exchanges),
+        "agreement": evidence.agreement.value,
+        "expected": evidence.expected,
+        "seen": evidence.seen,
+        "variation": evidence.variation,
+        "exchanges": list(evidence.exchanges),
     }
 
 
 def _exchanges(report: Report) -> list[Values]:
     """Return the cited exchanges, each once, in the order of their findings."""
-    cited = {(one.trial, one.n): one for result in report.results for one in result.exchanges}
-    return [_exchange(one) for one in cited.values()]
+    cited = {
+        (exchange.trial, exchange.n): exchange
+        for result in report.results
+        for exchange in result.exchanges
+    }
+    return [*map(_exchange, cited.values())]
 
 
-def _exchange(one: ReportedExchange) -> Values:
+def _exchange(exchange: ReportedExchange) -> Values:
+    request, response = exchange.request, exchange.response
     return {
-        "trial": one.trial,
-        "number": one.n,
-        "time": one.at,
-        "operation": one.operation,
-        "customer": one.subject,
-        "customer_present": one.present,
-        "variation": one.variation,
+        "trial": exchange.trial,
+        "number": exchange.n,
+        "time": exchange.at,
+        "operation": exchange.operation,
+        "customer": exchange.subject,
+        "customer_present": exchange.present,
+        "variation": exchange.variation,
         "request": {
-            "method": one.request.method,
-            "url": one.request.url,
-            "headers": _headers(one.request.headers),
-            "body": one.request.body,
+            "method": request.method,
+            "url": request.url,
+            "headers": _headers(request.headers),
+            "body": request.body,
         },
         "response": {
-            "status": one.response.status,
-            "headers": _headers(one.response.headers),
-            "body": one.response.body,
-            "truncated": one.response.truncated,
+            "status": response.status,
+            "headers": _headers(response.headers),
+            "body": response.body,
+            "truncated": response.truncated,
         },
-        "outcome": {"kind": one.outcome, "reason": one.why},
-        "duration_ms": one.ms,
+        "outcome": {"kind": exchange.outcome, "reason": exchange.why},
+        "duration_ms": exchange.ms,
     }
 
 
@@ -156,8 +162,8 @@ def _search(search: ReportedSearch) -> Values:
         "seconds": search.seconds,
         "seed": search.seed,
         "findings": [
-            {"obligation": one.obligation, "steps": one.steps, "sequence": one.sequence}
-            for one in search.findings
+            {"obligation": finding.obligation, "steps": finding.steps, "sequence": finding.sequence}
+            for finding in search.findings
         ],
     }
 

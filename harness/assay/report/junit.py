@@ -15,10 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.card import card, card_lines
-from assay.report.group import reason_of
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Fault, Report, ReportedResult, ReportedSearch
+from assay.report.views import card_lines, make_card, reason_of
 from assay.report.wording import finding_summary, headline, search_summary, unfinished
 
 #: The size of all cards together, in bytes; well under GitLab's 30 MB.
@@ -40,7 +39,7 @@ def render(report: Report, out: TextIO) -> None:
     out.write(f"<testsuites{_attributes({'name': 'assay', **totals, 'time': seconds})}>\n")
     budget = BUDGET
     for name in _contracts(report):
-        results = tuple(one for one in report.results if one.planned.contract == name)
+        results = tuple(result for result in report.results if result.planned.contract == name)
         out.write(_suite_start(report, name, _totals(results, ())))
         out.write(_properties(_about(report, name)))
         for result in results:
@@ -51,7 +50,7 @@ def render(report: Report, out: TextIO) -> None:
         out.write("</testsuite>\n")
     if faults:
         out.write(_suite_start(report, "assay.harness", _totals((), faults)))
-        out.writelines(_fault(n, one) for n, one in enumerate(faults, start=1))
+        out.writelines(_fault(n, fault) for n, fault in enumerate(faults, start=1))
         out.write("</testsuite>\n")
     out.write("</testsuites>\n")
 
@@ -67,13 +66,13 @@ def _faults(report: Report) -> Iterator[Fault]:
 
 def _contracts(report: Report) -> Iterable[str]:
     """Return the contracts that have a suite: each that was planned or searched."""
-    planned = (one.planned.contract for one in report.results)
-    return dict.fromkeys((*planned, *(one.contract for one in report.searches)))
+    planned = (result.planned.contract for result in report.results)
+    return dict.fromkeys((*planned, *(search.contract for search in report.searches)))
 
 
 def _totals(results: tuple[ReportedResult, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
-    passed = sum(one.standing is Standing.CONFORMS for one in results)
-    failed = sum(one.standing is Standing.VIOLATES for one in results)
+    passed = sum(result.standing is Standing.CONFORMS for result in results)
+    failed = sum(result.standing is Standing.VIOLATES for result in results)
     return {
         "tests": str(len(results) + len(faults)),
         "failures": str(failed),
@@ -96,7 +95,7 @@ def _about(report: Report, name: str) -> Mapping[str, str]:
         "target": target.name,
         "target-digest": target.digest,
         "seed": str(report.header.seed),
-        **{f"search-{one.how}": search_summary(one) for one in report.searches_of(name)},
+        **{f"search-{search.how}": search_summary(search) for search in report.searches_of(name)},
     }
 
 
@@ -127,7 +126,7 @@ def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
         reason = bounded(reason_of(result), MESSAGE)
         skipped = _attributes({"message": f"{result.standing.value}: {reason}"})
         return f"<skipped{skipped}/>\n", budget
-    body = xml("\n".join(card_lines(card(result))))
+    body = xml("\n".join(card_lines(make_card(result))))
     size = len(body.encode())
     if size > budget:
         body, size = SPENT, 0
@@ -136,8 +135,8 @@ def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
 
 
 def _output(searches: Iterable[ReportedSearch]) -> str:
-    """Return the findings of the searches of a contract, as the output of its suite."""
-    lines = "\n".join(line for one in searches if one.findings for line in _findings(one))
+    """Return the findings of a contract's searches, as the output of its suite."""
+    lines = "\n".join(line for search in searches if search.findings for line in _findings(search))
     return f"<system-out>{xml(lines)}</system-out>\n" if lines else ""
 
 

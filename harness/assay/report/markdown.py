@@ -11,10 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.card import Card, card, exchange_lines, exchange_title, notes, source_text
-from assay.report.group import ClauseRow, Group, by_clause, by_reason, reason_of
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import FoundSequence, Report, ReportedExchange, ReportedResult
+from assay.report.views import (
+    Card,
+    ClauseRow,
+    Group,
+    by_clause,
+    by_reason,
+    exchange_lines,
+    exchange_title,
+    make_card,
+    notes,
+    reason_of,
+    source_text,
+)
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -70,7 +81,7 @@ def _page(report: Report) -> Blocks:
     not_applicable = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
     yield from _section("Not applicable", not_applicable, OTHERS, "obligations")
     yield from _section("Search", _searches(report), SEARCHES, "lines")
-    faults = (f"- {_text(one.where)}: {_text(one.what)}" for one in report.faults)
+    faults = (f"- {_text(fault.where)}: {_text(fault.what)}" for fault in report.faults)
     yield from _section("Harness faults", faults, OTHERS, "faults")
     rows = map(_row, by_clause(report))
     head = "| Clause | Facets |\n| --- | --- |"
@@ -106,10 +117,11 @@ def _text(text: str) -> str:
 def _about(report: Report) -> Blocks:
     header = report.header
     yield "| | |\n| --- | --- |"
-    where = " ".join(code(bounded(one, TEXT)) for one in (header.target.base_url,) if one)
-    yield f"| Target | {_text(header.target.name)} {where} |"
-    for one in header.contracts[:10]:
-        yield f"| Contract | {_text(f'{one.title} ({one.id} {one.version})')} |"
+    url = code(bounded(header.target.base_url, TEXT))
+    yield f"| Target | {_text(header.target.name)} {url} |"
+    for contract in header.contracts[:10]:
+        title = f"{contract.title} ({contract.id} {contract.version})"
+        yield f"| Contract | {_text(title)} |"
     took = "" if report.seconds is None else f", {duration(report.seconds)}"
     yield f"| Run | {_text(header.started + took)}, seed {header.seed} |"
     yield f"| Tool | {_text(f'{header.tool} {header.version}')} |\n"
@@ -124,37 +136,37 @@ def _counts(report: Report) -> Blocks:
 
 
 def _card(result: ReportedResult) -> str:
-    one = card(result)
-    whole = "\n".join(_card_lines(one, EXCHANGES))
-    return whole if len(whole.encode()) <= CARD else "\n".join(_card_lines(one, 0))
+    card = make_card(result)
+    text = "\n".join(_card_lines(card, EXCHANGES))
+    return text if len(text.encode()) <= CARD else "\n".join(_card_lines(card, 0))
 
 
-def _card_lines(one: Card, exchanges: int) -> Blocks:
-    yield f"### {SIGNS[one.standing]} {code(bounded(one.id, TEXT))}\n"
-    yield from _sentences(one)
-    for exchange in one.exchanges[:exchanges]:
+def _card_lines(card: Card, exchanges: int) -> Blocks:
+    yield f"### {SIGNS[card.standing]} {code(bounded(card.id, TEXT))}\n"
+    yield from _sentences(card)
+    for exchange in card.exchanges[:exchanges]:
         yield _exchange(exchange)
-    for note in notes(one, shown=exchanges):
+    for note in notes(card, shown=exchanges):
         yield f"\n*{_text(note)}*"
-    if one.reproduce:
-        yield "\n" + fenced(one.reproduce, "sh")
+    if card.reproduce:
+        yield "\n" + fenced(card.reproduce, "sh")
     yield ""
 
 
-def _sentences(one: Card) -> Blocks:
-    yield f"- **Contract:** {_text(one.statement)}"
-    if one.description:
-        yield f"- **Facet:** {_text(one.description)}"
-    for source in one.sources[:FINDINGS]:
+def _sentences(card: Card) -> Blocks:
+    yield f"- **Contract:** {_text(card.statement)}"
+    if card.description:
+        yield f"- **Facet:** {_text(card.description)}"
+    for source in card.sources[:FINDINGS]:
         yield f"- **Source:** {_text(source_text(source))}"
-    if one.reason:
-        yield f"- **Reason:** {_text(one.reason)}"
-    for finding in one.findings[:FINDINGS]:
+    if card.reason:
+        yield f"- **Reason:** {_text(card.reason)}"
+    for finding in card.findings[:FINDINGS]:
         yield f"- **Expected:** {_text(finding.expected)}"
         yield f"- **Seen:** {_text(finding.seen)}"
         if finding.variation:
             yield f"- **Variation sent:** {_text(finding.variation)}"
-    if (more := len(one.findings) - FINDINGS) > 0:
+    if (more := len(card.findings) - FINDINGS) > 0:
         yield f"- and {counted(more, 'more observation')}"
 
 
@@ -168,7 +180,7 @@ def _exchange(exchange: ReportedExchange) -> str:
 
 
 def _names(results: Sequence[ReportedResult]) -> str:
-    names = ", ".join(code(bounded(one.planned.id, TEXT)) for one in results[:NAMES])
+    names = ", ".join(code(bounded(result.planned.id, TEXT)) for result in results[:NAMES])
     more = len(results) - NAMES
     return names + (f" and {more:,} more" if more > 0 else "")
 
@@ -182,7 +194,7 @@ def _group(group: Group) -> str:
 
 def _open_point(result: ReportedResult) -> str:
     planned = result.planned
-    sources = (f"; {_text(source_text(one))}" for one in planned.sources[:FINDINGS])
+    sources = (f"; {_text(source_text(source))}" for source in planned.sources[:FINDINGS])
     return f"- {_text(planned.says)} ({code(planned.id)}{''.join(sources)})"
 
 
@@ -197,12 +209,15 @@ def _searches(report: Report) -> Blocks:
         yield from map(_finding, search.findings)
 
 
-def _finding(one: FoundSequence) -> str:
-    summary = f"  - {code(bounded(one.obligation, TEXT))} in {counted(one.steps, 'step')}"
-    return f"{summary}, {code(bounded(one.sequence, TEXT))}" if one.sequence else summary
+def _finding(finding: FoundSequence) -> str:
+    name = code(bounded(finding.obligation, TEXT))
+    summary = f"  - {name} in {counted(finding.steps, 'step')}"
+    return f"{summary}, {code(bounded(finding.sequence, TEXT))}" if finding.sequence else summary
 
 
 def _row(row: ClauseRow) -> str:
-    facets = " · ".join(f"{SIGNS[one.standing]} {_text(one.planned.facet)}" for one in row.results)
+    facets = " · ".join(
+        f"{SIGNS[result.standing]} {_text(result.planned.facet)}" for result in row.results
+    )
     name = code(bounded(f"{row.contract}/{row.clause}", TEXT))
     return f"| {name} {_text(row.statement)} | {facets} |"

@@ -15,22 +15,22 @@ BODY = 4_096
 HEADER_VALUE = 512
 HEADERS = 40
 
-# C0 (but tab and newline), DEL and C1; line separators; direction and
-# zero-width marks that make text read as what it is not; lone surrogates; the
-# byte-order mark, noncharacters and invisible tag characters.
-_ODD = re.compile(
+# C0 (except tab and newline), DEL and C1; line separators; direction and zero-width marks,
+# which disguise text; lone surrogates; the byte-order mark, noncharacters and invisible tag
+# characters.
+_CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
 _SPACE = re.compile(r"\s+")
-# What Markdown readers turn into links and mentions by themselves.
+# What Markdown readers turn into links and mentions without any markup.
 _LINKISH = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
 
 
 def visible(text: str) -> str:
     r"""Show characters that a terminal, browser or parser would act on as `\x1b`."""
-    return _ODD.sub(_spell, text.replace("\r\n", "\n"))
+    return _CONTROL.sub(_spell, text.replace("\r\n", "\n"))
 
 
 def _spell(match: re.Match[str]) -> str:
@@ -38,17 +38,17 @@ def _spell(match: re.Match[str]) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
-    """Cut `text` to `limit` characters, saying how many were left out."""
+    """Cut `text` to `limit` characters, and say how many were left out."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}… ({len(text) - limit:,} more characters left out)"
 
 
 def clean(text: str, limit: int = SENTENCE) -> str:
-    """Return `text` bounded and with nothing in it that acts; safe to call first.
+    """Return `text` bounded, with control characters made visible.
 
-    It is cut before it is searched, so a text of many megabytes costs little,
-    and once more after it, since showing a character makes it longer.
+    It is cut before it is searched, so that a text of many megabytes costs little, and
+    once more afterwards, because a visible character is longer.
     """
     return bounded(visible(bounded(text, limit)), 2 * limit)
 
@@ -92,7 +92,7 @@ def _longest_run(text: str) -> int:
 
 
 def xml(text: str) -> str:
-    """Escape `text` for XML content or an attribute; no illegal character stays."""
+    """Escape `text` for XML content or an attribute; illegal characters are made visible."""
     safe = visible(text).replace("&", "&amp;").replace("<", "&lt;")
     return safe.replace(">", "&gt;").replace('"', "&quot;")
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.card import card, card_lines
-from assay.report.group import by_reason
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
+from assay.report.views import by_reason, card_lines, make_card
 from assay.report.wording import (
     PHRASES,
     SIGNS,
@@ -103,7 +102,7 @@ def _card(result: ReportedResult) -> Iterator[Styled]:
     standing = result.standing
     title = f"{SIGNS[standing]} {result.planned.id}  {standing.value}"
     yield Styled(title, _COLOURS[standing])
-    for line in card_lines(card(result), exchanges=EXCHANGES, body=BODY):
+    for line in card_lines(make_card(result), exchanges=EXCHANGES, body=BODY):
         whole = line if line.startswith("reproduce") else bounded(line, WIDTH)
         yield Styled(f"    {whole}" if line else "", _style(line))
     yield Styled("")
@@ -121,7 +120,7 @@ def _unverified(report: Report) -> Iterator[Styled]:
     for group in groups[:GROUPS]:
         reason = bounded(group.reason, WIDTH)
         yield Styled(f"  {counted(len(group.results), 'obligation')}: {reason}", "yellow")
-        names = ", ".join(one.planned.id for one in group.results[:NAMES])
+        names = ", ".join(result.planned.id for result in group.results[:NAMES])
         more = len(group.results) - NAMES
         yield Styled(f"      {names}" + (f" and {more:,} more" if more > 0 else ""))
         if group.advice:
@@ -142,8 +141,8 @@ def _searches(report: Report) -> Iterator[Styled]:
 
 def _search(search: ReportedSearch) -> Iterator[Styled]:
     yield Styled(f"  {bounded(search_summary(search), WIDTH)}", "bold" if search.findings else "")
-    for one in search.findings[:CARDS]:
-        yield Styled(f"      {bounded(finding_summary(one), WIDTH)}")
+    for finding in search.findings[:CARDS]:
+        yield Styled(f"      {bounded(finding_summary(finding), WIDTH)}")
     if len(search.findings) > CARDS:
         yield Styled(f"      and {len(search.findings) - CARDS:,} more")
 
@@ -152,8 +151,8 @@ def _faults(report: Report) -> Iterator[Styled]:
     if not fault_count(report):
         return
     yield Styled(counted(fault_count(report), "harness fault"), "bold red")
-    for one in report.faults[:CARDS]:
-        yield Styled(f"  {one.where}: {bounded(one.what, WIDTH)}")
+    for fault in report.faults[:CARDS]:
+        yield Styled(f"  {fault.where}: {bounded(fault.what, WIDTH)}")
     if len(report.faults) > CARDS:
         yield Styled(f"  and {len(report.faults) - CARDS:,} more")
     yield Styled("")

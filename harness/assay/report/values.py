@@ -1,7 +1,7 @@
-"""Values of a report, from which every view is made.
+"""Values of a report, from which every format is rendered.
 
-Frozen and already clean: `decode` removes control characters and bounds every text, so a view only
-escapes for its own syntax. Nothing here reads a file or knows a format.
+They are frozen and clean: `decode` removes control characters and bounds every text, so a format
+only escapes for its own syntax. Nothing here reads a file or knows a format.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Headers = tuple[tuple[str, str], ...]
 #: Evidence kept per verdict, and exchanges kept of those that it cites.
 KEPT = 10
 
-#: The ways of searching, and the noun for their cases: singular and plural.
+#: The kinds of search, and the noun for their cases: singular and plural.
 WAYS: Mapping[str, tuple[str, str]] = {
     "journeys": ("random sequence", "random sequences"),
     "fields": ("field variation", "field variations"),
@@ -32,7 +32,7 @@ ENDED = "the run ended before this obligation was tested"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractRef:
-    """Which contract was asked, exactly."""
+    """The contract of a run: its version and digest."""
 
     id: str
     title: str = ""
@@ -44,7 +44,7 @@ class ContractRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRef:
-    """Which target was asked; never how its secrets look."""
+    """The target of a run, without secrets."""
 
     name: str = ""
     transport: str = ""
@@ -54,9 +54,9 @@ class TargetRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first line of a journal: who asked whom, about what, when.
+    """The first line of a journal: tool, contracts, target and options of the run.
 
-    `party` is the judged side: `bank` or `tpp`.
+    `party` is the judged party: `bank` or `tpp`.
     """
 
     tool: str
@@ -74,8 +74,8 @@ class Header:
 class PlannedObligation:
     """One obligation as planned before the first call.
 
-    `says` is the clause's sentence, `asks` the facet's; `line` is its line in
-    the contract file; `disposition` and `reason` are what the plan decided.
+    `says` is the sentence of the clause, `asks` that of the facet; `line` is the line in
+    the contract file. `disposition` and `reason` are what the plan decided.
     """
 
     id: str
@@ -97,7 +97,7 @@ class PlannedObligation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedRequest:
-    """What was sent, redacted."""
+    """A request, redacted."""
 
     method: str
     url: str
@@ -107,7 +107,7 @@ class ReportedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedResponse:
-    """What came back, redacted; `status` 0 means that no answer came."""
+    """A response, redacted; `status` 0 means that there was none."""
 
     status: int = 0
     headers: Headers = ()
@@ -135,12 +135,12 @@ class ReportedExchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedResult:
-    """One obligation and what became of it.
+    """One obligation and its verdict.
 
-    `evidence` is kept unless the verdict is `conforms` and is bounded;
-    `observations` counts all of it. `exchanges` are those that the evidence
-    of a broken or undecided obligation cites; they stand in `trial`, where
-    that is another than the planned one, as for what only a search broke.
+    `evidence` is bounded, and empty for the verdict `conforms`; `observations` counts all
+    of it. `exchanges` are those that the evidence of a violated or inconclusive obligation
+    cites. `trial` is set where they belong to another trial than the planned one, as when
+    only a search found the violation.
     """
 
     planned: PlannedObligation
@@ -156,15 +156,15 @@ class ReportedResult:
     @property
     def cites(self) -> tuple[int, ...]:
         """Return the numbers of the exchanges to show, each once, the first few."""
-        numbers = dict.fromkeys(n for one in self.evidence for n in one.exchanges)
+        numbers = dict.fromkeys(n for item in self.evidence for n in item.exchanges)
         return tuple(numbers)[:KEPT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSequence:
-    """What a search found broken, and the shortest sequence that breaks it.
+    """An obligation that a search found violated, and the shortest sequence that violates it.
 
-    `sequence` is its file, from where the journal lies; empty when none was kept.
+    `sequence` is the path of its file from the folder of the journal; empty if there is none.
     """
 
     obligation: str
@@ -174,10 +174,10 @@ class FoundSequence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedSearch:
-    """One way of searching through one contract, and what it came to.
+    """One search through one contract, and its findings.
 
-    `how` is one of `WAYS`, and `made` counts what that way makes. `exchanges`
-    counts the calls that stand nowhere in the journal.
+    `how` is one of `WAYS`, and `made` counts its cases. `exchanges` counts their calls,
+    which the journal does not contain.
     """
 
     contract: str
@@ -191,7 +191,7 @@ class ReportedSearch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """The harness itself failed here; this is no finding about the target."""
+    """A failure of the harness itself, which is no finding about the target."""
 
     where: str = ""
     what: str = ""
@@ -199,7 +199,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """The closing line of a journal; without it a run is unfinished."""
+    """The closing line of a journal; without it the run is unfinished."""
 
     finished: str = ""
     planned: int
@@ -213,9 +213,9 @@ class Footer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A whole run, read and checked; `results` stand in plan order.
+    """A run, read and checked; `results` are in plan order.
 
-    `complete` is false only for a journal read with `partial`: its run ended
+    `complete` is false only for a journal that was read with `partial`: its run ended
     early, and `footer` may be missing.
     """
 
@@ -228,13 +228,13 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the verdicts by word, all seven in a fixed order."""
+        """Return the number of obligations of each verdict, all seven in a fixed order."""
         seen = Counter(result.standing for result in self.results)
         return {standing.value: seen[standing] for standing in Standing}
 
     @property
     def seconds(self) -> float | None:
-        """Return how long the run took, or None when the journal cannot tell."""
+        """Return how long the run took, or None if the journal does not say."""
         if self.footer is None:
             return None
         try:
@@ -246,20 +246,20 @@ class Report:
 
     @property
     def strays(self) -> tuple[FoundSequence, ...]:
-        """Return what searches found that no planned obligation is about."""
+        """Return the violations found of obligations that were not planned."""
         planned = {result.planned.id for result in self.results}
-        found = (one for search in self.searches for one in search.findings)
-        return tuple(one for one in found if one.obligation not in planned)
+        findings = (finding for search in self.searches for finding in search.findings)
+        return tuple(finding for finding in findings if finding.obligation not in planned)
 
     def of(self, *standings: Standing) -> tuple[ReportedResult, ...]:
         """Return the results with one of these verdicts, in plan order."""
-        return tuple(one for one in self.results if one.standing in standings)
+        return tuple(result for result in self.results if result.standing in standings)
 
     def searches_of(self, contract: str) -> tuple[ReportedSearch, ...]:
         """Return the searches through the contract with this id."""
-        return tuple(one for one in self.searches if one.contract == contract)
+        return tuple(search for search in self.searches if search.contract == contract)
 
     def contract(self, name: str) -> ContractRef:
-        """Return the contract with this id; a bare one when the header has none."""
-        known = (one for one in self.header.contracts if one.id == name)
+        """Return the contract with this id, without details if the header does not have it."""
+        known = (contract for contract in self.header.contracts if contract.id == name)
         return next(known, ContractRef(id=name))

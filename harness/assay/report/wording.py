@@ -110,11 +110,11 @@ def _all(number: int) -> str:
 
 
 def caveats(report: Report) -> tuple[str, ...]:
-    """Return what the headline does not say and a reader must know, one sentence each."""
+    """Return what a reader must know besides the headline, one sentence each."""
     sentences = [] if report.complete else [unfinished(report)]
-    for standing, (one, many) in _CAVEATS.items():
+    for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
-            sentences.append((one if number == 1 else many).format(f"{number:,}"))
+            sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
         sentences.append(f"The harness itself failed {times}; this is no finding about the target.")
@@ -157,7 +157,9 @@ def finding_summary(finding: FoundSequence) -> str:
 
 def closing(report: Report) -> str:
     """Return the summary line: obligations planned, the seven counts, duration, exchanges."""
-    counts = ", ".join(f"{len(report.of(word)):,} {phrase}" for word, phrase in PHRASES.items())
+    counts = ", ".join(
+        f"{len(report.of(standing)):,} {phrase}" for standing, phrase in PHRASES.items()
+    )
     line = f"{len(report.results):,} planned: {counts}"
     if report.seconds is not None:
         line += f" in {duration(report.seconds)}"

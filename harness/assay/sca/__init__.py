@@ -2,6 +2,6 @@
 
 `protocol` is the interface. `screen_flow` fills in the target's screens, which `forms`
 shows over plain HTTP (read by `html_forms`) and `browser` in a `chromium`; `control`
-uses the control API; `manual` asks a person, whose browser returns to the
-`callback_server`. Nothing here judges what the screens do.
+uses the control API; `manual` asks a person and waits for their browser. Nothing here
+judges what the screens do.
 """

@@ -23,9 +23,8 @@ from assay.history import Authorise, Wire
 from assay.sca.chromium import Chromium, Origin, first_line, origin
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
-from assay.sca.screen_flow import REFUSALS, ScreenFlow, joined, way_in
-from assay.transport.protocol import ELSEWHERE
-from assay.transport.protocol import MOST as BYTES
+from assay.sca.screen_flow import REFUSALS, ScreenFlow, first_link, joined
+from assay.transport.protocol import MAX_BODY, OTHER_HOST
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Request, Response
@@ -38,7 +37,7 @@ READ_FIELDS = """(fields, most) => fields.slice(0, most).map(one => ({
     options: Array.from(one.options || [], option => option.value),
 }))"""
 #: Whether an empty field is an error is for the target to decide, not for the browser.
-NO_COURTESY = 'form => Element.prototype.setAttribute.call(form, "novalidate", "")'
+NO_VALIDATION = 'form => Element.prototype.setAttribute.call(form, "novalidate", "")'
 ADD_FIELD = """(form, [name, value]) => {
     const field = document.createElement("input");
     Object.assign(field, {type: "hidden", name, value});
@@ -59,14 +58,14 @@ class BrowserSigner(AnyReturnAddress):
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
-        link = way_in(step, access)
+        link = first_link(step, access)
         page = self.chromium.page()
-        sight = Window(page=page, hosts=frozenset(self.chromium.hosts))
+        driver = Window(page=page, hosts=frozenset(self.chromium.hosts))
         try:
             # No bound methods: Playwright would set an attribute on their object.
-            page.on("request", lambda one: sight.asks(one))  # noqa: PLW0108
-            page.on("response", lambda one: sight.gets(one))  # noqa: PLW0108
-            return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(
+            page.on("request", lambda request: driver.on_request(request))  # noqa: PLW0108
+            page.on("response", lambda response: driver.on_response(response))  # noqa: PLW0108
+            return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, driver=driver).go(
                 link
             )
         finally:
@@ -102,79 +101,79 @@ class Window:
     hosts: frozenset[Origin]
     redirected: str | None = None
     trouble: str = ""
-    _going: bool = False
-    _answer: Response | None = None
+    _navigating: bool = False
+    _response: Response | None = None
     _shown: list[BrowserForm] = field(default_factory=list[BrowserForm])
 
-    def asks(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         """Note a navigation of the window, and whether it leaves the target's hosts."""
-        if not self._turns(request):
+        if not self._navigates(request):
             return
         if origin(request.url) in self.hosts:
-            self._answer = None
+            self._response = None
         elif self.redirected is None:
             # The URL as it was written: a browser normalises the address that it opens.
-            led = self._answer and joined(
-                self._answer.url, self._answer.headers.get("location", request.url)
+            location = self._response and joined(
+                self._response.url, self._response.headers.get("location", request.url)
             )
-            self.redirected = led or request.url
+            self.redirected = location or request.url
 
-    def gets(self, response: Response) -> None:
+    def on_response(self, response: Response) -> None:
         """Note the response to a navigation."""
-        if self._turns(response.request):
-            self._answer = response
+        if self._navigates(response.request):
+            self._response = response
 
-    def _turns(self, request: Request) -> bool:
+    def _navigates(self, request: Request) -> bool:
         """Whether the window itself navigates, and not a frame in it."""
-        turns = self._going and request.is_navigation_request()
-        return turns and request.frame == self.page.main_frame
+        navigates = self._navigating and request.is_navigation_request()
+        return navigates and request.frame == self.page.main_frame
 
     def open(self, url: str) -> Wire:
         """Open a page."""
         if origin(url) not in self.hosts:
-            self.trouble, self._shown = ELSEWHERE, []
+            self.trouble, self._shown = OTHER_HOST, []
             return Wire(method="GET", url=url)
         return self._go(url, lambda: self.page.goto(url, wait_until="domcontentloaded"))
 
     def forms(self) -> Sequence[Form]:
         """Return the forms of the page."""
-        return [one.form for one in self._shown]
+        return [shown.form for shown in self._shown]
 
     def send(self, form: Form, filled: Mapping[str, str]) -> Wire:
         """Fill in a form of the page and submit it."""
-        shown = next(one for one in self._shown if one.form is form)
+        shown = next(shown for shown in self._shown if shown.form is form)
 
-        def sends() -> None:
-            send = fill(shown, filled)
+        def submit() -> None:
+            press = fill(shown, filled)
             with self.page.expect_navigation(wait_until="domcontentloaded"):
-                send()
+                press()
 
-        return self._go(self.page.url, sends)
+        return self._go(self.page.url, submit)
 
     def _go(self, url: str, act: Callable[[], object]) -> Wire:
         """Perform an action that leads to another page, and return the exchange."""
         from playwright.sync_api import Error  # noqa: PLC0415 -- an extra
 
-        self._shown, self._answer, self._going, body = [], None, True, b""
+        self._shown, self._response, self._navigating, body = [], None, True, b""
         try:
             act()
             self._shown = read(self.page)
-            body = self.page.content().encode("utf-8", "replace")[:BYTES]
+            body = self.page.content().encode("utf-8", "replace")[:MAX_BODY]
         except Error as error:
             # An aborted navigation is no error: it leads elsewhere, or to nothing that
             # can be shown.
-            ends = self.redirected or (self._answer and self._answer.status in REFUSALS)
+            ends = self.redirected or (self._response and self._response.status in REFUSALS)
             self.trouble = "" if ends else first_line(error)
         finally:
-            self._going = False
-        answer = self._answer
-        if answer is None:
+            self._navigating = False
+        response = self._response
+        if response is None:
             return Wire(method="GET", url=url)
         return Wire(
-            method=answer.request.method,
-            url=answer.url,
-            status=answer.status,
-            headers=tuple(answer.headers.items()),
+            method=response.request.method,
+            url=response.url,
+            status=response.status,
+            headers=tuple(response.headers.items()),
             body=body,
         )
 
@@ -187,50 +186,50 @@ def read(page: Page) -> list[BrowserForm]:
 
 def _form(at: Locator) -> BrowserForm:
     named, form = at.locator("[name]"), Form()
-    told = named.evaluate_all(READ_FIELDS, MOST)
-    fields = [BrowserField(**one, at=named.nth(n)) for n, one in enumerate(told)]
-    for one in fields:
-        if one.kind == "select":
-            form.choices.setdefault(one.name, []).extend(one.options)
-        elif one.kind in PICKED:
-            form.choices.setdefault(one.name, []).append(one.value or "on")
-        elif one.kind in CARRIED or one.kind == "textarea":
-            form.carried.setdefault(one.name, one.value)
-    return BrowserForm(form=form, fields=fields, at=at)
+    values = named.evaluate_all(READ_FIELDS, MOST)
+    inputs = [BrowserField(**value, at=named.nth(n)) for n, value in enumerate(values)]
+    for entry in inputs:
+        if entry.kind == "select":
+            form.choices.setdefault(entry.name, []).extend(entry.options)
+        elif entry.kind in PICKED:
+            form.choices.setdefault(entry.name, []).append(entry.value or "on")
+        elif entry.kind in CARRIED or entry.kind == "textarea":
+            form.carried.setdefault(entry.name, entry.value)
+    return BrowserForm(form=form, fields=inputs, at=at)
 
 
 def fill(shown: BrowserForm, filled: Mapping[str, str]) -> Callable[[], object]:
     """Fill in a form where it differs, and return the action that submits it."""
-    shown.at.evaluate(NO_COURTESY)
+    shown.at.evaluate(NO_VALIDATION)
     for name, value in filled.items():
         if name not in shown.form.names:
             shown.at.evaluate(ADD_FIELD, [name, value])
     buttons = shown.at.locator(SUBMITS)
-    typed = [one for one in shown.fields if one.kind in TYPED]
-    send: Callable[[], object] = buttons.first.click
+    typed = [entry for entry in shown.fields if entry.kind in TYPED]
+    submit: Callable[[], object] = buttons.first.click
     if typed and not buttons.count():
-        send = partial(typed[-1].at.press, "Enter")
-    for one in shown.fields:
-        if one.name in filled and _put(one, filled[one.name]):
-            send = one.at.click
-    return send
+        submit = partial(typed[-1].at.press, "Enter")
+    for entry in shown.fields:
+        if entry.name in filled and _put(entry, filled[entry.name]):
+            submit = entry.at.click
+    return submit
 
 
-def _put(one: BrowserField, value: str) -> bool:
+def _put(entry: BrowserField, value: str) -> bool:
     """Put a value into a field; return whether the field is the button with this value."""
-    picked = value == (one.value or "on")
-    match one.kind:
+    picked = value == (entry.value or "on")
+    match entry.kind:
         case "radio" | "checkbox":
             if picked:
-                one.at.check()
+                entry.at.check()
         case "select":
-            one.at.select_option(value=value)
+            entry.at.select_option(value=value)
         case "hidden":
-            one.at.evaluate(SET_VALUE, value)
+            entry.at.evaluate(SET_VALUE, value)
         case kind if kind in PICKED:
             return picked
-        case kind if kind in TYPED and value != one.value:  # an invisible field may stay as it is
-            one.at.fill(value)
+        case kind if kind in TYPED and value != entry.value:  # an invisible field may stay as it is
+            entry.at.fill(value)
         case _:
             pass
     return False

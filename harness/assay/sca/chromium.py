@@ -1,7 +1,7 @@
 """An installed Chromium, started once per run and confined to the target's hosts.
 
-Requests and redirects to any other host are seen to begin but are never resolved. Pages
-run no script, and signatures share nothing with one another.
+Requests and redirects to any other host can be observed, but their names are never
+resolved. Pages run no script, and signatures share nothing with one another.
 """
 
 # Playwright is an extra, and its types are only there where it is installed.
@@ -112,8 +112,8 @@ class Chromium:
             return self._launched(playwright, sandbox=False)
 
     def _launched(self, playwright: Playwright, *, sandbox: bool) -> Browser:
-        known = [f"MAP {_place(one)} {_place(at)}" for one, at in self.hosts.items()]
-        rules = ",".join([*known, "MAP * ~NOTFOUND"])
+        mapped = [f"MAP {_address(host)} {_address(at)}" for host, at in self.hosts.items()]
+        rules = ",".join([*mapped, "MAP * ~NOTFOUND"])
         return playwright.chromium.launch(
             executable_path=self.path,
             chromium_sandbox=sandbox,
@@ -128,7 +128,7 @@ class Chromium:
             DRIVER.end(running)
 
 
-def found(target: Target) -> Chromium:
+def find_chromium(target: Target) -> Chromium:
     """Find the browser for a target file that asks for one; nothing is started.
 
     Raises:
@@ -136,20 +136,20 @@ def found(target: Target) -> Chromium:
 
     """
     path = next(filter(None, map(which, NAMES)), None)
-    lacking: list[tuple[str, str]] = []
+    missing: list[tuple[str, str]] = []
     if find_spec("playwright") is None:
-        lacking.append(("Playwright is not installed", "pip install 'assay[browser]'"))
+        missing.append(("Playwright is not installed", "pip install 'assay[browser]'"))
     if path is None:
-        lacking.append((f"there is no {', '.join(NAMES)} on the PATH", "apt install chromium"))
-    if path is None or lacking:
+        missing.append((f"there is no {', '.join(NAMES)} on the PATH", "apt install chromium"))
+    if path is None or missing:
         line = target.lines.get("sca", 0)
         raise InputError(
             Problem(path=target.path, line=line, what=f"sca: browser: {what}", hint=hint)
-            for what, hint in lacking
+            for what, hint in missing
         )
     base = origin(target.base_url)
-    every = [origin(one) for one in target.hosts]
-    hosts = {base: base} | {one: base if target.nearby else one for one in every}
+    origins = map(origin, target.hosts)
+    hosts = {base: base} | {host: base if target.nearby else host for host in origins}
     return Chromium(path=path, hosts=hosts, timeout=target.timeout)
 
 
@@ -162,8 +162,8 @@ def origin(url: str) -> Origin:
         return "", "", 0
 
 
-def _place(one: Origin) -> str:
-    _, host, port = one
+def _address(host_origin: Origin) -> str:
+    _, host, port = host_origin
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 

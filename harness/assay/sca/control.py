@@ -13,7 +13,7 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.fixtures.protocol import Fixture
 from assay.history import Authorise, Decision, Ending, Wire
-from assay.sca.protocol import NOW, AnyReturnAddress, ScreenFlowResult, Wait, plain
+from assay.sca.protocol import NOW, AnyReturnAddress, ScreenFlowResult, Wait, require_plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,17 +25,17 @@ class ControlSigner(AnyReturnAddress):
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Sign or refuse at once."""
-        plain(step)
-        word = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
-        if word is None:
+        require_plain(step)
+        factor = step.factor or next(iter([*self.sca.factors, *access.codes]), None)
+        if factor is None:
             what = "a factor to sign with (set `sca.factors` in the target file)"
             raise CannotArrange(what, key=("sca", "factors"))
-        taken = self.fixture.sign(step, access, self.sca.factors.get(word, word))
+        accepted = self.fixture.sign(step, access, self.sca.factors.get(factor, factor))
         confirmed = step.decision is Decision.CONFIRM
-        done = Ending.CONFIRMED if confirmed else Ending.REFUSED
+        signed = Ending.CONFIRMED if confirmed else Ending.REFUSED
         return ScreenFlowResult(
-            ending=done if taken else Ending.STOPPED,
+            ending=signed if accepted else Ending.STOPPED,
             wire=Wire(method="SIGN", url=step.approval or ""),
             moments=[wait(NOW)],
-            why="" if taken else "the control API did not accept the signature",
+            why="" if accepted else "the control API did not accept the signature",
         )

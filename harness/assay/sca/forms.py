@@ -15,11 +15,11 @@ from assay.binding.target import Sca
 from assay.history import Authorise, Wire
 from assay.sca.html_forms import Form, forms
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
-from assay.sca.screen_flow import ScreenFlow, joined, way_in
+from assay.sca.screen_flow import ScreenFlow, first_link, joined
 from assay.transport.protocol import Transport
 
 #: The most redirects between two screens.
-MOST_TURNS = 5
+MAX_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: Redirect statuses after which the same request is sent again instead of a GET.
 REPEATED = frozenset({307, 308})
@@ -34,9 +34,9 @@ class FormsSigner(AnyReturnAddress):
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
-        link = way_in(step, access)
-        sight = _Pages(transport=self.transport)
-        return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, sight=sight).go(link)
+        link = first_link(step, access)
+        driver = _Pages(transport=self.transport)
+        return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, driver=driver).go(link)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,13 +72,13 @@ class _Pages:
     def _open(self, method: str, url: str, body: bytes = b"") -> Wire:
         """Request a page, following redirects that stay on the target's hosts."""
         wire = self._request(method, url, body)
-        for _ in range(MOST_TURNS):
-            where = _header(wire, "location")
-            if wire.status not in REDIRECTS or not where:
+        for _ in range(MAX_REDIRECTS):
+            location = _header(wire, "location")
+            if wire.status not in REDIRECTS or not location:
                 break
-            target = joined(url, where)
+            target = joined(url, location)
             if target is None or urlsplit(target)[:2] != urlsplit(url)[:2]:
-                self.redirected = target or where
+                self.redirected = target or location
                 break
             url = target
             if wire.status not in REPEATED:
@@ -95,13 +95,13 @@ class _Pages:
         if body:
             headers.append(("Content-Type", "application/x-www-form-urlencoded"))
         request = HttpRequest(method=method, url=url, headers=tuple(headers), body=body)
-        sent = self.transport.send(request)
-        self.trouble = sent.trouble or self.trouble
-        for name, value in sent.wire.headers:
+        delivery = self.transport.send(request)
+        self.trouble = delivery.trouble or self.trouble
+        for name, value in delivery.wire.headers:
             if name.lower() == "set-cookie":
                 key, _, rest = value.partition("=")
                 self.cookies[key.strip()] = rest.partition(";")[0].strip()
-        return sent.wire
+        return delivery.wire
 
 
 def _header(wire: Wire, name: str) -> str:

@@ -16,8 +16,10 @@ from assay.history import Wire
 CARRIED = frozenset({"hidden", "text", "password", "tel", "number", "email", "search", ""})
 #: Inputs of which one value is chosen.
 PICKED = frozenset({"radio", "checkbox", "submit", "button"})
-#: Elements through which a browser may move on, by itself or by a click.
-WAYS_ON = frozenset({"a", "area", "form", "button", "script", "iframe", "frame", "object", "embed"})
+#: Elements through which a browser may leave the page, by itself or by a click.
+LEADING_ON = frozenset(
+    {"a", "area", "form", "button", "script", "iframe", "frame", "object", "embed"}
+)
 #: The most fields read of a form, values of a field, and forms of a page.
 MOST = 200
 
@@ -55,7 +57,7 @@ class _Reader(_Lenient):
         self.forms: list[Form] = []
         self._form: Form | None = None
         self._select = ""
-        self._bare: list[str] | None = None
+        self._textual: list[str] | None = None
 
     def updatepos(self, i: int, j: int) -> int:
         """Skip counting lines: positions are not used."""
@@ -63,7 +65,7 @@ class _Reader(_Lenient):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
-        self._bare = None
+        self._textual = None
         if tag == "form" and len(self.forms) < MOST:
             self._form = Form(
                 action=given.get("action", ""), method=given.get("method", "get").lower()
@@ -78,29 +80,29 @@ class _Reader(_Lenient):
         if tag == "select":
             self._select = name
         elif tag == "option" and self._select:
-            values = _offer(form, self._select, value)
-            self._bare = values if "value" not in given else None
+            values = _add_choice(form, self._select, value)
+            self._textual = values if "value" not in given else None
         elif not name or tag not in {"input", "button", "textarea"}:
             return
         elif kind in PICKED:
-            _offer(form, name, value or "on")
+            _add_choice(form, name, value or "on")
         elif kind in CARRIED or tag == "textarea":
             form.carried.setdefault(name, value)
 
     def handle_data(self, data: str) -> None:
         """Use the text of an option as its value where it has no other."""
-        if self._bare:
-            self._bare[-1] = " ".join(f"{self._bare[-1]}{data[:MOST]}".split())[:MOST]
+        if self._textual:
+            self._textual[-1] = " ".join(f"{self._textual[-1]}{data[:MOST]}".split())[:MOST]
 
     def handle_endtag(self, tag: str) -> None:
-        self._bare = None
+        self._textual = None
         if tag == "form":
             self._form = None
         elif tag == "select":
             self._select = ""
 
 
-def _offer(form: Form, name: str, value: str) -> list[str] | None:
+def _add_choice(form: Form, name: str, value: str) -> list[str] | None:
     """Add a value that can be chosen and return all of them; None when the limit is reached."""
     values = form.choices.setdefault(name, [])
     if len(values) >= MOST:
@@ -116,7 +118,7 @@ def forms(body: bytes) -> list[Form]:
     return reader.forms
 
 
-class _Onward(_Lenient):
+class _ExitFinder(_Lenient):
     """Looks for any element that can lead to another page."""
 
     found = False
@@ -125,13 +127,17 @@ class _Onward(_Lenient):
         given = {name: value or "" for name, value in attrs}
         refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
         acts = any(name.startswith("on") for name in given)
-        self.found = self.found or tag in WAYS_ON or refreshes or acts
+        self.found = self.found or tag in LEADING_ON or refreshes or acts
 
 
 def stuck(page: Wire) -> bool:
     """Whether a page was shown from which, judged by its content alone, nothing leads on."""
-    if not page.body or page.truncated or any(n.lower() == "refresh" for n, _ in page.headers):
+    if (
+        not page.body
+        or page.truncated
+        or any(name.lower() == "refresh" for name, _ in page.headers)
+    ):
         return False
-    reader = _Onward()
+    reader = _ExitFinder()
     reader.feed(page.body.decode("utf-8", "replace"))
     return not reader.found

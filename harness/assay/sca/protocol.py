@@ -1,7 +1,12 @@
-"""The signer interface: sign or refuse a request as the customer."""
+"""The signer interface: sign or refuse a request as the customer; and messages to a person.
+
+A progress bar and pytest's capturing both control the terminal, so the caller of a run can
+supply a `Prompt` of its own.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,10 +17,9 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Code, Ending, Wire
 
-#: Lets this much time pass at the target (none: only reads its clock); returns the
-#: clock.
+#: Lets this much time pass at the target, and returns its clock.
 Wait: TypeAlias = Callable[[timedelta], datetime]
-#: No time at all: only reads the clock.
+#: No time at all: only the clock is read.
 NOW = timedelta(0)
 #: Two codes of which at least one is wrong, because only one code is right.
 WRONG = ("000000", "111111")
@@ -73,7 +77,7 @@ class AnyReturnAddress:
         """Ignore the address."""
 
 
-def plain(step: Authorise) -> None:
+def require_plain(step: Authorise) -> None:
     """Reject a step that needs the screens to be operated by a program.
 
     Raises:
@@ -87,14 +91,14 @@ def plain(step: Authorise) -> None:
         )
 
 
-def word_of(sca: Sca, value: str) -> str:
-    """Return the contract's name of a factor that the screens spell like this, or the spelling."""
-    return next((word for word, spelt in sca.factors.items() if spelt == value), value)
+def factor_name(sca: Sca, value: str) -> str:
+    """Return the contract's name of a factor on the screens; its own name if there is none."""
+    return next((name for name, spelling in sca.factors.items() if spelling == value), value)
 
 
-def typed(kind: Code, word: str, codes: Mapping[str, str]) -> str:
+def code_to_enter(kind: Code, factor: str, codes: Mapping[str, str]) -> str:
     """Return the text that is entered as the code of a factor."""
-    right = codes.get(word, "")
+    right = codes.get(factor, "")
     match kind:
         case Code.RIGHT:
             return right
@@ -103,4 +107,35 @@ def typed(kind: Code, word: str, codes: Mapping[str, str]) -> str:
         case Code.EMPTY:
             return ""
         case Code.WRONG:
-            return next(one for one in WRONG if one != right)
+            return next(code for code in WRONG if code != right)
+
+
+class Prompt(Protocol):
+    """Shows messages of a run to a person who may act on them."""
+
+    def show(self, text: str) -> None:
+        """Show a message on lines of its own."""
+        ...
+
+    def countdown(self, seconds: float) -> None:
+        """Show how many seconds of waiting are left; 0 ends the countdown."""
+        ...
+
+
+class StderrPrompt:
+    """Writes messages to standard error, without a countdown, which would clutter a log."""
+
+    __slots__ = ()
+
+    def show(self, text: str) -> None:
+        """Write the message immediately: the run waits for the person."""
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def countdown(self, seconds: float) -> None:
+        """Write nothing."""
+
+
+def legible(text: str, limit: int = 2000) -> str:
+    """Return untrusted text as one line without terminal control sequences."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text[:limit])

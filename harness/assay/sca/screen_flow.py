@@ -18,10 +18,10 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.html_forms import Form, stuck
-from assay.sca.protocol import NOW, SPOOFED, ScreenFlowResult, Wait, typed, word_of
+from assay.sca.protocol import NOW, SPOOFED, ScreenFlowResult, Wait, code_to_enter, factor_name
 
 #: The most screens in one flow.
-MOST_SCREENS = 12
+MAX_SCREENS = 12
 REFUSALS = range(400, 600)
 
 
@@ -49,7 +49,7 @@ class ScreenDriver(Protocol):
         ...
 
 
-def way_in(step: Authorise, access: Access) -> str:
+def first_link(step: Authorise, access: Access) -> str:
     """Return the link to the first screen.
 
     Raises:
@@ -70,11 +70,11 @@ def way_in(step: Authorise, access: Access) -> str:
 def joined(base: str, link: str) -> str | None:
     """Resolve a link of a page against its address; None if it is not a valid URL."""
     try:
-        whole = urljoin(base, link)
-        urlsplit(whole)
+        url = urljoin(base, link)
+        urlsplit(url)
     except ValueError:
         return None
-    return whole
+    return url
 
 
 #: A recognised screen: the values for its fields, and its form.
@@ -89,8 +89,8 @@ class ScreenFlow:
     step: Authorise
     access: Access
     wait: Wait
-    sight: ScreenDriver
-    walked: ScreenFlowResult = field(
+    driver: ScreenDriver
+    result: ScreenFlowResult = field(
         default_factory=lambda: ScreenFlowResult(
             ending=Ending.STOPPED, wire=Wire(method="GET", url="")
         )
@@ -101,9 +101,9 @@ class ScreenFlow:
 
     def go(self, link: str) -> ScreenFlowResult:
         """Follow the screens from the link to the end of the flow."""
-        self.walked.wire = self.sight.open(link)
+        self.result.wire = self.driver.open(link)
         self._note(NOW)
-        for _ in range(MOST_SCREENS):
+        for _ in range(MAX_SCREENS):
             screen = self._screen()
             if screen and screen[0] == self.last:
                 return self._stop("the same screen was shown again")
@@ -115,11 +115,11 @@ class ScreenFlow:
             fills, form = screen
             filled = self._fill(fills, form)
             if filled is None:
-                return self._stop(self.walked.why)
+                return self._stop(self.result.why)
             self._note(self.step.pace)
-            self.walked.screens.extend(dict.fromkeys(fills.values()))
+            self.result.screens.extend(dict.fromkeys(fills.values()))
             self.last, self.decided = fills, self.decided or asks_decision
-            self.walked.wire = self.sight.send(form, filled)
+            self.result.wire = self.driver.send(form, filled)
         return self._stop("the flow did not end within the allowed number of screens")
 
     def _linger(self, screen: Screen | None) -> Screen | None:
@@ -129,7 +129,7 @@ class ScreenFlow:
         """
         for span in self.step.linger[:-1]:
             self._note(span)
-            self.walked.wire = self.sight.open(self.walked.wire.url)
+            self.result.wire = self.driver.open(self.result.wire.url)
             screen = self._screen()
             if screen is None:
                 return None
@@ -138,22 +138,22 @@ class ScreenFlow:
         return screen
 
     def _note(self, span: timedelta) -> None:
-        self.walked.moments.append(self.wait(span))
+        self.result.moments.append(self.wait(span))
 
     def _screen(self) -> Screen | None:
         """Return the screen that matches the page; of several, the one with most fields."""
-        found = [
+        matching = [
             (fills, form)
-            for form in self.sight.forms()
+            for form in self.driver.forms()
             for fills in self.sca.screens
             if form.names >= fills.keys()
         ]
-        return max(found, key=lambda pair: len(pair[0]), default=None)
+        return max(matching, key=lambda pair: len(pair[0]), default=None)
 
     def _fill(self, fills: Mapping[str, str], form: Form) -> dict[str, str] | None:
         filled = dict(form.carried)
-        for name, what in fills.items():
-            match what:
+        for name, meaning in fills.items():
+            match meaning:
                 case "login":
                     filled[name] = self.access.login or ""
                 case "password":
@@ -164,44 +164,44 @@ class ScreenFlow:
                         return None
                     filled[name] = picked
                 case "code":
-                    filled[name] = typed(self.step.code, self.factor, self.access.codes)
+                    filled[name] = code_to_enter(self.step.code, self.factor, self.access.codes)
                 case _:
-                    word = self.step.decision.value
-                    filled[name] = self.sca.decisions.get(word, word)
+                    decision = self.step.decision.value
+                    filled[name] = self.sca.decisions.get(decision, decision)
                     if self.step.spoof:
                         filled |= dict.fromkeys(SPOOFED, self.step.spoof)
         return filled
 
     def _factor(self, choices: list[str]) -> str | None:
         """Return the factor that the step asks for, or the first that is offered."""
-        walked = self.walked
-        walked.offered = tuple(word_of(self.sca, one) for one in choices)
-        spelt = self.sca.factors.values()
-        walked.unspelt = tuple(one for one in choices if one not in spelt)
-        wanted = self.step.factor or next(iter(walked.offered), None)
-        if wanted not in walked.offered:
-            walked.why = f"the factor {wanted} is not offered" if wanted else "no factor is offered"
+        result = self.result
+        result.offered = tuple(factor_name(self.sca, choice) for choice in choices)
+        named = self.sca.factors.values()
+        result.unspelt = tuple(choice for choice in choices if choice not in named)
+        wanted = self.step.factor or next(iter(result.offered), None)
+        if wanted not in result.offered:
+            result.why = f"the factor {wanted} is not offered" if wanted else "no factor is offered"
             return None
         self.factor = wanted
-        walked.coded = bool(self.access.codes.get(wanted))
-        return choices[walked.offered.index(wanted)]
+        result.coded = bool(self.access.codes.get(wanted))
+        return choices[result.offered.index(wanted)]
 
     def _end(self) -> ScreenFlowResult:
         """Return how the flow ended, from the last page and what was done before it."""
-        status, sight = self.walked.wire.status, self.sight
-        if status in REFUSALS or (sight.redirected and not self.decided):
+        status, driver = self.result.wire.status, self.driver
+        if status in REFUSALS or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.decided and status:
             confirmed = self.step.decision is Decision.CONFIRM
             return self._leave(Ending.CONFIRMED if confirmed else Ending.REFUSED)
-        return self._stop(sight.trouble or f"the page matches no screen in sca.screens ({status})")
+        return self._stop(driver.trouble or f"the page matches no screen in sca.screens ({status})")
 
     def _stop(self, why: str) -> ScreenFlowResult:
-        self.walked.why = why
+        self.result.why = why
         return self._leave(Ending.STOPPED)
 
     def _leave(self, ending: Ending) -> ScreenFlowResult:
-        self.walked.ending, self.walked.redirected = ending, self.sight.redirected
-        self.walked.stuck = stuck(self.walked.wire)
-        self.walked.why = self.walked.why or self.sight.trouble
-        return self.walked
+        self.result.ending, self.result.redirected = ending, self.driver.redirected
+        self.result.stuck = stuck(self.result.wire)
+        self.result.why = self.result.why or self.driver.trouble
+        return self.result

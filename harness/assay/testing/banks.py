@@ -90,13 +90,13 @@ def judge(kind: Kind, bank: Callable[[], Bank]) -> dict[str, Standing]:
 
     Evidence counts for the facets of its own scenario only, as in a run.
     """
-    facets = [each for each in kind.facets() if not each.not_applicable_because]
-    trials = dict.fromkeys(each.scenario.id for each in facets)
-    found: dict[str, list[Evidence]] = {
+    facets = [facet for facet in kind.facets() if not facet.not_applicable_because]
+    trials = dict.fromkeys(facet.scenario.id for facet in facets)
+    evidence: dict[str, list[Evidence]] = {
         id_: list(kind.check(play(kind, id_, bank()).history)) for id_ in trials
     }
     return {
-        facet.id: weigh(each for each in found[facet.scenario.id] if each.facet == facet.id)[0]
+        facet.id: weigh(item for item in evidence[facet.scenario.id] if item.facet == facet.id)[0]
         for facet in facets
     }
 
@@ -171,8 +171,8 @@ def kind_in(contract: str | Path, clause: str) -> Kind:
 
     """
     parsed: Contract = parse_contract(contract)
-    found = {each.id: each for each in parsed.clauses}[clause]
-    return kind_of(found.kind).parse(found, parsed)
+    clauses = {known.id: known for known in parsed.clauses}
+    return kind_of(clauses[clause].kind).parse(clauses[clause], parsed)
 
 
 def problems(contract: str | Path) -> list[str]:
@@ -180,7 +180,7 @@ def problems(contract: str | Path) -> list[str]:
     try:
         parse_contract(contract)
     except InputError as error:
-        return [str(each) for each in error.problems]
+        return [*map(str, error.problems)]
     return []
 
 
@@ -215,5 +215,6 @@ def verdicts(
     if result.faults:
         raise RuntimeError("; ".join(result.faults))
     return {
-        each.obligation.removeprefix(f"{parsed.id}/"): each.standing for each in result.verdicts
+        verdict.obligation.removeprefix(f"{parsed.id}/"): verdict.standing
+        for verdict in result.verdicts
     }

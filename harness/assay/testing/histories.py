@@ -87,7 +87,7 @@ def lost() -> Answer:
 
 
 def _items(items: Iterable[Item | str]) -> tuple[Item, ...]:
-    return tuple(Item(key=each) if isinstance(each, str) else each for each in items)
+    return tuple(Item(key=item) if isinstance(item, str) else item for item in items)
 
 
 # -- literal histories ---------------------------------------------------------------
@@ -124,6 +124,6 @@ def evidence(kind: Kind, history: History, *, tpp: bool = False) -> list[str]:
     `returned disagrees 1,2`. With `tpp` it is the check of the TPP's side.
     """
     return [
-        f"{each.facet} {each.agreement.value} {','.join(map(str, each.exchanges))}"
-        for each in (kind.check_tpp if tpp else kind.check)(history)
+        f"{item.facet} {item.agreement.value} {','.join(map(str, item.exchanges))}"
+        for item in (kind.check_tpp if tpp else kind.check)(history)
     ]

@@ -14,7 +14,14 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from assay.binding.encode import HttpRequest
-from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Delivery, answered, nothing
+from assay.transport.protocol import (
+    CONTROL_PATH,
+    MAX_BODY,
+    OTHER_HOST,
+    Delivery,
+    answered,
+    unanswered,
+)
 
 #: A WSGI application (PEP 3333).
 Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -40,7 +47,7 @@ class Embedded:
         self.base_url = base_url
         self.reached = True
         parts = urlsplit(base_url)
-        self._origins = {urlsplit(one)[:2] for one in (base_url, *hosts)}
+        self._origins = {urlsplit(url)[:2] for url in (base_url, *hosts)}
         self._common = {
             **COMMON,
             "wsgi.url_scheme": parts.scheme,
@@ -54,21 +61,21 @@ class Embedded:
         try:
             parts = urlsplit(request.url)
         except ValueError as error:
-            return nothing(request, f"not a valid URL: {error}")
+            return unanswered(request, f"not a valid URL: {error}")
         if parts[:2] not in self._origins:
-            return nothing(request, ELSEWHERE)
+            return unanswered(request, OTHER_HOST)
         headers = (*request.headers, ("Host", parts.netloc))
         status, headers, body = self._call(
             request.method, parts.path, parts.query, headers, request.body
         )
-        return answered(request, status, headers, body[:MOST], truncated=len(body) > MOST)
+        return answered(request, status, headers, body[:MAX_BODY], truncated=len(body) > MAX_BODY)
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
         """Call the application's control API and return status and JSON answer."""
         content = b"" if body is None else json.dumps(body).encode()
         headers = (("Content-Type", "application/json"),)
-        status, _, told = self._call(method, PREFIX + path, "", headers, content)
-        return status, json.loads(told) if told else {}
+        status, _, text = self._call(method, CONTROL_PATH + path, "", headers, content)
+        return status, json.loads(text) if text else {}
 
     def _call(
         self,
@@ -93,18 +100,19 @@ class Embedded:
         for name, value in headers:
             key = name.upper().replace("-", "_")
             environ["CONTENT_TYPE" if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
-        begun: list[tuple[str, list[tuple[str, str]]]] = []
+        started: list[tuple[str, list[tuple[str, str]]]] = []
 
-        def start(status: str, given: list[tuple[str, str]], error: object = None) -> None:
-            begun.append((status, given))
+        def start(status: str, headers: list[tuple[str, str]], error: object = None) -> None:
+            started.append((status, headers))
 
         parts = self.app(environ, start)
-        told = b"".join(parts)
+        content = b"".join(parts)
         close = getattr(parts, "close", None)
         if close is not None:
             close()
-        status, given = begun[-1]
-        return int(status[:3]), tuple((name.lower(), value) for name, value in given), told
+        status, response_headers = started[-1]
+        lower_case = tuple((name.lower(), value) for name, value in response_headers)
+        return int(status[:3]), lower_case, content
 
     def close(self) -> None:
         """Do nothing: there is no connection."""

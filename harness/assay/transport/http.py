@@ -20,16 +20,24 @@ import httpx
 from assay.binding.encode import HttpRequest
 from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.protocol import ELSEWHERE, MOST, PREFIX, Delivery, answered, nothing, sendable
+from assay.transport.protocol import (
+    CONTROL_PATH,
+    MAX_BODY,
+    OTHER_HOST,
+    Delivery,
+    answered,
+    sendable,
+    unanswered,
+)
 
-#: The reason given for an answer that never came.
-SLOW = "no complete answer within {} s"
+#: The reason given for a call without a complete answer in time.
+TIMED_OUT = "no complete answer within {} s"
 #: Content codings that are decoded; zlib detects which of them it is.
-PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 #: For zlib: either of its formats, with the largest window.
-EITHER = 32 + zlib.MAX_WBITS
+ANY_FORMAT = 32 + zlib.MAX_WBITS
 #: Errors that mean that there is no connection at all.
-UNREACHED = (httpx.ConnectError, httpx.ConnectTimeout)
+UNCONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
 
 #: Scheme, host and port; two URLs of one origin are the same host.
 Origin: TypeAlias = tuple[str, str, int | None]
@@ -39,8 +47,8 @@ Origin: TypeAlias = tuple[str, str, int | None]
 class HttpClient:
     """Sends requests to one target over one transport; `timeout` is in seconds.
 
-    `hosts` are further base URLs of the target; names in `nearby` cannot be resolved
-    and are called at the base URL's address.
+    `hosts` are further base URLs of the target. With `nearby`, their names cannot be
+    resolved, and they are called at the base URL's address.
 
     `reached` says whether the target ever answered. `clock` counts seconds of real
     time. Connections are made with `tls`, and `explain` maps a connection error to a
@@ -66,7 +74,7 @@ class HttpClient:
         # with another's call, and nothing may be retried or followed.
         verify = True if self.tls is None else self.tls
         self._wire = self.transport or httpx.HTTPTransport(verify=verify, trust_env=False)
-        self._origins = frozenset(_origin(httpx.URL(one)) for one in (self.base_url, *self.hosts))
+        self._origins = frozenset(_origin(httpx.URL(url)) for url in (self.base_url, *self.hosts))
 
     def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; transport errors are returned, not raised.
@@ -78,32 +86,32 @@ class HttpClient:
         """
         for name, value in request.headers:
             if not sendable(value):
-                return nothing(request, f"the header {name} has a value that cannot be sent")
+                return unanswered(request, f"the header {name} has a value that cannot be sent")
         try:
             url = httpx.URL(request.url)
-            asked = self._request(request.method, url, list(request.headers), request.body)
+            http_request = self._request(request.method, url, list(request.headers), request.body)
         except (httpx.InvalidURL, ValueError) as error:
-            return nothing(request, f"not a valid URL: {error}")
+            return unanswered(request, f"not a valid URL: {error}")
         if _origin(url) not in self._origins or url.userinfo:
-            return nothing(request, ELSEWHERE)
+            return unanswered(request, OTHER_HOST)
         base = httpx.URL(self.base_url)
         if self.nearby and _origin(url) != _origin(base):
-            asked.url = url.copy_with(scheme=base.scheme, host=base.host, port=base.port)
+            http_request.url = url.copy_with(scheme=base.scheme, host=base.host, port=base.port)
         try:
-            answer, body, truncated = self._exchange(asked)
+            response, body, truncated = self._exchange(http_request)
         except httpx.HTTPError as error:
             problem = self.explain(error)
             if problem:
                 if not self.reached:
-                    raise AuthenticationError(problem, nowhere=True) from None
-                return nothing(request, str(problem))
-            if isinstance(error, UNREACHED) and not self.reached:
-                raise TargetError(_say(error, self.timeout)) from None
-            late = isinstance(error, httpx.TimeoutException) and not isinstance(error, UNREACHED)
-            return nothing(request, _say(error, self.timeout), timed_out=late)
+                    raise AuthenticationError(problem, unconnected=True) from None
+                return unanswered(request, str(problem))
+            if isinstance(error, UNCONNECTED) and not self.reached:
+                raise TargetError(_describe(error, self.timeout)) from None
+            late = isinstance(error, httpx.TimeoutException) and not isinstance(error, UNCONNECTED)
+            return unanswered(request, _describe(error, self.timeout), timed_out=late)
         self.reached = True
-        headers = tuple(answer.headers.multi_items())
-        return answered(request, answer.status_code, headers, body, truncated=truncated)
+        headers = tuple(response.headers.multi_items())
+        return answered(request, response.status_code, headers, body, truncated=truncated)
 
     def _request(
         self, method: str, url: httpx.URL | str, headers: list[tuple[str, str]], body: bytes
@@ -113,27 +121,27 @@ class HttpClient:
             method, url, headers=headers, content=body, extensions={"timeout": timeout}
         )
 
-    def _exchange(self, asked: httpx.Request) -> tuple[httpx.Response, bytes, bool]:
+    def _exchange(self, request: httpx.Request) -> tuple[httpx.Response, bytes, bool]:
         deadline = self.clock() + self.timeout
-        answer = self._wire.handle_request(asked)
+        response = self._wire.handle_request(request)
         try:
-            return answer, *self._read(answer, deadline)
+            return response, *self._read(response, deadline)
         finally:
-            answer.close()
+            response.close()
 
-    def _read(self, answer: httpx.Response, deadline: float) -> tuple[bytes, bool]:
+    def _read(self, response: httpx.Response, deadline: float) -> tuple[bytes, bool]:
         """Read a body up to the limit, decoded, within the time."""
-        unpack = _unpacker(answer)
+        decode = _decoder(response)
         parts: list[bytes] = []
-        left = MOST
-        for raw in answer.iter_raw():
-            part = unpack(raw, left + 1) if unpack else raw
-            parts.append(part[:left])
-            left -= len(part)
-            if left < 0:
+        remaining = MAX_BODY
+        for chunk in response.iter_raw():
+            part = decode(chunk, remaining + 1) if decode else chunk
+            parts.append(part[:remaining])
+            remaining -= len(part)
+            if remaining < 0:
                 return b"".join(parts), True
             if self.clock() > deadline:
-                raise httpx.ReadTimeout(SLOW.format(self.timeout))
+                raise httpx.ReadTimeout(TIMED_OUT.format(self.timeout))
         return b"".join(parts), False
 
     def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
@@ -143,28 +151,28 @@ class HttpClient:
             TargetError: there is no answer, or it is not JSON.
 
         """
-        url = (self.control_url or self.base_url).rstrip("/") + PREFIX + path
+        url = (self.control_url or self.base_url).rstrip("/") + CONTROL_PATH + path
         headers = [("Content-Type", "application/json")]
         if self.control_key:
             headers.append(("Assay-Control-Key", self.control_key))
-        content = b"" if body is None else json.dumps(body).encode()
+        body_bytes = b"" if body is None else json.dumps(body).encode()
         try:
-            asked = self._request(method, url, headers, content)
-            answer, told, _ = self._exchange(asked)
+            request = self._request(method, url, headers, body_bytes)
+            response, text, _ = self._exchange(request)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if problem := self.explain(error):
-                raise AuthenticationError(problem, nowhere=True) from None
-            raise TargetError(f"{url}: {_say(error, self.timeout)}") from None
+                raise AuthenticationError(problem, unconnected=True) from None
+            raise TargetError(f"{url}: {_describe(error, self.timeout)}") from None
         try:
-            known = json.loads(told, parse_constant=_refuse) if told else {}
+            content = json.loads(text, parse_constant=_refuse) if text else {}
         except (ValueError, RecursionError):
             raise TargetError(
-                f"{url}: status {answer.status_code} without JSON; is this an assay-control/1 API?"
+                f"{url}: status {response.status_code} without JSON; is this an assay-control/1 API?"
             ) from None
-        self.reached = self.reached or answer.is_success
-        return answer.status_code, known
+        self.reached = self.reached or response.is_success
+        return response.status_code, content
 
-    def beyond(self, *urls: str) -> HttpClient:
+    def with_hosts(self, *urls: str) -> HttpClient:
         """Return a client that also calls these URLs' hosts, over the same connections."""
         return replace(self, transport=self._wire, hosts=(*self.hosts, *urls))
 
@@ -173,7 +181,7 @@ class HttpClient:
         self._wire.close()
 
 
-def spelt(url: str) -> str:
+def normalized_url(url: str) -> str:
     """Return a URL as it is sent.
 
     Raises:
@@ -190,33 +198,33 @@ def _origin(url: httpx.URL) -> Origin:
     return url.scheme, url.host, url.port
 
 
-def _unpacker(answer: httpx.Response) -> Callable[[bytes, int], bytes] | None:
+def _decoder(response: httpx.Response) -> Callable[[bytes, int], bytes] | None:
     """Return a decoder of the content coding that never produces more than the given size."""
-    coding = answer.headers.get("content-encoding", "").strip().lower()
+    coding = response.headers.get("content-encoding", "").strip().lower()
     if coding in {"", "identity"}:
         return None
-    if coding not in PACKED:
+    if coding not in CODINGS:
         raise httpx.DecodingError(f"unsupported content coding: {coding[:40]}")
-    unpacker = zlib.decompressobj(EITHER)
+    decompressor = zlib.decompressobj(ANY_FORMAT)
 
-    def unpack(raw: bytes, most: int) -> bytes:
+    def decode(chunk: bytes, limit: int) -> bytes:
         try:
-            return unpacker.decompress(raw, most)
+            return decompressor.decompress(chunk, limit)
         except zlib.error as error:
             raise httpx.DecodingError(f"broken {coding} content: {error}") from None
 
-    return unpack
+    return decode
 
 
 def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _say(error: Exception, timeout: float) -> str:
-    if isinstance(error, UNREACHED):
+def _describe(error: Exception, timeout: float) -> str:
+    if isinstance(error, UNCONNECTED):
         return f"cannot connect ({str(error)[:200]})"
     if isinstance(error, httpx.TimeoutException):
-        return SLOW.format(timeout)
+        return TIMED_OUT.format(timeout)
     if isinstance(error, httpx.DecodingError):
         return f"the answer cannot be read: {error}"
     return f"the connection broke ({type(error).__name__}: {str(error)[:200]})"

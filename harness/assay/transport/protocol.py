@@ -13,11 +13,11 @@ from assay.binding.encode import HttpRequest
 from assay.history import Wire
 
 #: The largest answer that is read, in bytes.
-MOST = 4 * 1024 * 1024
+MAX_BODY = 4 * 1024 * 1024
 #: The path of the control API below its base URL.
-PREFIX = "/assay-control/1"
-#: The reason given for a call to any other host.
-ELSEWHERE = "links to other hosts are not followed"
+CONTROL_PATH = "/assay-control/1"
+#: The reason given for a call to another host.
+OTHER_HOST = "links to other hosts are not followed"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,8 +51,8 @@ class Transport(Protocol):
         ...
 
 
-def nothing(request: HttpRequest, trouble: str, *, timed_out: bool = False) -> Delivery:
-    """Return the delivery of a request that got no answer, and why it got none."""
+def unanswered(request: HttpRequest, trouble: str, *, timed_out: bool = False) -> Delivery:
+    """Return the delivery of a request without an answer, and the reason."""
     wire = Wire(
         method=request.method,
         url=request.url,

@@ -32,49 +32,51 @@ def look_up(target: Target, environ: Mapping[str, str]) -> Mapping[str, str]:
 def unset(target: Target, environ: Mapping[str, str]) -> list[Problem]:
     """Return a problem for every variable of a target file that has no usable value."""
     problems: list[Problem] = []
-    for at, shown, name in _named(target):
+    for key_path, in_header, name in _named(target):
         value = environ.get(name)
         if not value:
-            what = "is not set"
+            fault = "is not set"
             hint = f"export {name}=… before the run; secrets are never written in the file"
-        elif shown and not sendable(value):
-            what = "has a value that cannot be sent in a header"
+        elif in_header and not sendable(value):
+            fault = "has a value that cannot be sent in a header"
             hint = "check for a space or line break at its end"
         else:
             continue
-        path, line = line_of(target, *at)
-        key = ".".join(at[:-1])
-        said = f"{key}: the environment variable {name} {what}"
-        problems.append(Problem(path=path, line=line, what=said, hint=hint, key=key))
+        path, line = line_of(target, *key_path)
+        key = ".".join(key_path[:-1])
+        what = f"{key}: the environment variable {name} {fault}"
+        problems.append(Problem(path=path, line=line, what=what, hint=hint, key=key))
     return problems
 
 
 def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
-    """Yield where a variable is named, whether a header must carry it, and the variable."""
-    found: list[tuple[tuple[str, ...], bool, str | None]] = [
+    """Yield the key that names a variable, whether a header carries its value, and its name."""
+    variables: list[tuple[tuple[str, ...], bool, str | None]] = [
         *_of(target.auth, ("auth",)),
         *(_of(target.auth.provider, ("auth", "provider")) if target.auth.provider else ()),
         (("fixtures", "key_env"), True, target.fixtures.key_env),
     ]
     for section, part in (("tls", target.tls), ("signature", target.signature)):
-        found.append(
+        variables.append(
             ((section, "key_password_env"), False, part.key_password_env if part else None)
         )
     for role in target.fixtures.roles:
         own = ("fixtures", "roles", role.name)
-        found += [
+        variables += [
             ((*own, "token_env"), True, role.token_env),
             ((*own, "login_env"), False, role.login_env),
             ((*own, "password_env"), False, role.password_env),
-            *(((*own, "code_envs", word), False, env) for word, env in role.code_envs.items()),
+            *(((*own, "code_envs", factor), False, env) for factor, env in role.code_envs.items()),
         ]
-    for at, shown, name in found:
+    for key_path, in_header, name in variables:
         if name:
-            yield at, shown, name
+            yield key_path, in_header, name
 
 
-def _of(auth: Auth, at: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool, str | None]]:
-    yield (*at, "token_env"), True, auth.token_env
+def _of(
+    auth: Auth, key_path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], bool, str | None]]:
+    yield (*key_path, "token_env"), True, auth.token_env
     if auth.oauth:
-        yield (*at, "client_id_env"), False, auth.oauth.client_id_env
-        yield (*at, "client_secret_env"), False, auth.oauth.client_secret_env
+        yield (*key_path, "client_id_env"), False, auth.oauth.client_id_env
+        yield (*key_path, "client_secret_env"), False, auth.oauth.client_secret_env

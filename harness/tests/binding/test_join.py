@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import pytest
 
+from assay._resources import contract_dir
 from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
 from assay.binding.join import bind, capabilities, expired, waiver_of
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Sca, ScaKind, Waiver
+from assay.contract.files.load import load
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
@@ -130,24 +133,25 @@ def test_is_bound(want: BindingRequirement, there: bool) -> None:
 
 
 def test_a_reason_names_the_key_that_is_missing() -> None:
-    """Every feature has a key in the target file; a reason gives the whole of it."""
-    keys = {name: ".".join(one.place("op", "x")) for name, one in BINDING_FEATURES.items()}
-    assert {
-        "key": "operations.op.item.key",
-        "on": "operations.op.item.on",
-        "field": "operations.op.item.fields.x",
-        "state": "operations.op.item.state",
-        "links": "operations.op.links",
-        "approval": "operations.op.approval",
-        "value": "operations.op.values.x",
-        "argument": "operations.op.arguments.x",
-        "other": "operations.op.arguments.x.other",
-        "mode": "operations.op.modes.x",
-        "credentials": "operations.op.credentials",
-        "aliases": "operations.op.aliases",
-    } == keys
-    want = BindingRequirement(operation="op", feature="mode", name="x")
-    assert "needs operations.op.modes.x in the target file" == missing_reason(want)
+    """A reason gives the whole key in the target file."""
+    places = (("field", "item.fields.x"), ("other", "arguments.x.other"), ("mode", "modes.x"))
+    for feature, key in places:
+        assert f"operations.op.{key}" == ".".join(BINDING_FEATURES[feature].place("op", "x"))
+        want = BindingRequirement(operation="op", feature=feature, name="x")
+        assert f"needs operations.op.{key} in the target file" == missing_reason(want)
+
+
+def test_every_key_of_an_operation_is_a_feature() -> None:
+    """The table has the keys of the schema, each once, and in the schema each has a title."""
+    defs: Any = load(contract_dir() / "schema" / "target.yaml").data["$defs"]
+    operation = defs["operation"]["properties"]
+    item = operation["item"]["properties"]
+    named = {("arguments",), ("modes",), ("values",), ("item", "fields")}
+    plain = {(key,) for key in operation if key != "item"} | {("item", key) for key in item}
+    expected = [(*key, "x") if key in named else key for key in plain]
+    keys = [feature.place("op", "x")[2:] for feature in BINDING_FEATURES.values()]
+    assert sorted([*expected, ("arguments", "x", "other")]) == sorted(keys)
+    assert all(feature.title for feature in BINDING_FEATURES.values())
 
 
 def test_a_requirement_says_which_features_there_are() -> None:

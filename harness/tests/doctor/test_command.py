@@ -17,7 +17,7 @@ def doctor(*args, cwd):
 
 
 def test_the_bank_that_comes_along_is_sound(tmp_path):
-    """Without arguments it is the embedded sandbox, of which nothing is wrong; no file is left."""
+    """Without arguments, the embedded sandbox is examined: no problems, and no file is written."""
     code, out, err = doctor(cwd=tmp_path)
     assert (0, "") == (code, err)
     first, *steps, last = out.splitlines()
@@ -30,7 +30,7 @@ def test_the_bank_that_comes_along_is_sound(tmp_path):
 
 
 def test_a_mistake_ends_with_what_to_do_next(tmp_path):
-    """The line is there for an editor to jump to, and so is the next command."""
+    """The output has file and line for an editor, and the next command."""
     with serving(make_app()) as url:
         path = tmp_path / "bank.yaml"
         text = BANK.replace("URL", url).replace("list: /accounts", "list: /account")
@@ -57,7 +57,7 @@ def test_a_mistake_ends_with_what_to_do_next(tmp_path):
 
 
 def test_a_file_that_does_not_read(tmp_path):
-    """What is wrong in the file itself comes first, and nothing else is reached."""
+    """Errors in the file itself come first, and every other check is skipped."""
     path = tmp_path / "bank.yaml"
     path.write_text("assay: 1\ntarget: mine\nextends: sandbx\n", encoding="utf-8")
     code, out, err = doctor("--target", path, cwd=tmp_path)

@@ -63,7 +63,7 @@ MISTAKES = {
 
 @pytest.fixture(scope="module")
 def bank(tmp_path_factory):
-    """Serve a bank that demands everything; return its URL and a folder with the papers."""
+    """Serve a bank that requires TLS, OAuth and signatures; return its URL and a folder with the keys."""
     folder = tmp_path_factory.mktemp("guarded")
     made = open_certificates(folder / "papers")
     (folder / "bank.yaml").write_text((HERE / "bank.yaml").read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ def bank(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def secrets(monkeypatch):
-    """Set the client's secret, and one that is not his."""
+    """Set the client's secret, and a wrong one."""
     monkeypatch.setenv("DOCTOR_SECRET", "demo-tpp-secret")
     monkeypatch.setenv("DOCTOR_WRONG", "nobody-s-secret")
     assert "DOCTOR_NOTHING" not in os.environ
@@ -108,7 +108,7 @@ def test_the_line_is_named(name, bank):
 
 
 def test_no_secret_is_told(bank):
-    """What is found quotes neither the secret that was sent nor a token."""
+    """Findings contain neither the secret that was sent nor a token."""
     for wrong in ("DOCTOR_WRONG", "DOCTOR_SECRET"):
         text = GUARDED.replace("DOCTOR_SECRET", wrong).replace("seal-rsa.pem", "seal-dsa.pem")
         said = "\n".join(map(str, examined(text, bank)[0].findings))
@@ -119,7 +119,7 @@ def test_no_secret_is_told(bank):
 
 
 def test_the_sound_file_is_found_sound(bank):
-    """With all that is demanded, nothing is found, and everything was reached."""
+    """With everything that the bank requires, nothing is found and no check is skipped."""
     found, _ = examined(GUARDED, bank)
     assert (Exit.OK, ()) == (found.exit, found.findings)
     assert [] == [one.step.name for one in found.outcomes if one.findings is None]

@@ -1,4 +1,4 @@
-"""Every typical mistake in a target file: the line is named, and nobody is blamed for it."""
+"""Every typical mistake in a target file: its line is named, and the bank is not blamed."""
 
 import re
 import sys
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.binding.features import BINDING_FEATURES
 from assay.cli.main import main
 from assay.doctor import Weight, examine
+from assay.doctor.examination import EXAMINED_BY, NOT_EXAMINED, STEPS
+from assay.doctor.pointers import POINTERS
 from assay.judging.verdict import Exit
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
@@ -20,7 +23,7 @@ SOUND = Path(__file__).with_name("bank.yaml").read_text(encoding="utf-8")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
-    """What stands in the file instead of what is right, and what must be named for it."""
+    """A wrong text in place of the right one, with the line and key that must be reported."""
 
     name: str
     right: str
@@ -437,6 +440,20 @@ MISTAKES = (
         key="operations.balances.item.fields.ibann",
     ),
     Mistake(
+        name="the bank's own name",
+        right="    item:\n      key: /iban\n",
+        wrong="    item:\n      id: /resourceId\n      key: /iban\n",
+        line=68,
+        key="operations.accounts.item.id",
+    ),
+    Mistake(
+        name="single item",
+        right='  modify-payment:\n    one: ""',
+        wrong="  modify-payment:\n    one: /paymentRequest",
+        line=159,
+        key="operations.modify-payment.one",
+    ),
+    Mistake(
         name="unknown operation",
         right="  consents:\n",
         wrong="  consent:\n",
@@ -445,6 +462,8 @@ MISTAKES = (
     ),
 )
 
+#: The sandbox accepts every media type, so no mistake in a header can be made there.
+WITHOUT_MISTAKE = {"headers"}
 #: Mistakes that do not hide one another, by name: one run finds them all. Each of the
 #: others has a run of its own.
 TOGETHER = (
@@ -455,6 +474,7 @@ TOGETHER = (
     ("date that is none", "field of a request", "first page", "query parameter", "state at the start", "state at the end", "effect"),
     ("cursor", "since", "until", "body of a request"),
     ("presence by another name", "state elsewhere"),
+    ("the bank's own name", "single item"),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in MISTAKES}
 RUNS = (
@@ -488,7 +508,7 @@ def assay(monkeypatch, capsys, *args) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("names", RUNS, ids=lambda names: "+".join(names).replace(" ", "-"))
 def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monkeypatch, capsys):
-    """A run names the very lines, and only them, and ends before there is any verdict."""
+    """A run reports exactly the wrong lines and ends before any verdict."""
     text = SOUND
     for mistake in map(BY_NAME.get, names):
         assert SOUND.count(mistake.right) == text.count(mistake.right) == 1
@@ -506,13 +526,13 @@ def test_mistakes_are_named_before_anything_is_judged(names, url, tmp_path, monk
 
 
 def test_there_are_enough_of_them():
-    """The mistakes are sixty but one, no two are one, and each is made in one run."""
-    assert (59, 59) == (len(MISTAKES), len(BY_NAME))
+    """There are sixty-one mistakes, no two are the same, and each is made in one run."""
+    assert (61, 61) == (len(MISTAKES), len(BY_NAME))
     assert sorted(BY_NAME) == sorted(name for names in RUNS for name in names)
 
 
 def test_the_sound_file_is_found_sound(url, tmp_path):
-    """Nothing is found, nothing is left unseen, and every step was reached."""
+    """The sound file has no findings, and no check is skipped."""
     examined = examine(str(written(SOUND, url, tmp_path)))
     assert (Exit.OK, ()) == (examined.exit, examined.findings)
     assert [] == [one.step.name for one in examined.outcomes if one.findings is None]
@@ -520,7 +540,7 @@ def test_the_sound_file_is_found_sound(url, tmp_path):
 
 
 def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeypatch, capsys):
-    """What a swapped header does to a bank that did nothing wrong, where nobody looks first."""
+    """Without the examination, a wrong presence header turns obligations of a sound bank red."""
     path = written(SOUND.replace("header: PSU-IP-Address", "header: PSU-IP"), url, tmp_path)
     asked = ("run", "--target", path, "--out", tmp_path / "out", "-k", "online-unlimited")
     code, printed, _ = assay(monkeypatch, capsys, *asked, "--no-doctor")
@@ -530,7 +550,7 @@ def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeyp
 
 
 def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsys):
-    """The calls of the examination are announced, and the run goes its way."""
+    """The calls of the examination are announced, and the run follows."""
     path = written(SOUND, url, tmp_path)
     asked = ("--target", path, "--out", tmp_path / "out", "-k", "accounts.available")
     code, printed, said = assay(monkeypatch, capsys, "run", *asked)
@@ -540,7 +560,7 @@ def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsy
 
 
 def test_a_guess_is_listed_and_breaks_nothing(url, tmp_path):
-    """What `assay init` marked is told with its line; what it says is missing was not seen."""
+    """A line marked as guessed is a note; a line marked as missing is not seen."""
     guessed = SOUND.replace("list: /accounts", "list: /accounts  # guessed: the only list")
     examined = examine(str(written(guessed, url, tmp_path)))
     assert Exit.OK == examined.exit
@@ -549,3 +569,19 @@ def test_a_guess_is_listed_and_breaks_nothing(url, tmp_path):
     ]
     missing = SOUND.replace("\ntimeout: 5", "\n# missing: the second host\ntimeout: 5")
     assert Exit.INCOMPLETE == examine(str(written(missing, url, tmp_path))).exit
+
+
+def test_every_feature_is_examined_or_has_a_reason():
+    """The features are those of the binding; none is in both tables; each check exists."""
+    assert {*BINDING_FEATURES} == {*EXAMINED_BY, *NOT_EXAMINED}
+    assert not EXAMINED_BY.keys() & NOT_EXAMINED.keys()
+    assert {*EXAMINED_BY.values()} <= {step.name for step in STEPS}
+    assert {*POINTERS} == {name for name, step in EXAMINED_BY.items() if step == "pointers"}
+
+
+@pytest.mark.parametrize("feature", sorted(EXAMINED_BY.keys() - WITHOUT_MISTAKE))
+def test_every_examined_feature_has_a_mistake(feature):
+    """Some mistake of `test_mistakes` is found at the very key of the feature."""
+    steps = [re.escape(step) for step in BINDING_FEATURES[feature].place("OPERATION", "NAME")]
+    key = r"\.".join(steps).replace("OPERATION", "[^.]+").replace("NAME", "[^.]+")
+    assert any(re.fullmatch(rf"{key}([.\[].*)?", mistake.key) for mistake in MISTAKES)

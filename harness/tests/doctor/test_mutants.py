@@ -1,4 +1,4 @@
-"""Banks with a fault of their own: what is asked of the file for their sake, and what is not."""
+"""Banks with a fault: which lines of a sound target file are questioned because of it."""
 
 import pytest
 
@@ -16,7 +16,7 @@ SOUND_ENOUGH = {one.id: one.change for one in NEUTRAL}
 
 @pytest.fixture
 def examined(monkeypatch):
-    """Examine the embedded sandbox as a change of its policies leaves it."""
+    """Return a function that examines the embedded sandbox with changed policies."""
 
     def examined(change):
         def made(target, ledger=None):
@@ -30,7 +30,7 @@ def examined(monkeypatch):
 
 @pytest.mark.parametrize("name", SOUND_ENOUGH)
 def test_another_bank_that_is_sound(name, examined):
-    """What a contract leaves open may be as it likes: nothing is found."""
+    """A bank that differs only in what the contract leaves open has no findings."""
     assert [] == examined(SOUND_ENOUGH[name])
 
 
@@ -58,5 +58,5 @@ def test_another_bank_that_is_sound(name, examined):
     ],
 )
 def test_a_bank_with_a_fault(name, found, examined):
-    """The file is blamed where it may be wrong, and for nothing that it cannot be."""
+    """Findings name only keys that could explain the fault of the bank."""
     assert found == examined(FAULTY[name])

@@ -1,4 +1,4 @@
-"""Targets that are odd in themselves: static, late, of another sort, with listed customers."""
+"""Unusual targets: static answers, wrong clocks, other services, listed customers."""
 
 import json
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def dated(shift: timedelta) -> Wrap:
 
 @pytest.mark.parametrize(("minutes", "way"), [(10, "ahead of"), (-10, "behind")])
 def test_a_clock_that_is_wrong(minutes, way, tmp_path):
-    """Clocks that are minutes apart are told before anything is judged by days."""
+    """Clocks that are minutes apart are a fault."""
     with bank(tmp_path, dated(timedelta(minutes=minutes))) as (path, _):
         (found,) = examine(path).findings
     assert (6, "base_url", Weight.FAULT) == (found.line, found.key, found.weight)
@@ -62,13 +62,13 @@ def test_a_clock_that_is_wrong(minutes, way, tmp_path):
 
 
 def test_a_clock_that_is_nearly_right(tmp_path):
-    """Half a minute is borne."""
+    """A difference of half a minute is accepted."""
     with bank(tmp_path, dated(timedelta(seconds=30))) as (path, _):
         assert Exit.OK == examine(path).exit
 
 
 def keyed(app):
-    """Let nobody to the control API who has no key."""
+    """Require a key for the control API."""
 
     def checked(environ, start):
         control = environ["PATH_INFO"].startswith("/assay-control/")
@@ -84,7 +84,7 @@ def keyed(app):
     ("key", "findings"), [("right", []), ("wrong", [(17, "fixtures.key_env")])]
 )
 def test_the_key_of_the_control_api(key, findings, tmp_path, monkeypatch):
-    """A key that the control API does not take is named where its variable stands."""
+    """A refused key of the control API is reported at its variable."""
     monkeypatch.setenv("DOCTOR_KEY", key)
     text = BANK.replace("  kind: control\n", "  kind: control\n  key_env: DOCTOR_KEY\n")
     with bank(tmp_path, keyed, text) as (path, _):
@@ -93,7 +93,7 @@ def test_the_key_of_the_control_api(key, findings, tmp_path, monkeypatch):
 
 
 def page(_app):
-    """Answer everything with a page, as a web server that is no gateway does."""
+    """Answer every request with a web page."""
 
     def answer(_environ, start):
         start("200 OK", [("Content-Type", "text/html")])
@@ -103,7 +103,7 @@ def page(_app):
 
 
 def mock(app):
-    """Answer everything with the same JSON, as a mock does that nobody has told anything."""
+    """Answer every request with the same JSON, as a mock does."""
 
     def answer(_environ, start):
         start("200 OK", [("Content-Type", "application/json")])
@@ -114,7 +114,7 @@ def mock(app):
 
 
 def roles(alice="FR7630001007941234567890185", bob="FR4730001007940000000000185") -> str:
-    """Return a target file with listed customers, as for a bank that arranges nothing."""
+    """Return a target file with listed customers, as for a bank without a control API."""
     return f"""\
 assay: 1
 target: listed
@@ -141,7 +141,7 @@ fixtures:
 
 @pytest.mark.parametrize("wrap", [page, mock])
 def test_what_is_no_bank_at_all(wrap, tmp_path, monkeypatch):
-    """A web page, or one answer to everything, is told by the address; no pointer is blamed."""
+    """A web page, or the same answer to everything, is reported at the address and not at pointers."""
     monkeypatch.setenv("DOCTOR_ALICE", "demo-alice")
     monkeypatch.setenv("DOCTOR_BOB", "demo-bob")
     with bank(tmp_path, wrap, roles()) as (path, _):
@@ -150,7 +150,7 @@ def test_what_is_no_bank_at_all(wrap, tmp_path, monkeypatch):
 
 
 def customers(url: str, monkeypatch) -> dict[str, str]:
-    """Make the customers at the bank, as an operator would; return the key of an account each."""
+    """Create customers at the bank; return the key of an account of each."""
     with httpx.Client(base_url=f"{url}/assay-control/1/worlds", trust_env=False) as http:
         world = http.post("", json={"now": datetime.now(UTC).isoformat()}).json()["world"]
         made = {
@@ -166,7 +166,7 @@ def customers(url: str, monkeypatch) -> dict[str, str]:
 
 
 def calls(app, seen):
-    """Note which operations are called, and whether with the customer there."""
+    """Record which operations are called, and whether with the customer present."""
 
     def noted(environ, start):
         if not environ["PATH_INFO"].startswith("/assay-control/"):
@@ -178,7 +178,7 @@ def calls(app, seen):
 
 
 def test_listed_customers_are_called_once_each_with_the_customer_there(tmp_path, monkeypatch):
-    """Nothing is spent of what is free, no call comes twice, and what was not seen is told."""
+    """No call without the customer and no call twice; what was not checked is reported."""
     seen: list[tuple[str | None, str, bool]] = []
     with bank(tmp_path, lambda app: calls(app, seen), roles()) as (path, url):
         keys = customers(url, monkeypatch)
@@ -200,7 +200,7 @@ def test_listed_customers_are_called_once_each_with_the_customer_there(tmp_path,
 
 
 def test_the_token_of_one_customer(tmp_path, monkeypatch):
-    """Whose token is wrong is told, though the other's is right."""
+    """A refused token is reported at its own customer."""
     with bank(tmp_path, text=roles()) as (path, url):
         keys = customers(url, monkeypatch)
         for wrong, line in (("DOCTOR_ALICE", 16), ("DOCTOR_BOB", 19)):
@@ -212,7 +212,7 @@ def test_the_token_of_one_customer(tmp_path, monkeypatch):
 
 
 def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
-    """Where none of the listed things is in the list, that is asked at the customer's own line."""
+    """A list without the customer's items is questioned at the line of the customer."""
     with bank(tmp_path, text=roles()) as (path, url):
         keys = customers(url, monkeypatch)
         text = roles(alice=keys["bob"], bob=keys["bob"]).replace("URL", url)
@@ -222,7 +222,7 @@ def test_a_customer_who_owns_something_else(tmp_path, monkeypatch):
 
 
 def test_a_live_bank_is_only_read(tmp_path, monkeypatch):
-    """Neither consent nor request goes to a live bank whose file does not allow it."""
+    """A live bank gets no consents and requests unless the file allows them."""
     seen: list[tuple[str | None, str, bool]] = []
     live = roles().replace("base_url: URL", "base_url: URL\nenvironment: live")
     contract = tmp_path / "aisp.yaml"
@@ -269,7 +269,7 @@ STRANGE = [
 
 @pytest.mark.parametrize("into", STRANGE, ids=lambda one: json.dumps(one)[:20])
 def test_whatever_stands_in_an_answer(into, tmp_path):
-    """Nothing in an answer makes the examination fail, and what it tells is short and harmless."""
+    """No answer makes the examination fail, and its findings are short and printable."""
 
     def strange(app):
         def answer(environ, start):

@@ -32,7 +32,7 @@ from assay.planning.prepare import Prepared, prepare
 from assay.planning.remedies import ALLOW_WRITES
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.transport.protocol import Delivery, nothing
+from assay.transport.protocol import Delivery, unanswered
 
 #: The bank's clock stands still here.
 FROZEN = "2026-09-16T10:00:00+02:00"
@@ -345,7 +345,7 @@ def silent(environment: Environment, calls: list[str]) -> None:
 
     def send(request: HttpRequest) -> Delivery:
         calls.append(request.url)
-        return nothing(request, "timed out")
+        return unanswered(request, "timed out")
 
     environment.client.send = send  # type: ignore[method-assign]
 

@@ -1,4 +1,4 @@
-"""Whatever an OpenAPI document says, what is written from it is a target file."""
+"""Any OpenAPI document is refused or leads to a valid target file."""
 
 import json
 
@@ -107,7 +107,7 @@ DOCUMENT = st.fixed_dictionaries(
 
 
 def test_whatever_a_document_says_the_file_can_be_read(tmp_path):
-    """It is refused, or it gives a file that passes and binds; both happen often."""
+    """Random documents are refused or give a file that is valid and binds; both happen often."""
     source = tmp_path / "told.json"
     read, refused = [], []
 

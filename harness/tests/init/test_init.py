@@ -1,4 +1,4 @@
-"""The beginning of a target file: by asking, from documents by hand, and from our own."""
+"""Drafts of target files: by questions, from documents of other banks, and from our own."""
 
 import json
 import os
@@ -28,7 +28,7 @@ ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()"]
 
 @pytest.fixture
 def begin(tmp_path, capsys):
-    """Give the way to begin a target file; it gives the file and what was said."""
+    """Return a function that drafts a target file and returns its path and the output."""
 
     def init(*args):
         out = tmp_path / "bank.yaml"
@@ -49,7 +49,7 @@ def guessed(path):
 
 
 def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp_path):
-    """All of account information holds that needs nothing which the file says is missing."""
+    """Every obligation of account information conforms, except those that need a reported gap."""
     target = load_target(None)
     bound = bind([parse_contract(find_contract("aisp"))], target)
     told = tmp_path / "sandbox.json"
@@ -72,7 +72,7 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
 
 
 def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
-    """With no document, a bank that speaks a shipped dialect conforms at once."""
+    """Without a document, a bank with a shipped dialect conforms at once."""
     with serving(DIALECTS["stet"](make_app())) as host:
         url = f"{host}{BASE_PATHS['stet']}"
         args = ("--extends", "stet-1.4.0", "--base-url", url, "--fixtures", "control")
@@ -93,7 +93,7 @@ def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
 
 
 def test_a_document_in_the_manner_of_the_berlin_group(begin):
-    """Each operation of account information is found, with all that its names tell."""
+    """Each operation of account information is matched, and bound as far as names allow."""
     path, told = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer")
     read_target(path)
     data = load(path).data
@@ -151,12 +151,15 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
     assert "GET /v1/accounts has a similar name" == guesses["path: /v1/accounts"]
     assert "key: /iban" not in guesses
     assert any(one.startswith("Consent-ID is required by GET /v1/acc") for one in missing)
-    assert any("bookingStatus" in one and one.endswith("for example booked") for one in missing)
+    assert any(
+        "bookingStatus" in one and one.endswith("`queries: {bookingStatus: booked}`")
+        for one in missing
+    )
     assert all(f": missing: {one}" in told for one in missing)
 
 
 def test_payments_in_the_manner_of_the_berlin_group(begin):
-    """A payment is found, with what the contract fixes in place of the document's first word."""
+    """A payment is matched; a value fixed by the contract replaces the document's example."""
     path, _ = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer", "--contract", "pis")
     spelt = load(path).data["operations"]
     state = {
@@ -208,7 +211,7 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
 
 
 def test_a_document_in_the_manner_of_stet(begin):
-    """What Assay's own binding of that dialect says, and this document tells, is found."""
+    """The draft agrees with the shipped binding of the dialect, as far as the document goes."""
     path, _ = begin("--openapi", HERE / "stet.json")
     data = load(path).data
     assert ["aisp"] == data["contracts"]
@@ -255,8 +258,8 @@ def test_a_document_in_the_manner_of_stet(begin):
     assert {"path": "/trusted-beneficiaries"} == spelt["trusted-beneficiaries"]
     guesses, missing = guessed(path)
     assert "same name" == guesses["currency: /balanceAmount/currency"]
-    assert any(one.startswith("the required client certificate") for one in missing)
-    assert any(one.startswith("the required signature of calls") for one in missing)
+    assert any(one.startswith("the client certificate that the bank requires") for one in missing)
+    assert any(one.startswith("the signature of calls that the bank requires") for one in missing)
     assert any("psuIdentity" in one for one in missing)
 
 
@@ -291,7 +294,7 @@ PAGES = {
 
 @pytest.mark.parametrize("how", PAGES)
 def test_the_way_to_the_next_page_is_guessed(begin, tmp_path, how):
-    """By a link, a header, a cursor, a number or an offset; or it is missing."""
+    """The next page is guessed by a link, header, cursor, number or offset, or is a gap."""
     members, query, headers, wanted = PAGES[how]
     items = {"type": "array", "items": {"type": "object", "properties": {"iban": {}}}}
     answer = {"type": "object", "properties": {"accounts": items, **members}}
@@ -329,7 +332,7 @@ def test_the_way_to_the_next_page_is_guessed(begin, tmp_path, how):
 
 
 def test_a_hostile_document_cannot_write_into_the_file(begin, tmp_path):
-    """Names and texts of a document end no comment and no value, and no secret is asked for."""
+    """Names and texts of a document cannot leave comments or values."""
     evil = "x\nauth: {kind: none}\n# \u202e \u0085 \U0001f600 'a\": {"
     schema = {
         "type": "object",
@@ -404,7 +407,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
 def test_a_broken_document_is_one_clear_line(tmp_path, monkeypatch, content):
-    """What is no OpenAPI document, or none of an interface like this, is said so."""
+    """A file that is no OpenAPI document, or of another kind of interface, is refused."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "told").write_text(content)
     with pytest.raises(InputError) as caught:
@@ -416,7 +419,7 @@ def test_a_broken_document_is_one_clear_line(tmp_path, monkeypatch, content):
 
 
 def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
-    """A document whose aliases stand for a billion values is read as what it is."""
+    """A document whose aliases expand to a billion values is read without expanding them."""
     bomb = ["a0: &a0 {type: object, properties: {x: {type: string}}}"]
     bomb += [
         f"a{n}: &a{n} {{type: object, properties: {{{', '.join(f'{c}: *a{n - 1}' for c in 'pqrst')}}}}}"
@@ -434,7 +437,7 @@ def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
 
 
 def test_the_defaults_are_a_file_that_can_be_read(begin):
-    """Asked nothing, it begins with a shipped dialect, and says what nobody said."""
+    """With --yes, the file extends a shipped dialect and marks the defaults as guesses."""
     path, told = begin()
     target = read_target(path)
     assert ("bank", "https://sandbox.bank.example/v1") == (target.name, target.base_url)
@@ -450,7 +453,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 @pytest.mark.parametrize("world", ["control", "roles", "none"])
 @pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
-    """Whatever is chosen, the file passes, and binds to the contracts."""
+    """With every combination of answers, the file is valid and binds to the contracts."""
     path, _ = begin("--extends", extends, "--fixtures", world, "--auth", auth, "--zone", "-")
     target = read_target(path)
     assert (world, auth) == (target.fixtures.kind.value, target.auth.kind.value)
@@ -459,7 +462,7 @@ def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth)
 
 
 def test_a_code_needs_screens_and_the_file_says_so(tmp_path):
-    """Where a file cannot be complete, it is written, and the line to fill in is named."""
+    """An incomplete file is written, and the line to complete is reported."""
     args = ("init", "--yes", "--openapi", HERE / "berlin.yaml", "--out", "b.yaml")
     code, out, err = assay(*args, cwd=tmp_path)
     assert 2 == code
@@ -469,7 +472,7 @@ def test_a_code_needs_screens_and_the_file_says_so(tmp_path):
 
 
 def test_it_asks_at_a_terminal(tmp_path):
-    """Each answer is taken as it is given, and what cannot be is asked again."""
+    """Each answer is used as given, and an invalid one is asked again."""
     control, terminal = pty.openpty()
     args = [
         "init",
@@ -515,7 +518,7 @@ def test_it_asks_at_a_terminal(tmp_path):
     ],
 )
 def test_what_cannot_be_is_said_in_a_line(tmp_path, monkeypatch, args, told):
-    """A mistake is one clear line, and no file is written or changed."""
+    """An invalid option is one line of error, and no file is written or changed."""
     monkeypatch.chdir(tmp_path)
     there = tmp_path / "there.yaml"
     there.write_text("mine")
@@ -528,7 +531,7 @@ def test_what_cannot_be_is_said_in_a_line(tmp_path, monkeypatch, args, told):
 
 
 def test_without_a_terminal_it_says_so_and_ends(tmp_path):
-    """Nobody is asked who cannot answer: exit code 2, one line, no traceback."""
+    """Without a terminal, nothing is asked: exit code 2, one line, no traceback."""
     code, out, err = assay("init", cwd=tmp_path)
     assert (2, "") == (code, out)
     assert (

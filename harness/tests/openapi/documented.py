@@ -1,4 +1,4 @@
-"""An OpenAPI document as somebody reads it who knows nothing else: what it says of a wire.
+"""An independent reader of OpenAPI documents: what a document forbids in a request or response.
 
 Written from the specification, and shares nothing with what writes documents: so a wrong
 place, name or status is seen here, and not only a wrong schema.
@@ -31,7 +31,7 @@ for name, is_one in FORMATS.items():
 
 @cache
 def joined(contracts, target):
-    """Return contracts bound to a target, and its profile."""
+    """Return contracts bound to a target, and the target."""
     target = load_target(str(target))
     return bind([parse_contract(find_contract(one)) for one in contracts], target), target
 
@@ -50,7 +50,7 @@ def operations(doc):
 
 
 class Documented:
-    """A document; asked of a wire, it tells what there is in it that it does not allow."""
+    """A document that lists what it forbids in a request or response."""
 
     def __init__(self, doc):
         self.doc = doc
@@ -59,7 +59,7 @@ class Documented:
 
     @cached_property
     def templates(self):
-        """Every path as a pattern; those without slots come first."""
+        """Every path as a pattern; those without parameters come first."""
         every = sorted(self.doc["paths"], key=lambda path: ("{" in path, path))
         return [
             (re.sub(r"\\\{([^{}]*)\\\}", r"(?P<\1>[^/]+)", re.escape(one)), one) for one in every
@@ -121,7 +121,7 @@ class Documented:
         return [f"body {each}" for each in self.wrong(value, *at)]
 
     def _secured(self, one, headers):
-        """Return what is missing of each scheme; one of them is enough."""
+        """Return what is missing for each security scheme; one scheme is enough."""
         schemes = self.doc["components"].get("securitySchemes", {})
         names = [name for each in one.get("security", ()) for name in each]
         if not names or any(self._has(schemes[name], headers) for name in names):

@@ -23,7 +23,7 @@ EVERY = pytest.mark.parametrize(
 
 
 def invalid(doc):
-    """Return what the OpenAPI specification has against a document."""
+    """Return the errors of a document by the OpenAPI specification."""
     return [error.message for error in OpenAPIV31SpecValidator(doc).iter_errors()]
 
 
@@ -44,7 +44,7 @@ def operation(name, doc=None):
 
 
 def sent(name, doc=None):
-    """Return the schema of what an operation is sent."""
+    """Return the schema of the request body of an operation."""
     return operation(name, doc)["requestBody"]["content"]["application/json"]["schema"]
 
 
@@ -56,13 +56,13 @@ def test_it_is_valid(name):
 
 @EVERY
 def test_it_is_json_and_the_same_every_time(name):
-    """It can be written, and a second document has the same text in the same order."""
+    """A document can be written as JSON, and a second one has the same text."""
     assert json.dumps(made(*name)) == json.dumps(document(*joined(*name)))
 
 
 @EVERY
 def test_nothing_is_lost(name):
-    """Every operation, clause, obligation, open point and statement of scope stands somewhere."""
+    """Every operation, clause, obligation, open point and scope statement is in the document."""
     doc, (bound, _) = made(*name), joined(*name)
     clauses = [one for *_, each in operations(doc) for one in each["x-assay-clauses"]]
     clauses += doc["x-assay-clauses"]
@@ -88,7 +88,7 @@ def test_nothing_is_lost(name):
 
 @EVERY
 def test_every_constraint_of_a_clause_names_it(name):
-    """What stands in a schema because of a clause points at one that its operations have."""
+    """A schema that comes from a clause names a clause of its operations."""
     doc = made(*name)
     known = {one["id"] for *_, each in operations(doc) for one in each["x-assay-clauses"]}
     named = {one for each in schemas(doc) for one in each.get("x-assay-from", ())}
@@ -98,7 +98,7 @@ def test_every_constraint_of_a_clause_names_it(name):
 
 @EVERY
 def test_examples_are_examples(name):
-    """Every example fits the schema that it stands in."""
+    """Every example fits its schema."""
     known = Documented(made(*name))
     for where, one in placed(known.doc, ()):
         for value in one.get("examples", ()) if isinstance(one.get("examples"), list) else ():
@@ -132,14 +132,14 @@ def test_references_and_links_lead_somewhere(name):
 
 
 def test_nothing_of_a_test_customer_is_exported():
-    """Keys and tokens of the customers of a target file stay there."""
+    """Keys and tokens of customers in a target file are not exported."""
     text = json.dumps(made(SHIPPED[0], "remote"))
     assert "FR7630001007941234567890185" not in text
     assert "REMOTE_ALICE_TOKEN" not in text
 
 
 def test_every_name_of_a_method_is_a_path():
-    """Aliases are paths of their own, and what stands in the path is no query any more."""
+    """Aliases are paths of their own; an argument in the path is no query parameter."""
     paths = made()["paths"]
     assert {"/accounts/transactions", "/accounts/{iban}/transactions", "/transactions"} <= set(
         paths
@@ -153,7 +153,7 @@ def test_every_name_of_a_method_is_a_path():
 
 
 def test_two_operations_of_one_path_are_one():
-    """Modifying and cancelling share method and path: the body says which is meant."""
+    """Modifying and cancelling share method and path, and differ in the body."""
     one = operation("modify-payment-or-cancel-payment")
     modified, cancelled = sent("modify-payment-or-cancel-payment")["anyOf"]
     assert ["pis/modify-payment", "pis/cancel-payment"] == one["x-assay-operations"]
@@ -163,7 +163,7 @@ def test_two_operations_of_one_path_are_one():
 
 
 def test_a_request_is_as_the_clauses_want_it():
-    """Mandatory fields are required and not empty, fixed ones have their value, no other is."""
+    """Only mandatory fields are required and not empty; fixed fields have their value."""
     schema = sent("create-payment")
     fields = schema["properties"]
     mandatory = ["chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl"]
@@ -185,7 +185,7 @@ def test_what_is_not_available_has_no_answer_but_that():
 
 
 def test_limits_are_stated():
-    """Quota, page size, depth, timers and windows stand where they hold, as numbers."""
+    """Quota, page size, depth, timers and windows are numbers at the operations that they limit."""
     limits = {
         (one["operationId"], each["kind"]): each
         for *_, one in operations(made())
@@ -201,7 +201,7 @@ def test_limits_are_stated():
 
 
 def test_security_is_the_targets():
-    """A token of the customer or of the third party, in the header that the target takes."""
+    """The customer's or the TPP's token is in the header that the target uses."""
     sandbox, laboratory = made()["components"], made(*LAB)["components"]
     assert {"bearer"} == {one["scheme"] for one in sandbox["securitySchemes"].values()}
     assert {"Hill-Key"} == {one["name"] for one in laboratory["securitySchemes"].values()}
@@ -210,7 +210,7 @@ def test_security_is_the_targets():
 
 
 def test_a_mode_that_is_not_to_be_asked_for_is_no_parameter():
-    """An unsupported mode stands among the modes, with its clause, and nowhere else."""
+    """An unsupported mode is listed with its clause, and is no valid value."""
     one = operation("transactions")
     assert "scope" not in {each["name"] for each in one["parameters"]}
     (mode,) = one["x-assay-modes"]
@@ -270,7 +270,7 @@ operations:
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_a_strange_target_gets_a_valid_document(tmp_path, name):
-    """Whatever a target spells or leaves out, it is valid, JSON, and whole."""
+    """For any target file, the document is valid, JSON, and complete."""
     doc = mine(tmp_path, STRANGE[name])
     assert [] == invalid(doc)
     assert json.loads(json.dumps(doc)) == doc
@@ -292,14 +292,14 @@ def test_outcomes_that_overlap_are_tried_in_their_order(tmp_path):
 
 
 def test_a_consent_is_for_something():
-    """A body that lists nothing of the customer's is no consent."""
+    """The list of a consent must not be empty."""
     schema = sent("consents")
     assert ["accounts"] == schema["required"]
     assert "array" == schema["properties"]["accounts"]["type"]
 
 
 def test_an_empty_list_can_be_a_refusal(tmp_path):
-    """A status that is told by the list has one schema for each: none, or anything."""
+    """A status whose outcome depends on an empty list has a schema for each outcome."""
     text = """\
 outcomes: {accepted: [{statuses: [200], empty: false}], rejected: [{statuses: [200], empty: true}]}
 operations: {accounts: {list: /rows}}"""
@@ -351,7 +351,7 @@ class Odd(Kind):
 
 
 def test_a_clause_about_no_operation_stands_at_the_root(monkeypatch):
-    """A kind of another package may name nothing that is known here."""
+    """A clause of another package's kind may name no operation."""
     monkeypatch.setattr("assay.rules.kinds.installed", lambda: {"odd": Odd})
     bound, target = joined(*LAB)
     clause = replace(bound[0].contract.clauses[0], id="odd", kind="odd", params={"depth": 3})
@@ -363,7 +363,7 @@ def test_a_clause_about_no_operation_stands_at_the_root(monkeypatch):
 
 
 def test_either_body_will_do_where_two_operations_meet(tmp_path):
-    """A body must be there only if both need one."""
+    """A merged body is required only if both operations require one."""
     text = """\
 operations:
   create-payment: {method: PUT, path: /x, arguments: {chargeBearer: {body: /c}}}
@@ -377,7 +377,7 @@ operations:
 
 
 def test_two_contracts_may_share_names():
-    """The same contract twice is no reason for two operations of one name."""
+    """Two contracts with the same operations get unique operation ids."""
     bound, target = joined(*LAB)
     other = replace(bound[0], contract=replace(bound[0].contract, id="other"))
     doc = document([*bound, other], target)
@@ -386,7 +386,7 @@ def test_two_contracts_may_share_names():
 
 
 def test_a_barred_value_is_excluded(tmp_path):
-    """What stands for a mode that is refused must not stand there."""
+    """The value of an unsupported mode is excluded."""
     doc = mine(tmp_path, STRANGE["numbers"])
     schema = sent("create-payment", doc)["properties"]["m"]
     assert ([1], {"const": 2}) == (schema["enum"], schema["not"])
@@ -394,7 +394,7 @@ def test_a_barred_value_is_excluded(tmp_path):
 
 @pytest.mark.parametrize("path", ["/a{b", "/a}b", "/a{}b", "/{a{b}}"])
 def test_braces_that_make_no_slot_are_an_error(tmp_path, path):
-    """The line of the operation comes with the path that was found there."""
+    """The error has the line of the operation, and the path."""
     with pytest.raises(Exception, match=re.escape(repr(path))) as caught:
         mine(tmp_path, f'operations:\n  accounts: {{path: "{path}"}}')
     assert "mine.yaml:6: operations.accounts: expected names in braces" in str(caught.value)
@@ -402,7 +402,7 @@ def test_braces_that_make_no_slot_are_an_error(tmp_path, path):
 
 @EVERY
 def test_every_extension_is_explained(name):
-    """The manual names all that stands in the document."""
+    """The manual names every extension of the document."""
     page = (contract_dir() / "openapi.md").read_text("utf-8")
     used = {key for each in schemas(made(*name)) for key in each if key.startswith("x-")}
     assert [] == sorted(one for one in used if f"`{one}`" not in page)

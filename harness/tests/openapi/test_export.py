@@ -14,7 +14,7 @@ def export(*args, cwd, **env):
 
 
 def test_it_prints_json(tmp_path):
-    """With no arguments it is the shipped contracts on the sandbox, and nothing is written."""
+    """Without arguments, the shipped contracts for the sandbox are printed, and no file is written."""
     code, out, err = export(cwd=tmp_path)
     assert (0, "") == (code, err)
     assert made() == json.loads(out)
@@ -22,7 +22,7 @@ def test_it_prints_json(tmp_path):
 
 
 def test_a_terminal_of_few_letters_gets_it_too(tmp_path):
-    """What cannot be shown is written all the same: as UTF-8."""
+    """Characters that the terminal cannot show are written as UTF-8."""
     (tmp_path / "mine.yaml").write_text(
         "assay: 1\ntarget: mine\nextends: sandbox\n"
         "operations: {create-payment: {modes: {instant: {body: /type, value: \u00e9t\u00e9}}}}\n",
@@ -37,7 +37,7 @@ def test_a_terminal_of_few_letters_gets_it_too(tmp_path):
 
 
 def test_a_file_is_written_whole(tmp_path):
-    """YAML says what JSON says, to any YAML reader; nothing else is left behind."""
+    """The YAML output has the content of the JSON output; no other file is left."""
     (contract,), target = LAB
     args = ("-c", contract, "-t", target, "--format", "yaml", "--out", "lab.yaml")
     assert (0, "", "") == export(*args, cwd=tmp_path)

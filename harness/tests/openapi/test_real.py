@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 class Tapped:
-    """A carrier that keeps what it carries."""
+    """A transport that records what it sends."""
 
     def __init__(self, transport):
         self.transport, self.wires = transport, []
@@ -37,7 +37,7 @@ class Tapped:
 
 
 def asked(contracts, target, bank, keywords=""):
-    """Ask what contracts ask of a bank; return every call that their document knows."""
+    """Run the plan of contracts against a bank; return every call that the document describes."""
     bound, spelt = joined(contracts, target)
     environment = set_up(spelt, seed=0, bank=bank)
     environment.client = tapped = Tapped(environment.client)
@@ -63,7 +63,7 @@ def sandbox(policies):
 
 @cache
 def sound(contracts, target):
-    """Ask everything of the sound bank, and of the laboratory."""
+    """Run every plan against the sound bank, and against the laboratory."""
     if (contracts, target) == LAB:
         return asked(contracts, target, lambda _: Service())
     return asked(contracts, target, sandbox(SOUND))
@@ -74,7 +74,7 @@ BOTH = pytest.mark.parametrize("name", [SHIPPED, LAB], ids=["shipped", "laborato
 
 @BOTH
 def test_every_operation_is_really_called(name):
-    """The calls that are looked at below leave nothing out but what cannot be called."""
+    """The calls cover every operation that can be called."""
     known = documented(*name)
     called = {known.found(one)[1]["operationId"] for one in sound(*name)}
     assert called == {
@@ -92,7 +92,7 @@ def test_every_answer_of_a_sound_target_fits(name):
 
 @BOTH
 def test_what_a_sound_target_accepts_the_document_allows(name):
-    """No request that is accepted has anything which the document forbids."""
+    """The document forbids no request that is accepted."""
     known = documented(*name)
     accepted = [one for one in sound(*name) if taken(one)]
     assert len(accepted) > 100
@@ -120,7 +120,7 @@ def test_what_the_document_forbids_is_really_asked():
 
 @pytest.mark.parametrize("fault", FIELDS, ids=lambda one: one.id)
 def test_an_answer_with_a_wrong_field_does_not_fit(fault):
-    """Every fault of a field that comes back is seen in some answer."""
+    """Every fault in a response field breaks the schema of some response."""
     wires = asked(*SHIPPED, sandbox(fault.change(SOUND)), " or ".join(fault.breaks))
     known = documented(*SHIPPED)
     assert [one for one in wires if one.status < 300 and known.response(one)]
@@ -130,7 +130,7 @@ def test_an_answer_with_a_wrong_field_does_not_fit(fault):
     "fault", [one for one in FIELD_FAULTS if "single" not in one.id], ids=lambda one: one.id
 )
 def test_accepting_a_wrong_field_is_accepting_what_is_forbidden(fault):
-    """Every fault of a field that is sent is a request which the document forbids."""
+    """Every fault in a request field is a request that the document forbids."""
     wires = asked(*SHIPPED, sandbox(fault.change(SOUND)), " or ".join(fault.breaks))
     known = documented(*SHIPPED)
     assert [one for one in wires if one.status < 300 and known.request(one)]
@@ -138,7 +138,7 @@ def test_accepting_a_wrong_field_is_accepting_what_is_forbidden(fault):
 
 @pytest.mark.parametrize("variant", [*NEUTRAL, *PIS_NEUTRAL], ids=lambda one: one.id)
 def test_a_bank_that_is_only_different_fits(variant):
-    """Where the document is silent the exported one is silent, too."""
+    """What the source document leaves open is open in the exported one, too."""
     chosen = "accounts.available or aisp/euro or iban or balance-type or payments.content"
     wires = asked(*SHIPPED, sandbox(variant.change(SOUND)), chosen)
     known = documented(*SHIPPED)

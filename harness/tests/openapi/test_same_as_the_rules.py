@@ -28,7 +28,7 @@ LACKING = object()
 
 
 def item(*pointers):
-    """Make items in which anything, or nothing, stands at each of some pointers."""
+    """Return a strategy for items with any value, or none, at each of some pointers."""
     each = {one: WORDS | st.just(LACKING) for one in pointers}
     return st.fixed_dictionaries(each).map(nested)
 
@@ -88,7 +88,7 @@ OWNER = {"findings": "specimen"}
 
 
 def lenient(bound):
-    """Return a contract whose fields need not be there."""
+    """Return a contract whose fields are optional."""
     clauses = tuple(
         replace(one, params={k: v for k, v in one.params.items() if k != "mandatory"})
         for one in bound.contract.clauses

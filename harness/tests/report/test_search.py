@@ -80,7 +80,7 @@ def test_no_search(mixed):
     [
         ({"contract": "pis"}, "a search of pis, which is no contract of this run"),
         ({"contract": None}, "'contract' is not a text"),
-        ({"how": "luck"}, "unknown way of searching 'luck'"),
+        ({"how": "luck"}, "unknown kind of search 'luck'"),
         ({"how": None}, "'how' is not a text"),
         ({"made": -1}, "'made' is not a count"),
         ({"made": 10**400}, "'made' is not a count"),
@@ -113,9 +113,9 @@ def test_missing(journal, key):
     ["/etc/passwd", "../x.json", "sequences/../../x", r"..\x", r"C:\x", "c:x", r"\\a\b\c"],
 )
 def test_sequence_elsewhere(journal, sequence):
-    """The file of a sequence is where the journal is, or below."""
+    """A sequence lies where the journal lies, or below."""
     journal.search(findings=[{"obligation": NAME, "steps": 4, "sequence": sequence}])
-    assert ":2: 'sequence' is no path from where the journal lies" in refused(journal)
+    assert ":2: 'sequence' is not a path below the folder of the journal" in refused(journal)
 
 
 def test_no_story(journal):
@@ -141,7 +141,7 @@ def test_planned_late(journal):
 @pytest.mark.parametrize("partial", [False, True])
 def test_found_and_passed(journal, partial):
     """A record that passes what its own search found broken is refused, wherever it stands."""
-    said = f"damaged: {NAME} conforms, but a search found it broken"
+    said = f"damaged: {NAME} conforms, but a search found a violation of it"
     assert said in refused(journal.plan().verdict().search(NAME).footer(), partial=partial)
 
 

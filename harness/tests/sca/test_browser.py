@@ -29,7 +29,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
 from assay.sca import chromium as driver
 from assay.sca.browser import BrowserSigner
-from assay.sca.chromium import Chromium, found, origin
+from assay.sca.chromium import Chromium, find_chromium, origin
 from assay.sca.forms import FormsSigner
 from assay.transport.http import HttpClient
 
@@ -72,7 +72,7 @@ def sandbox():
 @pytest.fixture(scope="module")
 def chromium(required, sandbox):
     """Start a browser that finds the sandbox bank, and nobody else."""
-    one = found(replace(PROFILE, base_url=sandbox))
+    one = find_chromium(replace(PROFILE, base_url=sandbox))
     yield one
     one.close()
 
@@ -347,7 +347,7 @@ def shut_in(required, grounds):
     target = replace(
         PROFILE, base_url=bank.url, timeout=3, hosts=("http://other.bank.example",), nearby=True
     )
-    one = found(target)
+    one = find_chromium(target)
     yield one
     one.close()
 

@@ -19,9 +19,9 @@ from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.protocol import SPOOFED, ScreenFlowResult, typed, word_of
+from assay.sca.protocol import SPOOFED, ScreenFlowResult, code_to_enter, factor_name
 from assay.transport.http import HttpClient
-from assay.transport.protocol import ELSEWHERE, Delivery, Transport, answered, nothing
+from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 
 BASE = "https://bank.example"
 LINK = f"{BASE}/sign/P1"
@@ -90,10 +90,10 @@ class Bank:
     def send(self, request: HttpRequest) -> Delivery:
         self.asked.append(request)
         if not request.url.startswith(f"{BASE}/"):
-            return nothing(request, ELSEWHERE)
+            return unanswered(request, OTHER_HOST)
         came = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if came is None:
-            return nothing(request, "no answer within 10 s")
+            return unanswered(request, "no answer within 10 s")
         status, headers, body = came
         raw = body if isinstance(body, bytes) else body.encode()
         return answered(request, status, tuple(headers.items()), raw, truncated=False)
@@ -372,7 +372,7 @@ def test_factors_are_told_in_the_contracts_words() -> None:
     assert ({"factor": "APP"}, {"code": "1"}) == (way.filled[1], way.filled[2])
     assert ("TXT", "sms", "APP") == (
         sca.factors["sms"],
-        word_of(sca, "TXT"),
+        factor_name(sca, "TXT"),
         sca.factors["soft-token"],
     )
 
@@ -424,13 +424,13 @@ def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
     way = walk(*ALL, HOME, access=replace(ACCESS, codes={"sms": right}), code=code)
 
     assert {"code": given} == way.filled[2]
-    assert given == typed(code, "sms", {"sms": right})
+    assert given == code_to_enter(code, "sms", {"sms": right})
 
 
 def test_a_code_that_nobody_knows() -> None:
     """Nothing is typed in for a factor whose code the world did not tell."""
     assert {"code": ""} == walk(*ALL, HOME, access=replace(ACCESS, codes={})).filled[2]
-    assert "000000" == typed(Code.WRONG, "sms", {})
+    assert "000000" == code_to_enter(Code.WRONG, "sms", {})
 
 
 # -- forms ------------------------------------------------------------------------
@@ -583,14 +583,14 @@ def test_a_form_that_goes_to_another_host_gets_nothing() -> None:
     client: Transport = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
     walked = FormsSigner(sca=SCA, transport=client).sign(STEP, ACCESS, Clock())
 
-    assert (Ending.STOPPED, ELSEWHERE) == (walked.ending, walked.why)
+    assert (Ending.STOPPED, OTHER_HOST) == (walked.ending, walked.why)
     assert ["bank.example"] == [one.url.host for one in sent]
 
 
 def test_a_link_to_another_host_is_not_opened() -> None:
     """An answer may name anything as its link."""
     way = walk(LOGIN, approval="https://evil.example/sign")
-    assert (Ending.STOPPED, ELSEWHERE) == (way.walked.ending, way.walked.why)
+    assert (Ending.STOPPED, OTHER_HOST) == (way.walked.ending, way.walked.why)
 
 
 # -- cookies ----------------------------------------------------------------------

@@ -49,10 +49,8 @@ from assay.planning.plan import Plan, count_signatures, plan, restrict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.serve import serving
-from assay.sca.callback_server import CallbackServer, opened
-from assay.sca.manual import ManualSigner, announcement
-from assay.sca.prompt import StderrPrompt, legible
-from assay.sca.protocol import ScreenFlowResult
+from assay.sca.manual import CallbackServer, ManualSigner, announcement, open_callback_server
+from assay.sca.protocol import ScreenFlowResult, StderrPrompt, legible
 from assay.transport.http import HttpClient
 
 NOW = datetime(2026, 9, 16, 10, tzinfo=UTC)
@@ -69,11 +67,11 @@ class Listener:
     counted: list[float] = field(default_factory=list)
     then: Callable[[str], None] = lambda _: None
 
-    def tell(self, text: str) -> None:
+    def show(self, text: str) -> None:
         self.told.append(text)
         self.then(text)
 
-    def left(self, seconds: float) -> None:
+    def countdown(self, seconds: float) -> None:
         self.counted.append(seconds)
 
 
@@ -87,7 +85,7 @@ def token_store(path: str | None = None, after: int = 0, **more: Any) -> Callbac
 
     def pause(event: threading.Event, span: float) -> None:
         if path is not None and next(seconds) == after:
-            one.come(path)
+            one.arrive(path)
 
     one = CallbackServer(callback=CALLBACK, wait=more.pop("wait", 3), pause=pause, **more)
     return one
@@ -95,7 +93,7 @@ def token_store(path: str | None = None, after: int = 0, **more: Any) -> Callbac
 
 def manual(callback_server: CallbackServer, person: Listener | None = None) -> ManualSigner:
     """Return a signer whose request R1 comes back to a known address."""
-    signer = ManualSigner(callback_server=callback_server, person=person or Listener())
+    signer = ManualSigner(callback_server=callback_server, prompt=person or Listener())
     signer.returns("R1", f"{CALLBACK}/r1")
     return signer
 
@@ -153,10 +151,10 @@ def test_others_do_not_resume_it(path: str) -> None:
 def test_nobody_is_let_in_who_is_not_waited_for() -> None:
     """Neither before it is asked for, nor after: a page that is loaded again does nothing."""
     signer = manual(token_store("/r1", after=1))
-    assert not signer.callback_server.come("/r1")
+    assert not signer.callback_server.arrive("/r1")
     assert Ending.CONFIRMED is sign(signer).ending
-    assert not signer.callback_server.come("/r1")
-    assert not signer.callback_server.come("")
+    assert not signer.callback_server.arrive("/r1")
+    assert not signer.callback_server.arrive("")
     with pytest.raises(CannotArrange):
         sign(signer)
 
@@ -205,8 +203,10 @@ def test_what_no_person_is_asked_for(step: Authorise) -> None:
 def test_a_request_that_comes_back_elsewhere() -> None:
     """Where the bank does not lead back here, the person does, and nothing is said of the bank."""
     person, callback_server = Listener(), token_store()
-    callback_server.pause = lambda *_: callback_server.come(urlsplit(address(person.told[-1])).path)
-    walked = sign(ManualSigner(callback_server=callback_server, person=person))
+    callback_server.pause = lambda *_: callback_server.arrive(
+        urlsplit(address(person.told[-1])).path
+    )
+    walked = sign(ManualSigner(callback_server=callback_server, prompt=person))
     assert Ending.CONFIRMED is walked.ending
 
 
@@ -264,8 +264,8 @@ def test_what_is_foretold(count: int, said: str) -> None:
 
 def test_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
     """Where nobody looks at a terminal, there are lines on stderr and no countdown."""
-    StderrPrompt().tell("hello")
-    StderrPrompt().left(3)
+    StderrPrompt().show("hello")
+    StderrPrompt().countdown(3)
     assert ("", "hello\n") == capsys.readouterr()
 
 
@@ -280,10 +280,10 @@ def test_words_beside_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     with Progress(session) as progress:
         assert environment.person is progress
         progress.on_trial(session.plan.trials[0])
-        progress.tell("open [link]https://bank.example/[/link]")
-        progress.left(65)
+        progress.show("open [link]https://bank.example/[/link]")
+        progress.countdown(65)
         assert "waiting for you: 1:05" == progress._bar.tasks[0].description
-        progress.left(0)
+        progress.countdown(0)
         assert "aisp/accounts.available" == progress._bar.tasks[0].description
     environment.close()
     assert "open [link]https://bank.example/[/link]" in screen.getvalue()
@@ -323,7 +323,7 @@ def target(**more: Any) -> Target:
 @pytest.fixture
 def listening() -> Iterator[CallbackServer]:
     """Listen on this machine."""
-    one = opened(target())
+    one = open_callback_server(target())
     yield one
     one.close()
 
@@ -331,7 +331,7 @@ def listening() -> Iterator[CallbackServer]:
 def test_two_signatures_in_a_row(listening: CallbackServer) -> None:
     """Each is resumed by its own browser, while others come to the door."""
     answers: list[int] = []
-    signer = ManualSigner(callback_server=listening, person=Listener())
+    signer = ManualSigner(callback_server=listening, prompt=Listener())
     for request in ("R1", "R2"):
         signer.returns(request, signer.return_address() or "")
     one, two = (signer.addresses[request] for request in ("R1", "R2"))
@@ -343,7 +343,7 @@ def test_two_signatures_in_a_row(listening: CallbackServer) -> None:
 
     for request in ("R1", "R2"):
         thread = threading.Thread(target=visit, args=[request], daemon=True)
-        signer.person.then = lambda text, thread=thread: (
+        signer.prompt.then = lambda text, thread=thread: (
             thread.start() if text.startswith("signature") else None
         )
         walked = sign(signer, replace(STEP, request=request))
@@ -525,8 +525,8 @@ def lay(folder: Path, url: str) -> str:
 class Customer(Listener):
     """Somebody who does what is said, at the sandbox's screens."""
 
-    def tell(self, text: str) -> None:
-        super().tell(text)
+    def show(self, text: str) -> None:
+        super().show(text)
         if text.startswith("signature"):
             threading.Thread(target=self.act, args=[text], daemon=True).start()
 

@@ -14,7 +14,7 @@ import pytest
 
 from assay.binding.encode import HttpRequest
 from assay.errors import TargetError
-from assay.transport.http import MOST, HttpClient
+from assay.transport.http import MAX_BODY, HttpClient
 
 BASE = "https://bank.example/v1"
 
@@ -77,18 +77,20 @@ def test_an_answer() -> None:
     assert ("retry-after", "60") in sent.wire.headers
 
 
-@pytest.mark.parametrize(("size", "cut"), [(MOST, False), (MOST + 1, True), (3 * MOST, True)])
+@pytest.mark.parametrize(
+    ("size", "cut"), [(MAX_BODY, False), (MAX_BODY + 1, True), (3 * MAX_BODY, True)]
+)
 def test_large(size: int, cut: bool) -> None:
     """An answer is read up to four MiB, and what is larger is known to be cut."""
     sent = told(content=b"x" * size).send(get())
-    assert (min(size, MOST), cut) == (len(sent.wire.body), sent.wire.truncated)
+    assert (min(size, MAX_BODY), cut) == (len(sent.wire.body), sent.wire.truncated)
 
 
 def test_endless() -> None:
     """A body without end is left at the bound, and its connection given back."""
     drip = Drip(forever(b"x" * 65_536))
     sent = client(lambda _: httpx.Response(200, stream=drip)).send(get())
-    assert (True, True, MOST // 65_536 + 1) == (sent.wire.truncated, drip.closed, drip.taken)
+    assert (True, True, MAX_BODY // 65_536 + 1) == (sent.wire.truncated, drip.closed, drip.taken)
 
 
 @dataclass
@@ -139,8 +141,8 @@ def test_bomb() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert (MOST, True) == (len(sent.wire.body), sent.wire.truncated)
-    assert peak < 4 * MOST
+    assert (MAX_BODY, True) == (len(sent.wire.body), sent.wire.truncated)
+    assert peak < 4 * MAX_BODY
 
 
 @pytest.mark.parametrize(
@@ -288,7 +290,7 @@ def test_control_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"<html>", b"{", b"\xff\xfe", b'{"now": NaN}', b"[" * 100_000, b" " * (MOST + 10) + b"{}"],
+    [b"<html>", b"{", b"\xff\xfe", b'{"now": NaN}', b"[" * 100_000, b" " * (MAX_BODY + 10) + b"{}"],
 )
 def test_control_is_no_json(content: bytes) -> None:
     """Whoever speaks no JSON there speaks no assay-control, and was not reached."""

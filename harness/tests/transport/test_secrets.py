@@ -1,6 +1,9 @@
-"""The variables that a profile names: all that lack, each with its line, never their values."""
+"""The variables that a target file names: all that are missing, with their lines, without values."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import pytest
 
@@ -28,11 +31,11 @@ fixtures:
 
 
 def target() -> Target:
-    """Read the profile that names four variables."""
+    """Read the target file that names four variables."""
     return read_document(loads(TEXT, "t.yaml"))
 
 
-def test_all_that_lack_are_told_at_once_with_their_lines() -> None:
+def test_all_missing_variables_are_reported_at_once_with_their_lines() -> None:
     """Unset, empty and unsendable variables come together; one that is set does not come."""
     unset = "is not set (export {}=… before the run; secrets are never written in the file)"
     odd = "has a value that cannot be sent in a header (check for a space or line break at its end)"
@@ -49,3 +52,84 @@ def test_only_what_is_named_is_looked_up() -> None:
     """The rest of the environment stays where it is."""
     named = {"T_ALL": "a", "T_KEY": "b", "T_ALICE": "c", "T_BOB": "d"}
     assert named == look_up(target(), {**named, "HOME": "/root"})
+
+
+AUTH_TEXT = """\
+assay: 1
+target: t
+transport: http
+base_url: https://bank.example
+auth:
+  kind: authorization-code
+  token_url: https://b.example/t
+  authorize_url: https://b.example/a
+  redirect_uri: https://c.example/r
+  client_id_env: T_ID
+  client_secret_env: T_SECRET
+  provider: {kind: key, header: X-Key,
+    token_env: T_OWN}
+tls: {certificate_file: c.pem,
+  key_password_env: T_TLS}
+signature: {kind: cavage, key_file: k.pem, key_id: k,
+  key_password_env: T_SEAL}
+fixtures:
+  kind: roles
+  roles:
+    alice: {owns: [],
+      login_env: T_LOGIN,
+      password_env: T_PASSWORD,
+      code_envs: {sms: T_SMS,
+        cap: T_CAP}}
+sca: {kind: forms, screens: [{user: login}]}
+"""
+LINES = {
+    "T_ID": (10, "auth"),
+    "T_SECRET": (11, "auth"),
+    "T_OWN": (13, "auth.provider"),
+    "T_TLS": (15, "tls"),
+    "T_SEAL": (17, "signature"),
+    "T_LOGIN": (22, "fixtures.roles.alice"),
+    "T_PASSWORD": (23, "fixtures.roles.alice"),
+    "T_SMS": (24, "fixtures.roles.alice.code_envs"),
+    "T_CAP": (25, "fixtures.roles.alice.code_envs"),
+}
+
+
+def test_variables_of_authentication_have_lines_too() -> None:
+    """Each variable that is not set is told where it is named, in the order of the file."""
+    target = read_document(loads(AUTH_TEXT, "t.yaml"))
+    with pytest.raises(InputError) as caught:
+        look_up(target, {})
+    assert sorted(
+        f"t.yaml:{line}: {at}: the environment variable {name} is not set"
+        for name, (line, at) in LINES.items()
+    ) == sorted(str(one).partition(" (export")[0] for one in caught.value.problems)
+
+
+def test_only_header_values_are_restricted() -> None:
+    """A password may have any letters; a token that is shown in a header may not."""
+    target = read_document(loads(AUTH_TEXT, "t.yaml"))
+    odd = dict.fromkeys(LINES, "h\u00fcsh \n")
+    with pytest.raises(InputError) as caught:
+        look_up(target, odd)
+    (one,) = caught.value.problems
+    assert (
+        13,
+        "auth.provider: the environment variable T_OWN has a value that cannot be sent in a header",
+    ) == (
+        one.line,
+        one.what,
+    )
+    assert odd | {"T_OWN": "k"} == look_up(target, odd | {"T_OWN": "k", "HOME": "/root"})
+
+
+def test_libraries_for_authentication_are_imported_only_when_needed() -> None:
+    """A run without OAuth, TLS and signatures loads none of the libraries for them."""
+    code = (
+        "import sys, assay.execution.session; from assay.execution.environment import set_up;"
+        "from assay.planning.prepare import prepare; set_up(prepare().target).close();"
+        "print(sorted({'authlib', 'cryptography', 'http_message_signatures', 'httpx'}"
+        " & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]\n" == out.stdout

@@ -70,7 +70,7 @@ def _bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError.one(
-            str(path), f"the file cannot be read: {why}", hint="is the path right?"
+            str(path), f"the file cannot be read: {why}", hint="check the path"
         ) from None
     if len(raw) > MAX_BYTES:
         raise _too_big(str(path))
@@ -89,7 +89,7 @@ def _neighbour(path: Path) -> str:
     except (OSError, ValueError):
         return f"there is no folder {str(path.parent)!r} either"
     hint = did_you_mean(path.name, names)
-    return hint if hint.startswith("did you") else "look at the spelling"
+    return hint if hint.startswith("did you") else "check the spelling"
 
 
 class _Plain(yaml.SafeDumper):

@@ -1,7 +1,7 @@
 """Authentication of a run to a target: certificates, signatures, tokens.
 
-`certificates` reads the files that a target file names before anything is sent, `tls`
-uses them for the connection, `signing` signs each request, and `tokens` keeps the OAuth
-tokens, which `token_endpoint` requests. `diagnostics` finds the line of the target file
-that a refusal is about.
+`setup` opens the channels to a target. `certificates` reads the files that a target file
+names before anything is sent, `tls` uses them for the connection, `signing` signs each
+request, and `tokens` keeps the OAuth tokens, which `oauth` requests. `diagnostics` finds
+the line of the target file that a refusal is about.
 """

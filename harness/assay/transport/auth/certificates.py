@@ -67,54 +67,54 @@ def signing_key(target: Target, secrets: Mapping[str, str]) -> Key:
         InputError: there is none, or it does not fit the algorithm.
 
     """
-    said = target.signature
-    if said is None:
+    settings = target.signature
+    if settings is None:
         raise InputError(
             [problem(target, "signature", what="the target file does not say how calls are signed")]
         )
-    key, wrong = _key(target, "signature", said.key_file, said.key_password_env, secrets)
-    if wrong:
-        raise InputError([wrong])
-    wanted, name = ALGORITHMS.get(said.algorithm, (object, "a key"))
-    if said.algorithm == "ecdsa-p256-sha256" and isinstance(key, ec.EllipticCurvePrivateKey):
+    key, failure = _key(target, "signature", settings.key_file, settings.key_password_env, secrets)
+    if failure:
+        raise InputError([failure])
+    wanted, name = ALGORITHMS.get(settings.algorithm, (object, "a key"))
+    if settings.algorithm == "ecdsa-p256-sha256" and isinstance(key, ec.EllipticCurvePrivateKey):
         fits = isinstance(key.curve, ec.SECP256R1)
     else:
         fits = isinstance(key, wanted)
     if not fits or not isinstance(key, Key):
-        what = f"{said.algorithm} requires {name}; this is another kind of key"
+        what = f"{settings.algorithm} requires {name}; this is another kind of key"
         hint = "set another key_file, or another algorithm"
         raise InputError([problem(target, "signature", "key_file", what=what, hint=hint)])
     return key
 
 
 def _tls(target: Target, secrets: Mapping[str, str], now: datetime) -> Iterator[Problem]:
-    """Yield what is wrong with the trusted authorities and the client certificate."""
-    said = target.tls or Tls()
-    if said.ca_file is not None:
-        _, wrong = _certificates(target, "ca_file", said.ca_file)
-        if wrong:
-            yield wrong
-    if said.certificate_file is None:
+    """Yield the problems of the trusted authorities and the client certificate."""
+    settings = target.tls or Tls()
+    if settings.ca_file is not None:
+        _, failure = _certificates(target, "ca_file", settings.ca_file)
+        if failure:
+            yield failure
+    if settings.certificate_file is None:
         return
-    certificates, wrong = _certificates(target, "certificate_file", said.certificate_file)
-    if wrong:
-        yield wrong
-    elif untimely := _untimely(certificates[0], now):
+    certificates, failure = _certificates(target, "certificate_file", settings.certificate_file)
+    if failure:
+        yield failure
+    elif invalid := _validity_error(certificates[0], now):
         hint = "request a new one"
-        yield problem(target, "tls", "certificate_file", what=untimely, hint=hint)
-    file = said.key_file or said.certificate_file
-    key, wrong = _key(target, "tls", file, said.key_password_env, secrets)
-    if wrong:
-        yield wrong
+        yield problem(target, "tls", "certificate_file", what=invalid, hint=hint)
+    file = settings.key_file or settings.certificate_file
+    key, failure = _key(target, "tls", file, settings.key_password_env, secrets)
+    if failure:
+        yield failure
     elif certificates and _public(key) != certificates[0].public_key():
-        at = "key_file" if said.key_file else "certificate_file"
+        at = "key_file" if settings.key_file else "certificate_file"
         what = "the key does not belong to the certificate"
         hint = "the client's own certificate must come first in certificate_file"
         yield problem(target, "tls", at, what=what, hint=hint)
 
 
-def _untimely(certificate: x509.Certificate, now: datetime) -> str:
-    """Say that a certificate is not valid now; empty if it is."""
+def _validity_error(certificate: x509.Certificate, now: datetime) -> str:
+    """Return why a certificate is not valid now; empty if it is."""
     if now > certificate.not_valid_after_utc:
         return f"the certificate expired on {certificate.not_valid_after_utc:%Y-%m-%d}"
     if now < certificate.not_valid_before_utc:
@@ -125,9 +125,9 @@ def _untimely(certificate: x509.Certificate, now: datetime) -> str:
 def _certificates(
     target: Target, name: str, file: Path
 ) -> tuple[list[x509.Certificate], Problem | None]:
-    raw, wrong = _read(target, ("tls", name), file)
-    if wrong:
-        return [], wrong
+    raw, failure = _read(target, ("tls", name), file)
+    if failure:
+        return [], failure
     try:
         return x509.load_pem_x509_certificates(raw), None
     except ValueError:
@@ -143,13 +143,13 @@ def _key(
     password_env: str | None,
     secrets: Mapping[str, str],
 ) -> tuple[object, Problem | None]:
-    """Read a private key; return it, or what is wrong with it or its password."""
+    """Read a private key; return it, or the problem with it or its password."""
     tls = target.tls or Tls()
     own = section == "signature" or tls.key_file is not None
     at = (section, "key_file" if own else "certificate_file")
-    raw, wrong = _read(target, at, file)
-    if wrong:
-        return None, wrong
+    raw, failure = _read(target, at, file)
+    if failure:
+        return None, failure
     password = secrets[password_env].encode() if password_env else None
     try:
         return load_pem_private_key(raw, password), None
@@ -162,7 +162,7 @@ def _key(
         what = "the key is not encrypted"
         hint = "remove key_password_env"
         return None, problem(target, section, "key_password_env", what=what, hint=hint)
-    except Exception:  # noqa: BLE001 -- of many kinds, and any may quote what it read
+    except Exception:  # noqa: BLE001 -- many kinds, any of which may quote the file
         if password is not None and b"ENCRYPTED" in raw:
             what = f"the password in {password_env} does not decrypt the key in {file.name}"
             return None, problem(target, section, "key_password_env", what=what)

@@ -48,7 +48,7 @@ def open_channels(target: Target, secrets: Mapping[str, str], app: Application |
         key = check(target, secrets)
     client, screens = _embedded(target, app) if app else _networked(target, secrets)
     token_store: TokenStore | None = None
-    if any(one.kind in ISSUING for one in _auths(target)):
+    if any(auth.kind in ISSUING for auth in _auths(target)):
         token_store = TokenStore(target=target, transport=screens, secrets=secrets)
     if target.signature and key is not None:
         from assay.transport.auth.signing import signed  # noqa: PLC0415 -- as above
@@ -74,7 +74,7 @@ def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
 
 
 def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, Transport]:
-    from assay.transport.auth.tls import context, explainer  # noqa: PLC0415 -- only for a network
+    from assay.transport.auth.tls import explainer, tls_context  # noqa: PLC0415 -- only for a network
     from assay.transport.http import HttpClient  # noqa: PLC0415 -- httpx only for a network
 
     fixtures = target.fixtures
@@ -85,10 +85,10 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
         control_key=secrets[fixtures.key_env] if fixtures.key_env else None,
         hosts=target.hosts,
         nearby=target.nearby,
-        tls=context(target, secrets),
+        tls=tls_context(target, secrets),
         explain=explainer(target),
     )
-    return client, client.beyond(*endpoints(target))
+    return client, client.with_hosts(*endpoints(target))
 
 
 def _auths(target: Target) -> Iterator[Auth]:
@@ -99,8 +99,8 @@ def _auths(target: Target) -> Iterator[Auth]:
 
 def endpoints(target: Target) -> tuple[str, ...]:
     """Return the OAuth endpoints, whose hosts need not be the bank's."""
-    said = [one.oauth for one in _auths(target) if one.oauth]
-    return tuple(url for one in said for url in (one.token_url, one.authorize_url) if url)
+    settings = [auth.oauth for auth in _auths(target) if auth.oauth]
+    return tuple(url for oauth in settings for url in (oauth.token_url, oauth.authorize_url) if url)
 
 
 def _common(auth: Auth | None, secrets: Mapping[str, str]) -> Access | None:

@@ -14,16 +14,16 @@ from assay.binding.target import Target
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import problem
 
-__all__ = ["Explain", "context", "explainer"]
+__all__ = ["Explain", "explainer", "tls_context"]
 
 #: Returns the problem of the target file that explains a connection error; None if there
 #: is none.
 Explain: TypeAlias = Callable[[BaseException], Problem | None]
 
 #: OpenSSL's numbers of verification errors.
-EXPIRED, NOT_YET = 10, 9
-UNKNOWN = frozenset({2, 18, 19, 20, 21})
-MISNAMED = frozenset({62, 63, 64})
+EXPIRED, NOT_YET_VALID = 10, 9
+UNTRUSTED = frozenset({2, 18, 19, 20, 21})
+WRONG_NAME = frozenset({62, 63, 64})
 
 #: OpenSSL's names of a peer's errors about our certificate, and their meaning.
 ALERTS: Mapping[str, tuple[str, str]] = {
@@ -43,46 +43,46 @@ ALERTS: Mapping[str, tuple[str, str]] = {
     "DECRYPT_ERROR": ("the target rejects our certificate's key", ""),
 }
 #: Errors of a target that requires a certificate, or another kind of connection.
-WANTED = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
+REQUIRED = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
 
 
-def context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None:
+def tls_context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None:
     """Return the TLS context of connections; None where the target file sets none.
 
     Raises:
         InputError: the files cannot be used together.
 
     """
-    said = target.tls
-    if said is None:
+    settings = target.tls
+    if settings is None:
         return None
     try:
-        if said.ca_file is not None:
-            made = ssl.create_default_context(cafile=said.ca_file)
+        if settings.ca_file is not None:
+            context = ssl.create_default_context(cafile=settings.ca_file)
         else:
-            import httpx  # noqa: PLC0415 -- which authorities are trusted where nothing is said
+            import httpx  # noqa: PLC0415 -- the default authorities
 
-            made = httpx.create_ssl_context(trust_env=False)
-            made.load_default_certs()
-        if said.certificate_file is not None:
+            context = httpx.create_ssl_context(trust_env=False)
+            context.load_default_certs()
+        if settings.certificate_file is not None:
             # A password must be given: without one, OpenSSL asks on the terminal.
-            password = secrets[said.key_password_env] if said.key_password_env else ""
-            made.load_cert_chain(said.certificate_file, said.key_file, password)
+            password = secrets[settings.key_password_env] if settings.key_password_env else ""
+            context.load_cert_chain(settings.certificate_file, settings.key_file, password)
     except (OSError, ValueError):
         what = "the files cannot be used together"
         raise InputError([problem(target, "tls", what=what)]) from None
-    return made
+    return context
 
 
 def explainer(target: Target) -> Explain:
     """Return a function that explains a connection error by a line of this target file."""
 
     def explain(error: BaseException) -> Problem | None:
-        for one in _chain(error):
-            if isinstance(one, ssl.SSLCertVerificationError):
-                return _distrusted(target, one)
-            if isinstance(one, ssl.SSLError):
-                return _refused(target, one.reason or "")
+        for cause in _chain(error):
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                return _untrusted(target, cause)
+            if isinstance(cause, ssl.SSLError):
+                return _refused(target, cause.reason or "")
         return None
 
     return explain
@@ -97,19 +97,19 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _distrusted(target: Target, error: ssl.SSLCertVerificationError) -> Problem:
+def _untrusted(target: Target, error: ssl.SSLCertVerificationError) -> Problem:
     """Say why the target's certificate is not trusted."""
     code = error.verify_code
-    if code in MISNAMED:
+    if code in WRONG_NAME:
         what = "the target's certificate is for another name"
         return problem(target, "base_url", what=what, hint="check which host it is for")
     if code == EXPIRED:
         return problem(target, "base_url", what="the target's certificate has expired")
-    if code == NOT_YET:
+    if code == NOT_YET_VALID:
         what = "the target's certificate is not valid yet"
         return problem(target, "base_url", what=what, hint="check the clock of this machine")
     at = ("tls", "ca_file") if target.tls and target.tls.ca_file else ("base_url",)
-    if code in UNKNOWN:
+    if code in UNTRUSTED:
         what = "the target's certificate comes from an authority that is not trusted"
         hint = "set tls.ca_file to the certificate of the authority"
         return problem(target, *at, what=what, hint=hint)
@@ -117,21 +117,20 @@ def _distrusted(target: Target, error: ssl.SSLCertVerificationError) -> Problem:
 
 
 def _refused(target: Target, reason: str) -> Problem:
-    """Say why the target refused, or why else there was no connection."""
+    """Say why there was no TLS connection."""
     own = target.tls is not None and target.tls.certificate_file is not None
     at = ("tls", "certificate_file") if own else ("tls",) if target.tls else ("base_url",)
     if own:
-        for word, (what, hint) in ALERTS.items():
-            if reason.endswith(f"ALERT_{word}"):
+        for alert, (what, hint) in ALERTS.items():
+            if reason.endswith(f"ALERT_{alert}"):
                 return problem(target, *at, what=what, hint=hint)
-    if reason.endswith(WANTED):
-        if own:
-            what = "the target refuses the connection"
-            hint = "check that it accepts this certificate, and TLS 1.2 or 1.3"
-        else:
-            what = "the target refuses the connection"
-            hint = "it may require a client certificate: set tls.certificate_file"
-        return problem(target, *at, what=what, hint=hint)
+    if reason.endswith(REQUIRED):
+        hint = (
+            "check that it accepts this certificate, and TLS 1.2 or 1.3"
+            if own
+            else "it may require a client certificate: set tls.certificate_file"
+        )
+        return problem(target, *at, what="the target refuses the connection", hint=hint)
     if reason in {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"}:
         what = "the target does not speak TLS on this port"
         return problem(target, "base_url", what=what, hint="use http instead of https?")

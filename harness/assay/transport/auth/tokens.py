@@ -3,7 +3,7 @@
 A token belongs to a customer, or to a TPP itself. It is renewed before it expires by
 the target's clock: with its refresh token, and if that is refused by asking the
 customer again. No refused request is repeated: the endpoint's answer about a client is
-final.
+final. A refusal is explained by the line of the target file that it is about.
 """
 
 from __future__ import annotations
@@ -18,15 +18,24 @@ from assay.binding.encode import Access
 from assay.binding.security import ISSUING
 from assay.binding.target import AuthKind, OAuth, Target
 from assay.errors import CannotArrange, TargetError
-from assay.transport.auth.authorization_code import AuthorizationCode, SignIn, request_code
-from assay.transport.auth.diagnostics import AuthenticationError, place, problem, refusal
-from assay.transport.auth.token_endpoint import Grant, OAuthClient, TokenRefused, ask, renewable
+from assay.transport.auth.diagnostics import AuthenticationError, place, problem
+from assay.transport.auth.oauth import (
+    CLIENT_ERRORS,
+    AuthorizationCode,
+    Grant,
+    OAuthClient,
+    SignIn,
+    TokenRefused,
+    request_code,
+    request_token,
+)
 from assay.transport.protocol import Transport
 
 __all__ = ["TokenRequest", "TokenStore"]
 
 #: The most tokens that are kept: fixtures end, and their customers with them.
 MOST = 1000
+UNAUTHORIZED = 401
 
 _Key: TypeAlias = tuple[bool, str, str]
 
@@ -35,13 +44,13 @@ _Key: TypeAlias = tuple[bool, str, str]
 class TokenRequest:
     """Who needs a token, and what it takes to get one.
 
-    `who` is the customer, `provider` the TPP's credentials as the fixture created them.
-    `now` is the target's clock; `sign_in` takes the customer through the screens.
-    `named` says that it is a certain one of several TPPs.
+    `provider` returns the TPP's credentials as the fixture created them. `now` is the
+    target's clock; `sign_in` takes the customer through the screens. `named` says that
+    the call is made by a particular one of several TPPs.
     """
 
     by_provider: bool
-    who: Access
+    customer: Access
     provider: Callable[[], Access]
     now: datetime
     sign_in: SignIn
@@ -50,7 +59,7 @@ class TokenRequest:
 
 @dataclass(slots=True, kw_only=True)
 class TokenStore:
-    """The tokens of a run. `carrier` is the transport to the endpoints."""
+    """The tokens of a run. `transport` leads to the endpoints."""
 
     target: Target
     transport: Transport
@@ -66,7 +75,7 @@ class TokenStore:
         """Whether the tokens of a party are requested by this store."""
         return self.target.auth.of(by_provider=by_provider).kind in ISSUING
 
-    def token(self, asked: TokenRequest) -> str:
+    def token(self, request: TokenRequest) -> str:
         """Return a token that is valid now.
 
         Raises:
@@ -75,22 +84,25 @@ class TokenStore:
             AuthenticationError: the endpoint, or the customer's bank, refuses.
 
         """
-        party = asked.by_provider
-        said, client = self._said(asked)
-        about = (party, client.id)
-        who = "" if party else "\n".join((asked.who.id or "", asked.who.login or ""))
-        key = (*about, who)
-        held = self.granted.get(key)
-        if held and held.good(asked.now):
+        party = request.by_provider
+        oauth, client = self._settings(request)
+        identity = (party, client.id)
+        customer = request.customer
+        owner = "" if party else "\n".join((customer.id or "", customer.login or ""))
+        key = (*identity, owner)
+        kept = self.granted.get(key)
+        if kept and kept.valid(request.now):
             self.granted.move_to_end(key)
-            return held.token
-        if about in self.refused:
-            raise self.refused[about]
+            return kept.token
+        if identity in self.refused:
+            raise self.refused[identity]
         try:
-            grant = self._renewed(said, client, held, asked) or self._new(said, client, asked)
+            grant = self._refreshed(oauth, client, kept, request) or self._new(
+                oauth, client, request
+            )
         except AuthenticationError as error:
-            if error.hopeless is not None and party not in self.served:
-                self.refused[about] = error
+            if error.party_lost is not None and party not in self.served:
+                self.refused[identity] = error
                 raise
             raise AuthenticationError(error.problem) from None
         self.served.add(party)
@@ -99,89 +111,155 @@ class TokenStore:
             self.granted.popitem(last=False)
         return grant.token
 
-    def _said(self, asked: TokenRequest) -> tuple[OAuth, OAuthClient]:
+    def _settings(self, request: TokenRequest) -> tuple[OAuth, OAuthClient]:
         """Return the target file's settings of a party, and its client credentials."""
-        auth = self.target.auth.of(by_provider=asked.by_provider)
-        said = auth.oauth
-        if said is None or (asked.by_provider and auth.kind is AuthKind.CODE):
+        auth = self.target.auth.of(by_provider=request.by_provider)
+        oauth = auth.oauth
+        if oauth is None or (request.by_provider and auth.kind is AuthKind.CODE):
             # No customer consents to what a TPP does for itself.
             what = "authentication of the TPP's own calls (set `auth.provider` in the target file)"
             raise CannotArrange(what, key=("auth", "provider"))
-        return said, self._client(said, asked)
+        return oauth, self._client(oauth, request)
 
-    def _client(self, said: OAuth, asked: TokenRequest) -> OAuthClient:
-        id_ = said.client_id
-        if said.client_id_env:
-            id_ = self.secrets[said.client_id_env]
-        if asked.by_provider or asked.named or not id_:
-            made = asked.provider()
-            if made.client_id:
-                return OAuthClient(id=made.client_id, secret=made.client_secret, made=True)
-            if asked.named and id_:
+    def _client(self, oauth: OAuth, request: TokenRequest) -> OAuthClient:
+        client_id = oauth.client_id
+        if oauth.client_id_env:
+            client_id = self.secrets[oauth.client_id_env]
+        if request.by_provider or request.named or not client_id:
+            access = request.provider()
+            if access.client_id:
+                return OAuthClient(id=access.client_id, secret=access.client_secret, made=True)
+            if request.named and client_id:
                 raise CannotArrange(
                     "OAuth clients created by a control API"
                     " (set `fixtures.kind` to `control` in the target file)"
                 )
-        if id_:
-            secret = self.secrets[said.client_secret_env] if said.client_secret_env else None
-            return OAuthClient(id=id_, secret=secret)
-        section = place(self.target, by_provider=asked.by_provider)
+        if client_id:
+            secret = self.secrets[oauth.client_secret_env] if oauth.client_secret_env else None
+            return OAuthClient(id=client_id, secret=secret)
+        section = place(self.target, by_provider=request.by_provider)
         what = "client_id is missing: neither the target file nor the fixture provider has one"
-        hint = "add client_id, or client_id_env"
-        found = problem(self.target, *section, what=what, hint=hint)
-        raise AuthenticationError(found, hopeless=asked.by_provider)
+        cause = problem(self.target, *section, what=what, hint="add client_id, or client_id_env")
+        raise AuthenticationError(cause, party_lost=request.by_provider)
 
-    def _renewed(
-        self, said: OAuth, client: OAuthClient, held: Grant | None, asked: TokenRequest
+    def _refreshed(
+        self, oauth: OAuth, client: OAuthClient, old: Grant | None, request: TokenRequest
     ) -> Grant | None:
-        """Request a token without the customer, where there was one before."""
-        refresh = renewable(held, asked.now)
+        """Request a token with the refresh token of the old one, if it has one."""
+        refresh = old.refresh if old and request.now >= old.issued else None
         if refresh is None:
             return None
-        told = self._ask(said, client, "refresh_token", asked, refresh_token=refresh)
-        if isinstance(told, Grant):
-            # An endpoint that returns no other refresh token leaves the old one valid.
-            return told if told.refresh else replace(told, refresh=refresh)
-        return None
+        answer = self._request(oauth, client, "refresh_token", request, refresh_token=refresh)
+        if isinstance(answer, TokenRefused):
+            return None
+        # An endpoint that returns no other refresh token leaves the old one valid.
+        return answer if answer.refresh else replace(answer, refresh=refresh)
 
-    def _new(self, said: OAuth, client: OAuthClient, asked: TokenRequest) -> Grant:
-        kind = self.target.auth.of(by_provider=asked.by_provider).kind
+    def _new(self, oauth: OAuth, client: OAuthClient, request: TokenRequest) -> Grant:
+        kind = self.target.auth.of(by_provider=request.by_provider).kind
         if kind is AuthKind.CLIENT:
-            form = {"scope": said.scope} if said.scope else {}
-            told = self._ask(said, client, "client_credentials", asked, **form)
+            form = {"scope": oauth.scope} if oauth.scope else {}
+            answer = self._request(oauth, client, "client_credentials", request, **form)
         else:
-            section = place(self.target, by_provider=asked.by_provider)
-            agreed = self._agreed(section, said, client, asked)
-            form = {"code": agreed.code, "redirect_uri": said.redirect_uri}
-            if agreed.verifier:
-                form["code_verifier"] = agreed.verifier
-            told = self._ask(said, client, "authorization_code", asked, **form)
-        if isinstance(told, TokenRefused):
-            raise refusal(self.target, said, client, told, by_provider=asked.by_provider)
-        return told
+            consented = self._consented(oauth, client, request)
+            form = {"code": consented.code, "redirect_uri": oauth.redirect_uri}
+            if consented.verifier:
+                form["code_verifier"] = consented.verifier
+            answer = self._request(oauth, client, "authorization_code", request, **form)
+        if isinstance(answer, TokenRefused):
+            raise _refusal(self.target, oauth, client, answer, by_provider=request.by_provider)
+        return answer
 
-    def _agreed(
-        self, section: tuple[str, ...], said: OAuth, client: OAuthClient, asked: TokenRequest
+    def _consented(
+        self, oauth: OAuth, client: OAuthClient, request: TokenRequest
     ) -> AuthorizationCode:
+        """Have the customer consent on the bank's screens."""
+        section = place(self.target, by_provider=request.by_provider)
         try:
-            return request_code(self.target, section, said, client, asked.sign_in)
+            return request_code(self.target, section, oauth, client, request.sign_in)
         except AuthenticationError as error:
-            lost = asked.by_provider if error.nowhere else error.hopeless
-            raise AuthenticationError(error.problem, hopeless=lost) from None
+            lost = request.by_provider if error.unconnected else error.party_lost
+            raise AuthenticationError(error.problem, party_lost=lost) from None
         except TargetError as error:
             what = f"the screens cannot be reached: {error}"
-            found = problem(self.target, *section, "authorize_url", what=what)
-            raise AuthenticationError(found, hopeless=asked.by_provider) from None
+            raise self._unreachable(request, "authorize_url", what) from None
 
-    def _ask(
-        self, said: OAuth, client: OAuthClient, grant: str, asked: TokenRequest, **form: str
+    def _request(
+        self, oauth: OAuth, client: OAuthClient, grant: str, request: TokenRequest, **form: str
     ) -> Grant | TokenRefused:
         try:
-            return ask(self.transport, said, client, grant, asked.now, **form)
+            return request_token(self.transport, oauth, client, grant, request.now, **form)
         except AuthenticationError as error:
-            raise AuthenticationError(error.problem, hopeless=asked.by_provider) from None
+            raise AuthenticationError(error.problem, party_lost=request.by_provider) from None
         except TargetError as error:
-            section = place(self.target, by_provider=asked.by_provider)
             what = f"the token endpoint cannot be reached: {error}"
-            found = problem(self.target, *section, "token_url", what=what)
-            raise AuthenticationError(found, hopeless=asked.by_provider) from None
+            raise self._unreachable(request, "token_url", what) from None
+
+    def _unreachable(self, request: TokenRequest, key: str, what: str) -> AuthenticationError:
+        section = place(self.target, by_provider=request.by_provider)
+        cause = problem(self.target, *section, key, what=what)
+        return AuthenticationError(cause, party_lost=request.by_provider)
+
+
+#: For each error code of RFC 6749, the keys it may be about (the first that the file has
+#: is named), and a hint.
+ABOUT: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "invalid_client": (
+        ("client_secret_env", "client_id_env", "client_id", "client_auth"),
+        "check that the secret is this client's, for this environment, and that client_auth fits",
+    ),
+    "unauthorized_client": (
+        ("client_id_env", "client_id", "kind"),
+        "check that the client is registered for this grant type",
+    ),
+    "invalid_scope": (("scope",), "compare with the scopes in the bank's documentation"),
+    "unsupported_grant_type": (
+        ("kind",),
+        "compare with the grant types in the bank's documentation",
+    ),
+    "unsupported_response_type": (
+        ("kind",),
+        "compare with the grant types in the bank's documentation",
+    ),
+    "invalid_grant": (
+        ("redirect_uri", "kind"),
+        "check that redirect_uri is as registered, and whether the bank requires pkce",
+    ),
+    "invalid_request": (
+        ("client_auth", "pkce", "kind"),
+        "check whether the bank requires pkce, or client_auth: post",
+    ),
+    "access_denied": (("scope", "kind"), "check that this customer may give the consent"),
+}
+
+
+def _refusal(
+    target: Target, oauth: OAuth, client: OAuthClient, refused: TokenRefused, *, by_provider: bool
+) -> AuthenticationError:
+    """Explain a refusal of the token endpoint by a line of the target file."""
+    section = place(target, by_provider=by_provider)
+    error = refused.error
+    if not error and refused.status == UNAUTHORIZED:
+        error = "invalid_client"
+    if error in ABOUT:
+        keys, hint = ABOUT[error]
+        at = (*section, next((key for key in keys if _has(oauth, client, key)), "kind"))
+        what = f"the token endpoint refuses ({refused.error or refused.status})"
+        party_lost = by_provider if error in CLIENT_ERRORS else None
+        return AuthenticationError(
+            problem(target, *at, what=what, hint=hint), party_lost=party_lost
+        )
+    at = (*section, "token_url")
+    if refused.failed:
+        what = f"the token endpoint failed ({refused.why or refused.status})"
+        return AuthenticationError(problem(target, *at, what=what, hint="the endpoint may be down"))
+    what = f"this is not a token endpoint: {refused.why or f'it answers {refused.status}'}"
+    hint = "check the whole URL"
+    return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_provider)
+
+
+def _has(oauth: OAuth, client: OAuthClient, key: str) -> bool:
+    """Whether a key is in the target file, and its value was sent."""
+    if client.made and key.startswith(("client_id", "client_secret")):
+        return False
+    return key == "kind" or bool(getattr(oauth, key))

@@ -34,7 +34,7 @@ from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.transport.embedded import Embedded
-from assay.transport.protocol import nothing
+from assay.transport.protocol import unanswered
 
 pytestmark = pytest.mark.slow
 
@@ -406,7 +406,7 @@ def test_a_missing_answer_is_not_judged(generator, monkeypatch):
     def lost(self, request):
         sent = send(self, request)
         odd = any("schemathesis" in name for name, _ in request.headers)
-        return nothing(request, "it is lost") if odd else sent
+        return unanswered(request, "it is lost") if odd else sent
 
     monkeypatch.setattr(Embedded, "send", lost)
     assert () == examined(generator, "aisp", "balances").findings

@@ -6,8 +6,7 @@ from shutil import copytree
 import pytest
 from click.testing import CliRunner
 
-from assay.cli.serve import command
-from assay.cli.serve_security import ServeSecurity
+from assay.cli.serve import ServeSecurity, command
 from assay.errors import InputError
 from assay.sandbox.app import make_app
 from assay.sandbox.guard.server import Tls

@@ -57,7 +57,7 @@ def tried(target: Target) -> str:
     finally:
         environment.close()
     assert str(caught.value) == str(again.value)
-    assert caught.value.nowhere
+    assert caught.value.unconnected
     return str(caught.value).partition("bank.yaml:")[2]
 
 
@@ -97,7 +97,7 @@ def test_an_expired_certificate_that_went_out(
     read: Callable[[str], Target], bank: Tls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours may expire on the way, too: then the bank says so, and the line is the same."""
-    monkeypatch.setattr("assay.transport.auth.certificates._untimely", lambda *_: "")
+    monkeypatch.setattr("assay.transport.auth.certificates._validity_error", lambda *_: "")
     with serving(make_app(), tls=bank) as url:
         target = read(TEXT.format(url=url) + f"tls: {OURS.replace('NAME', 'expired')}\n")
         said = tried(target)

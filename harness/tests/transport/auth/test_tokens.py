@@ -19,7 +19,7 @@ from assay.history import Ending, Wire
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.auth.tokens import TokenRequest, TokenStore
-from assay.transport.protocol import Delivery, answered, nothing
+from assay.transport.protocol import Delivery, answered, unanswered
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BACK = "https://tpp.example/cb"
@@ -50,8 +50,8 @@ SECRETS = {"T_SECRET": "hush&hush", "T_OTHER": "hushed"}
 ALICE, BOB = Access(login="alice", password="hidden", id="c1"), Access(login="bob", password="b")
 
 
-def token(name: str, **more: Any) -> tuple[int, dict[str, Any]]:
-    return 200, {"access_token": name, "token_type": "Bearer", "expires_in": 900, **more}
+def token(name: str, **fields: Any) -> tuple[int, dict[str, Any]]:
+    return 200, {"access_token": name, "token_type": "Bearer", "expires_in": 900, **fields}
 
 
 def refused(error: str, status: int = 400) -> tuple[int, dict[str, Any]]:
@@ -73,7 +73,7 @@ class Endpoint:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, str):
-            return nothing(request, answer)
+            return unanswered(request, answer)
         status, body = answer
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         return answered(request, status, (), raw, truncated=False)
@@ -124,26 +124,26 @@ def token_store(read: Callable[[str], Target]) -> Callable[..., tuple[TokenStore
 
 
 def customer(
-    who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **more: Any
+    who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **fields: Any
 ) -> TokenRequest:
     return TokenRequest(
         by_provider=False,
-        who=who,
-        provider=more.pop("provider", Access),
+        customer=who,
+        provider=fields.pop("provider", Access),
         now=now,
         sign_in=sign_in or Screens(),
-        **more,
+        **fields,
     )
 
 
-def third_party(now: datetime = NOW, made: Access | None = None, **more: Any) -> TokenRequest:
+def third_party(now: datetime = NOW, made: Access | None = None, **fields: Any) -> TokenRequest:
     return TokenRequest(
         by_provider=True,
-        who=ALICE,
+        customer=ALICE,
         provider=lambda: made or Access(),
         now=now,
         sign_in=Screens(lambda _: pytest.fail("no customer is asked")),
-        **more,
+        **fields,
     )
 
 
@@ -311,7 +311,7 @@ def test_a_client_that_nobody_gives(
     one, endpoint = token_store(text=text)
     said = told(one, customer())
     assert "bank.yaml:5: auth: client_id is missing: neither the target file nor" in str(said)
-    assert said.hopeless is False
+    assert said.party_lost is False
     assert [] == endpoint.asked
 
 
@@ -395,7 +395,7 @@ def test_refusals(
     one, _ = token_store(answer, token("t1"))
     error = told(one, customer())
     assert said in str(error)
-    assert (False if lost else None) is error.hopeless
+    assert (False if lost else None) is error.party_lost
 
 
 def test_what_was_said_of_a_client_stays_said(
@@ -416,7 +416,7 @@ def test_nothing_is_lost_once_something_was_given(
     """A refusal after tokens were given is no reason to give up, and is asked about again."""
     one, endpoint = token_store(token("t1"), refused("invalid_client", 401), token("t2"))
     assert "t1" == one.token(customer())
-    assert told(one, customer(BOB)).hopeless is None
+    assert told(one, customer(BOB)).party_lost is None
     assert "t2" == one.token(customer(BOB))
     assert 3 == len(endpoint.asked)
 
@@ -463,7 +463,7 @@ def test_screens_that_come_to_nothing(
     assert said in str(error)
     # What no customer was asked about is the same for all of them.
     same = "shows no screens" in said or "auth.scope" in said
-    assert (False if same else None) is error.hopeless
+    assert (False if same else None) is error.party_lost
     assert [] == endpoint.asked
 
 
@@ -478,7 +478,7 @@ def test_screens_that_cannot_be_reached(
     one, _ = token_store()
     error = told(one, customer(sign_in=dry_target))
     assert "8: auth.authorize_url: the screens cannot be reached: cannot connect" in str(error)
-    assert error.hopeless is False
+    assert error.party_lost is False
 
 
 def test_tokens_are_not_kept_for_ever(

@@ -1,4 +1,4 @@
-"""Lines of a target file: what is written is what is read, and comments stay comments."""
+"""The YAML writer: what it writes is read back equal, and comments stay comments."""
 
 import pytest
 
@@ -15,7 +15,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_text_is_read_as_it_was(text):
-    """As a value, in brackets and as a key, whatever YAML might take it for."""
+    """A text is read back equal as a value, in brackets and as a key."""
     value = {"a": text, "b": [text, {"c": text}]}
     entries = [
         YamlEntry(key="whole", value=text, why="because"),
@@ -36,10 +36,12 @@ def test_a_reason_cannot_leave_its_comment():
 
 
 def test_what_is_missing_is_a_comment_with_an_example():
-    """A key below which all is missing is a comment, too: it would be nothing."""
+    """A key with only gaps below it is a comment, too."""
     entries = [
-        YamlEntry(key="a", below=(gap("b", "where it is", "/b"),)),
-        YamlEntry(key="c", below=(gap("d", "where it is", "/d"), YamlEntry(key="e", value=1))),
+        YamlEntry(key="a", below=(gap("b", what="where it is", example="/b"),)),
+        YamlEntry(
+            key="c", below=(gap("d", what="where it is", example="/d"), YamlEntry(key="e", value=1))
+        ),
     ]
     assert [
         "# a:",

@@ -1,4 +1,4 @@
-"""Schemas that are put together mean what their parts mean."""
+"""Combined schemas accept exactly what their parts accept together."""
 
 from decimal import Decimal
 
@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from assay.binding.pointer import MISSING, find, put
-from assay.openapi.schemas import either, filled, found, over, ready, typed, unique, within
+from assay.openapi.schemas import (
+    all_of,
+    any_of,
+    filled,
+    in_request,
+    in_response,
+    ready,
+    typed,
+    unique,
+)
 
 NAMES = st.sampled_from(["a", "b", "0", "1", "01", "~/"])
 LEAVES = st.sampled_from([None, True, False, 0, 1, "", "x", [], {}])
@@ -28,7 +37,7 @@ PARTS = st.sampled_from(
     ]
 )  # fmt: skip
 SCHEMAS = PARTS | st.builds(
-    lambda pointer, part, required: found(pointer, part, required=required),
+    lambda pointer, part, required: in_response(pointer, part, required=required),
     POINTERS, PARTS, st.booleans(),
 )  # fmt: skip
 settings.register_profile(
@@ -45,16 +54,16 @@ def fits(value, schema):
 @given(VALUES, st.lists(SCHEMAS, min_size=1, max_size=3))
 @example(1, [{"const": 1}, {"const": True}])
 def test_what_is_laid_over_one_another_is_all_of_them(value, schemas):
-    """A value fits the whole if, and only if, it fits each."""
-    assert all(fits(value, one) for one in schemas) == fits(value, over(*schemas))
+    """A value fits `all_of` if, and only if, it fits each schema."""
+    assert all(fits(value, one) for one in schemas) == fits(value, all_of(*schemas))
 
 
 @MANY
 @given(VALUES, st.lists(SCHEMAS, min_size=1, max_size=3))
 @example(True, [{"const": 1}, {"const": True}])
 def test_either_is_one_of_them(value, schemas):
-    """A value fits if, and only if, it fits one."""
-    assert any(fits(value, one) for one in schemas) == fits(value, either(schemas))
+    """A value fits `any_of` if, and only if, it fits one schema."""
+    assert any(fits(value, one) for one in schemas) == fits(value, any_of(schemas))
 
 
 @MANY
@@ -62,33 +71,33 @@ def test_either_is_one_of_them(value, schemas):
 @example([0, 1], "/01", {"const": 1}, True)
 @example({"1": 1}, "/1", {"const": 1}, True)
 def test_found_is_what_the_pointer_finds(value, pointer, part, required):
-    """What a pointer finds fits, or it finds nothing where nothing need be."""
+    """What a pointer finds must fit; it may find nothing unless the value is required."""
     there = find(value, pointer)
     right = not required if there is MISSING else fits(there, part)
-    assert right == fits(value, found(pointer, part, required=required))
+    assert right == fits(value, in_response(pointer, part, required=required))
 
 
 @MANY
 @given(LEAVES, POINTERS, PARTS, st.booleans())
 def test_within_is_what_is_put_there(value, pointer, part, required):
-    """A body fits that has a value where it is put, and one without it if it may lack it."""
+    """A body with the value at the pointer fits, and one without it unless it is required."""
     if not pointer:
         return
     body = {}
     put(body, pointer, value)
-    schema = within(pointer, part, required=required)
+    schema = in_request(pointer, part, required=required)
     assert fits(value, part) == fits(body, schema)
     assert (not required) == fits({}, schema)
 
 
 def test_a_place_far_down_a_list_is_not_described():
-    """Nobody's pointer makes a document without end."""
-    assert {"properties": {"7000000000": {"const": 1}}} == found("/7000000000", {"const": 1})
+    """A pointer with a huge index makes no huge schema."""
+    assert {"properties": {"7000000000": {"const": 1}}} == in_response("/7000000000", {"const": 1})
 
 
 @pytest.mark.parametrize("value", [True, 1, 2.5, Decimal("1.5"), "x", [1], {"a": 1}])
 def test_a_value_has_its_type_and_is_filled(value):
-    """The type of a value fits it, and filled leaves out null and what is empty of that type."""
+    """A value fits its type; `filled` excludes null and the empty value of the type."""
     schema = filled(typed(value))
     assert fits(ready(value), schema)
     assert not fits(None, schema)
@@ -96,19 +105,19 @@ def test_a_value_has_its_type_and_is_filled(value):
 
 
 def test_what_has_no_type_is_filled_if_it_is_something():
-    """Where no value is known, null and the empty text are no values."""
+    """Without a known type, `filled` excludes null and the empty text."""
     assert {} == typed(None)
     assert [False, False, True] == [fits(one, filled({})) for one in (None, "", 0)]
 
 
 def test_numbers_are_written_as_numbers():
-    """Decimal numbers lose their class, and only that."""
+    """`ready` turns decimals into plain numbers of the same value."""
     assert {"a": [1, 1.5, {"b": "1.0"}]} == ready(
         {"a": (Decimal("1.0"), Decimal("1.5"), {"b": "1.0"})}
     )
 
 
 def test_a_name_that_is_taken_gets_a_number():
-    """The first that is free."""
+    """`unique` returns the first free name."""
     assert "a" == unique("a", ["b"])
     assert "a.3" == unique("a", ["a", "a.2"])

@@ -1,4 +1,4 @@
-"""What a pointer may have meant, on literal answers: by its name, by its looks, or nothing."""
+"""Suggestions for wrong pointers on literal answers: by name, by value, or none."""
 
 import pytest
 
@@ -33,17 +33,17 @@ ANSWER = {
     ],
 )
 def test_what_was_meant(wanted, fits, named, meant):
-    """The likest name that looks right is meant, and a lone thing that does, where that may be."""
+    """The most similar name with a fitting value is suggested, or the only fitting value."""
     assert meant == suggest([ANSWER], wanted, fits, named=named)
 
 
 def test_pointers_into_an_answer_are_escaped():
-    """A name with a slash or a tilde in it is pointed at as the standard has it."""
+    """Slashes and tildes in names are escaped as in RFC 6901."""
     assert ("/a~1b/~0", "deep") in list(members(ANSWER))
 
 
 def test_a_hostile_answer_costs_little():
-    """So many members are looked at and no more, so deep and no deeper; long names are nobody's."""
+    """The search is bounded in members, depth and length of names."""
     wide = {str(n): n for n in range(100_000)}
     assert 2_000 == len(list(members(wide)))
     deep: dict[str, object] = {}
@@ -63,7 +63,7 @@ def test_a_hostile_answer_costs_little():
     ],
 )
 def test_the_nearest_word(word, known, found):
-    """A word is taken for the likest known one, if it is like any."""
+    """The most similar known word is returned, if any is similar enough."""
     assert found == nearest(word, known)
 
 
@@ -80,5 +80,5 @@ def test_the_nearest_word(word, known, found):
     ],
 )
 def test_what_looks_like_a_link(value, link):
-    """A URL or a path does; other texts, and what is no text, do not."""
+    """URLs and paths are links; other texts and values are not."""
     assert link is is_link(value)

@@ -1,20 +1,37 @@
-"""What every format shows of a violated or inconclusive obligation.
+"""What every format shows: cards of findings, results by reason, and results by clause.
 
-A `Card` has the sentence of the contract, its source, what was expected and seen, the
-variation sent, the redacted exchanges and the command that reproduces it. `card_lines`
-writes it as plain text for terminal and JUnit.
+A `Card` shows one violated or inconclusive obligation: the sentence of the contract, its
+source, what was expected and seen, the variation sent, the redacted exchanges and the
+command that reproduces it. `card_lines` writes it as plain text for terminal and JUnit.
+
+A `Group` has the unverified obligations with one reason, which usually names what is
+missing and the key of the target file that provides it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from assay.contract.model import Source
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.report.sanitize import bounded
-from assay.report.values import Headers, ReportedExchange, ReportedResult
+from assay.report.values import (
+    ENDED,
+    Headers,
+    PlannedObligation,
+    Report,
+    ReportedExchange,
+    ReportedResult,
+)
 from assay.report.wording import counted
+
+#: What to do about a reason, by a word in it.
+ADVICE: tuple[tuple[str, str], ...] = (
+    (ENDED, "complete the run"),
+    ("budget", "raise `budget` in the target file, or run again when it is renewed"),
+    ("person", "run with a person present who signs"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +69,11 @@ class Card:
     reproduce: str
 
 
-def card(result: ReportedResult) -> Card:
+def make_card(result: ReportedResult) -> Card:
     """Return the card of a result."""
     planned = result.planned
-    against = [one for one in result.evidence if one.agreement is not Agreement.AGREES]
-    recorded = {one.n for one in result.exchanges}
+    against = [item for item in result.evidence if item.agreement is not Agreement.AGREES]
+    recorded = {exchange.n for exchange in result.exchanges}
     return Card(
         id=planned.id,
         standing=result.standing,
@@ -67,9 +84,9 @@ def card(result: ReportedResult) -> Card:
         statement=planned.says,
         description=planned.asks,
         sources=planned.sources,
-        # Findings do not say that another trial than the planned one showed it.
+        # Only the reason says that another trial than the planned one showed it.
         reason=result.reason if result.trial or not against else "",
-        findings=tuple(_finding(one) for one in against),
+        findings=tuple(map(_finding, against)),
         exchanges=result.exchanges,
         missing=tuple(n for n in result.cites if n not in recorded),
         reproduce=result.reproduce,
@@ -91,45 +108,45 @@ def source_text(source: Source) -> str:
     return f"{place}: “{source.text}”" if source.text else place
 
 
-def card_lines(one: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]:
+def card_lines(card: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]:
     """Yield a card as lines of plain text, without its title.
 
     `exchanges` is the largest number of exchanges, `body` the largest number of characters
     of a body.
     """
-    yield from _sentences(one)
-    for exchange in one.exchanges[:exchanges]:
+    yield from _sentences(card)
+    for exchange in card.exchanges[:exchanges]:
         yield ""
         yield exchange_title(exchange)
         yield from exchange_lines(exchange, body=body)
-    for note in notes(one, shown=exchanges):
+    for note in notes(card, shown=exchanges):
         yield f"({note})"
-    if one.reproduce:
+    if card.reproduce:
         yield ""
-        yield f"reproduce  {one.reproduce}"
+        yield f"reproduce  {card.reproduce}"
 
 
-def _sentences(one: Card) -> Iterator[str]:
-    yield f"contract   {one.statement}"
-    if one.description:
-        yield f"facet      {one.description}"
-    for source in one.sources:
+def _sentences(card: Card) -> Iterator[str]:
+    yield f"contract   {card.statement}"
+    if card.description:
+        yield f"facet      {card.description}"
+    for source in card.sources:
         yield f"source     {source_text(source)}"
-    if one.reason:
-        yield f"reason     {one.reason}"
-    for finding in one.findings:
+    if card.reason:
+        yield f"reason     {card.reason}"
+    for finding in card.findings:
         yield f"expected   {finding.expected}"
         yield f"seen       {finding.seen}"
         if finding.variation:
             yield f"variation  {finding.variation}"
 
 
-def notes(one: Card, *, shown: int) -> Iterator[str]:
+def notes(card: Card, *, shown: int) -> Iterator[str]:
     """Yield what the evidence cites and the card does not show."""
-    if len(one.exchanges) > shown:
-        more = counted(len(one.exchanges) - shown, "more exchange")
+    if len(card.exchanges) > shown:
+        more = counted(len(card.exchanges) - shown, "more exchange")
         yield f"and {more} in the JSON report"
-    for number in one.missing:
+    for number in card.missing:
         yield f"exchange {number} is cited, but missing from the journal"
 
 
@@ -162,3 +179,69 @@ def _message(headers: Headers, text: str, sign: str, limit: int) -> Iterator[str
         yield sign
         for line in bounded(text, limit).split("\n"):
             yield f"{sign} {line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Obligations that share a reason, and what to do about it, if known."""
+
+    reason: str
+    advice: str
+    results: tuple[ReportedResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseRow:
+    """A clause with the results of all its facets, in plan order."""
+
+    contract: str
+    clause: str
+    kind: str
+    statement: str
+    results: tuple[ReportedResult, ...]
+
+
+def by_reason(results: Iterable[ReportedResult]) -> tuple[Group, ...]:
+    """Group by reason, the largest group first, ties in plan order."""
+    members: dict[str, list[ReportedResult]] = {}
+    for result in results:
+        members.setdefault(reason_of(result), []).append(result)
+    groups = (
+        Group(reason=reason, advice=advice(reason), results=tuple(results_))
+        for reason, results_ in members.items()
+    )
+    return tuple(sorted(groups, key=lambda group: -len(group.results)))
+
+
+def reason_of(result: ReportedResult) -> str:
+    """Return the reason of the verdict, or that of the plan if the verdict has none."""
+    return result.reason or result.planned.reason or "no reason was recorded"
+
+
+def advice(reason: str) -> str:
+    """Return what to do about a reason, or '' where the reason itself says it."""
+    return next((hint for keyword, hint in ADVICE if keyword in reason), "")
+
+
+def by_clause(report: Report) -> tuple[ClauseRow, ...]:
+    """Return every clause with its facets in plan order, without the open points."""
+    by: dict[tuple[str, str], list[ReportedResult]] = {}
+    for result in report.results:
+        if not is_open_point(result.planned):
+            key = (result.planned.contract, result.planned.clause)
+            by.setdefault(key, []).append(result)
+    return tuple(
+        ClauseRow(
+            contract=contract,
+            clause=clause,
+            kind=members[0].planned.kind,
+            statement=members[0].planned.says,
+            results=tuple(members),
+        )
+        for (contract, clause), members in by.items()
+    )
+
+
+def is_open_point(planned: PlannedObligation) -> bool:
+    """Whether this is a point that the source document leaves open."""
+    return planned.kind == Standing.UNSPECIFIED.value

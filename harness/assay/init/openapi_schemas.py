@@ -1,0 +1,200 @@
+"""Schemas of an OpenAPI document as leaves with JSON pointers, and names as words.
+
+A schema is flattened into leaves: names, types, formats and values, as far as a guess needs
+them. Alternatives (`oneOf`, `anyOf`, `if` and `then`) are merged. Depth and number are
+bounded, because a schema may refer to itself. Names are compared as words, so that
+`account-id`, `accountId` and `account_ids` match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from assay.init.safe_load import ForeignDocument, mapping, sequence, text
+
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+#: Words that do not distinguish names.
+_STOP_WORDS = re.compile(r"an?|and|by|for|from|get|i[ns]|list|new|o[fnr]|post|put|read|the|to")
+#: Names that can be written into a file.
+_NAME = re.compile(r"[!-~]{1,200}")
+#: How much of a foreign text a comment shows, in characters.
+_SHOWN = 100
+
+
+@cache
+def words(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case and in the singular."""
+    return tuple(_singular(one.lower()) for one in _PART.findall(name[:400]))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > len("ties"):
+        return word[:-3] + "y"
+    plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if plural and len(word) > len("abs") else word
+
+
+def distinctive_words(names: Iterable[str]) -> frozenset[str]:
+    """Return the words of names and sentences without stop words."""
+    every = (word for name in names for word in words(name))
+    return frozenset(word for word in every if not _STOP_WORDS.fullmatch(word))
+
+
+def similarity(one: Iterable[str], other: Iterable[str]) -> float:
+    """Return the share of words that two sets have in common, from 0 to 1."""
+    first, second = frozenset(one), frozenset(other)
+    return len(first & second) / len(first | second) if first | second else 0.0
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name can be written into a file as it is: one printable word of ASCII."""
+    return bool(_NAME.fullmatch(name))
+
+
+def printable(text: str) -> str:
+    """Return a foreign text as a comment can show it: one line, printable and short."""
+    line = "".join(one if one.isprintable() else " " for one in text[: 4 * _SHOWN])
+    line = " ".join(line.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+#: The step from a list to each of its elements.
+EACH = "*"
+MOST_LEAVES = 2_000
+MOST_DEPTH = 10
+#: Longer values and pointers are ignored.
+MOST_VALUE, MOST_POINTER = 200, 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaLeaf:
+    """One part of a value: `steps` lead to it, `kind` is its type, empty if unknown.
+
+    Objects and lists are leaves too, before what is in them. `words` are its allowed or
+    exemplary values.
+    """
+
+    steps: tuple[str, ...]
+    kind: str = ""
+    form: str = ""
+    values: tuple[str, ...] = ()
+    fixed: bool = False
+    description: str = ""
+    required: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the part itself."""
+        return next((one for one in reversed(self.steps) if one != EACH), "")
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the name."""
+        return words(self.name)
+
+    @property
+    def path(self) -> frozenset[str]:
+        """The words of the name and of all names above it."""
+        return frozenset(word for step in self.steps for word in words(step))
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer; for an element of a list, that of the first one."""
+        steps = ("0" if one == EACH else one for one in self.steps)
+        return "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in steps)
+
+    def below(self, steps: tuple[str, ...]) -> SchemaLeaf | None:
+        """Return the leaf relative to another part, or None if it is not below that part."""
+        if self.steps[: len(steps)] != steps or len(self.steps) == len(steps):
+            return None
+        return replace(self, steps=self.steps[len(steps) :])
+
+
+def leaves(document: ForeignDocument, schema: object) -> tuple[SchemaLeaf, ...]:
+    """Return all parts that a value of a schema may have, the value itself first."""
+    found: dict[tuple[str, ...], SchemaLeaf] = {}
+    for leaf in _walk(document, schema, (), required=True):
+        known = found.get(leaf.steps)
+        found[leaf.steps] = leaf if known is None else _both(known, leaf)
+        if len(found) >= MOST_LEAVES:
+            break
+    return tuple(found.values())
+
+
+def _both(one: SchemaLeaf, other: SchemaLeaf) -> SchemaLeaf:
+    return replace(
+        one,
+        kind=one.kind or other.kind,
+        form=one.form or other.form,
+        values=tuple(dict.fromkeys((*one.values, *other.values))),
+        fixed=one.fixed or other.fixed,
+        description=one.description or other.description,
+        required=one.required or other.required,
+    )
+
+
+def _walk(
+    document: ForeignDocument, schema: object, steps: tuple[str, ...], *, required: bool
+) -> Iterator[SchemaLeaf]:
+    """Yield leaves in the order of the document, once for each schema that has them."""
+    stack = [(schema, steps, required)]
+    turns = 0
+    while stack and turns < 4 * MOST_LEAVES:
+        turns += 1
+        schema, steps, required = stack.pop()
+        node = document.at(schema)
+        yield _leaf(node, steps, required=required)
+        if len(steps) < MOST_DEPTH:
+            stack += reversed([*_inner(node, steps, required=required)])
+
+
+def _inner(
+    node: dict[str, Any], steps: tuple[str, ...], *, required: bool
+) -> Iterator[tuple[object, tuple[str, ...], bool]]:
+    needed = {text(one) for one in sequence(node.get("required"))}
+    for name, below in mapping(node.get("properties")).items():
+        if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
+            yield below, (*steps, name), required and name in needed
+    for word in ("allOf", "oneOf", "anyOf"):
+        for below in sequence(node.get(word)):
+            yield below, steps, required and word == "allOf"
+    for word in ("if", "then", "else"):
+        if word in node:
+            yield node[word], steps, False
+    if "items" in node:
+        yield node["items"], (*steps, EACH), False
+
+
+def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
+    fixed = [text(node["const"])] if "const" in node else []
+    fixed += [text(one) for one in sequence(node.get("enum"))]
+    examples = [text(node[name]) for name in ("default", "example") if name in node]
+    examples += [text(one) for one in sequence(node.get("examples"))]
+    return SchemaLeaf(
+        steps=steps,
+        kind=_kind(node),
+        form=text(node.get("format")) or text(node.get("pattern")),
+        values=_usable((*fixed, *examples)),
+        fixed=bool(fixed),
+        description=text(node.get("description")),
+        required=required,
+    )
+
+
+def _kind(node: dict[str, Any]) -> str:
+    """Return the type of a schema, or what its members imply; empty if unknown."""
+    kind: Any = node.get("type")
+    kinds = [text(one) for one in (kind if isinstance(kind, list) else [kind])]
+    if any(kinds):
+        return next((one for one in kinds if one and one != "null"), "")
+    return "object" if "properties" in node else "array" if "items" in node else ""
+
+
+def _usable(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values that can be written into a file, each once."""
+    every = dict.fromkeys(one for one in values if one != "null")
+    return tuple(one for one in every if one.isprintable() and 0 < len(one) <= MOST_VALUE)

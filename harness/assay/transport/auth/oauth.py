@@ -1,0 +1,284 @@
+"""OAuth 2.0 (RFC 6749): the authorization code flow, and requests to a token endpoint.
+
+Authlib encodes the requests; our own transport sends each once. Answers are untrusted:
+they are validated, and of a refusal only the error codes of the RFC are ever repeated.
+For an authorization code, the signer operates the bank's screens as the customer. The
+code is read from the redirect, which is not followed; a state other than ours ends the
+flow.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from typing import Any, TypeAlias, cast
+from urllib.parse import parse_qs, quote_plus, urlsplit
+
+from assay.binding.decode import SERVER_ERRORS, body_of
+from assay.binding.encode import HttpRequest
+from assay.binding.target import ClientAuth, OAuth, Target
+from assay.history import Wire
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.diagnostics import AuthenticationError, problem
+from assay.transport.protocol import Transport, sendable
+
+__all__ = [
+    "CLIENT_ERRORS",
+    "AuthorizationCode",
+    "Grant",
+    "OAuthClient",
+    "SignIn",
+    "TokenRefused",
+    "request_code",
+    "request_token",
+]
+
+OK = 200
+REFUSALS = range(400, 600)
+#: The longest token that is accepted, in characters, and the longest lifetime of one.
+LONGEST_TOKEN = 8192
+LONGEST_LIFETIME = timedelta(days=3650)
+#: How long before its expiry a token is renewed; at most a tenth of its lifetime.
+MARGIN = timedelta(seconds=30)
+
+#: Error codes that concern the client, and so every call of the party.
+CLIENT_ERRORS = frozenset(
+    [
+        "invalid_client",
+        "unauthorized_client",
+        "invalid_scope",
+        "unsupported_grant_type",
+        "unsupported_response_type",
+    ]
+)
+#: The error codes of RFC 6749; no other text of an endpoint is repeated.
+ERROR_CODES = CLIENT_ERRORS | {
+    "access_denied",
+    "invalid_grant",
+    "invalid_request",
+    "server_error",
+    "temporarily_unavailable",
+}
+
+#: Takes the customer through the screens, starting at a link, and returns the result.
+SignIn: TypeAlias = Callable[[str], ScreenFlowResult]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthClient:
+    """The credentials of a client; `made` says that the fixture provider created it."""
+
+    id: str
+    secret: str | None = None
+    made: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A token that was issued; `expires` is None where the endpoint gave no lifetime."""
+
+    token: str
+    issued: datetime
+    expires: datetime | None = None
+    refresh: str | None = None
+
+    def valid(self, now: datetime) -> bool:
+        """Whether it is still valid; the clock of a fixture may also have gone back."""
+        if now < self.issued:
+            return False
+        if self.expires is None:
+            return True
+        return now < self.expires - min(MARGIN, (self.expires - self.issued) / 10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRefused:
+    """A refusal: `error` is an error code of RFC 6749, or empty; `why` a sentence.
+
+    `failed` says that the endpoint itself failed, which is no fault of the target file;
+    `status` is 0 when no answer came.
+    """
+
+    status: int
+    error: str = ""
+    why: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationCode:
+    """The code that the bank issued; `verifier` proves that this client requested it (PKCE)."""
+
+    code: str
+    verifier: str = ""
+
+
+def request_token(
+    transport: Transport, oauth: OAuth, client: OAuthClient, grant: str, now: datetime, **form: str
+) -> Grant | TokenRefused:
+    """Request a token once.
+
+    Raises:
+        TargetError: no connection to the endpoint is possible.
+
+    """
+    delivery = transport.send(_token_request(oauth, client, grant, form))
+    if delivery.trouble:
+        return TokenRefused(status=0, why=delivery.trouble, failed=True)
+    return _read_token(delivery.wire, now)
+
+
+def _token_request(
+    oauth: OAuth, client: OAuthClient, grant: str, form: Mapping[str, str]
+) -> HttpRequest:
+    # Authlib is imported only where OAuth is used: the import is slow.
+    from authlib.oauth2.rfc6749.parameters import prepare_token_request  # noqa: PLC0415
+
+    headers = [
+        ("Accept", "application/json"),
+        ("Content-Type", "application/x-www-form-urlencoded"),
+    ]
+    credentials: dict[str, str] = {}
+    if oauth.client_auth is ClientAuth.BASIC:
+        # Each is form-encoded first (RFC 6749, 2.3.1).
+        pair = f"{quote_plus(client.id)}:{quote_plus(client.secret or '')}"
+        headers.append(("Authorization", f"Basic {b64encode(pair.encode()).decode()}"))
+    else:
+        credentials["client_id"] = client.id
+        if oauth.client_auth is ClientAuth.POST and client.secret:
+            credentials["client_secret"] = client.secret
+    body: str = prepare_token_request(grant, **form, **credentials)
+    return HttpRequest(
+        method="POST", url=oauth.token_url, headers=tuple(headers), body=body.encode("ascii")
+    )
+
+
+def _read_token(wire: Wire, now: datetime) -> Grant | TokenRefused:
+    body = body_of(wire)
+    answer = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    if wire.status != OK:
+        error = answer.get("error")
+        known = error if isinstance(error, str) and error in ERROR_CODES else ""
+        failed = wire.status in SERVER_ERRORS
+        return TokenRefused(status=wire.status, error=known, failed=failed)
+    token, token_type = answer.get("access_token"), answer.get("token_type", "bearer")
+    if not isinstance(token, str) or not token:
+        return TokenRefused(status=wire.status, why="its answer has no access_token")
+    if len(token) > LONGEST_TOKEN or not sendable(token):
+        return TokenRefused(status=wire.status, why="its token cannot be sent in a header")
+    if not isinstance(token_type, str) or token_type.lower() != "bearer":
+        return TokenRefused(status=wire.status, why="its token is not a bearer token (token_type)")
+    lifetime, refresh = _lifetime(answer.get("expires_in")), answer.get("refresh_token")
+    return Grant(
+        token=token,
+        issued=now,
+        expires=now + lifetime if lifetime is not None else None,
+        refresh=refresh if isinstance(refresh, str) and refresh else None,
+    )
+
+
+def _lifetime(expires_in: object) -> timedelta | None:
+    """Return how long a token is valid; endpoints send the seconds as a number or as text."""
+    if isinstance(expires_in, bool) or not isinstance(expires_in, int | str):
+        return None
+    if len(str(expires_in)) > 12:  # noqa: PLR2004 -- more digits than any lifetime has
+        return None
+    try:
+        seconds = int(expires_in)
+    except ValueError:
+        return None
+    return min(timedelta(seconds=seconds), LONGEST_LIFETIME) if seconds > 0 else None
+
+
+def request_code(
+    target: Target, section: tuple[str, ...], oauth: OAuth, client: OAuthClient, sign_in: SignIn
+) -> AuthorizationCode:
+    """Have the customer consent, and return the code.
+
+    Raises:
+        CannotArrange: there is no signer for the screens.
+        AuthenticationError: the flow ended without a code, or with another state.
+
+    """
+    from authlib.oauth2.rfc6749 import parameters  # noqa: PLC0415 -- only for OAuth
+    from authlib.oauth2.rfc7636 import create_s256_code_challenge  # noqa: PLC0415
+
+    state, verifier = token_urlsafe(24), token_urlsafe(48) if oauth.pkce else ""
+    proof = {}
+    if verifier:
+        # Authlib has no type annotations.
+        challenge = cast("Callable[[str], str]", create_s256_code_challenge)(verifier)
+        proof = {"code_challenge": challenge, "code_challenge_method": "S256"}
+    link: str = parameters.prepare_grant_uri(
+        oauth.authorize_url,
+        client.id,
+        "code",
+        redirect_uri=oauth.redirect_uri,
+        scope=oauth.scope,
+        state=state,
+        **proof,
+    )
+    result = sign_in(link)
+    redirect = result.redirected or ""
+    if not redirect:
+        raise _stopped(target, section, result)
+    if not _same_address(redirect, oauth.redirect_uri):
+        what = "the customer was redirected elsewhere"
+        raise AuthenticationError(problem(target, *section, "redirect_uri", what=what))
+    query = parse_qs(urlsplit(redirect).query, keep_blank_values=True)
+    if query.get("state") != [state]:
+        what = "the redirect has another state than was sent: the code is not used"
+        raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
+    if "error" in query:
+        raise _denied(target, section, query["error"][0])
+    codes = query.get("code", [""])
+    if len(codes) != 1 or not codes[0]:
+        what = "the redirect has no code"
+        raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
+    return AuthorizationCode(code=codes[0], verifier=verifier)
+
+
+def _same_address(redirect: str, redirect_uri: str) -> bool:
+    """Whether a redirect leads to this address, whatever its query is."""
+    try:
+        actual, expected = urlsplit(redirect), urlsplit(redirect_uri)
+    except ValueError:
+        return False
+    return (actual.scheme, actual.netloc.lower(), actual.path or "/") == (
+        expected.scheme,
+        expected.netloc.lower(),
+        expected.path or "/",
+    )
+
+
+def _denied(target: Target, section: tuple[str, ...], error: str) -> AuthenticationError:
+    code = error if error in ERROR_CODES else "not an error code of RFC 6749"
+    key = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error, "authorize_url")
+    what = f"the bank refused the authorization ({code})"
+    by_provider = False if error in CLIENT_ERRORS else None
+    return AuthenticationError(problem(target, *section, key, what=what), party_lost=by_provider)
+
+
+def _stopped(
+    target: Target, section: tuple[str, ...], result: ScreenFlowResult
+) -> AuthenticationError:
+    """Explain why the screens did not lead to the redirect."""
+    status = result.wire.status
+    if not result.screens and status in REFUSALS:
+        what = f"the bank shows no screens ({status})"
+        hint = "check that the client is registered with this redirect_uri and scope"
+        cause = problem(target, *section, "authorize_url", what=what, hint=hint)
+        # The screens never opened, so it is the same for all customers.
+        return AuthenticationError(cause, party_lost=None if status in SERVER_ERRORS else False)
+    if not result.screens:
+        what = f"no screen matches sca.screens ({result.why or status})"
+        hint = "list the fields of each form in sca.screens"
+        return AuthenticationError(problem(target, *section, "authorize_url", what=what, hint=hint))
+    what = f"the screens did not lead to redirect_uri: {result.why or f'they ended with {status}'}"
+    hint = (
+        f"filled in: {', '.join(result.screens)}; check the login, and that sca.screens is complete"
+    )
+    return AuthenticationError(problem(target, "sca", "screens", what=what, hint=hint))

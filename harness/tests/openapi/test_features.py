@@ -1,0 +1,69 @@
+"""The export by binding feature: whatever is bound is in the document, or has a reason."""
+
+import copy
+import json
+
+import pytest
+
+from assay.binding.features import BINDING_FEATURES
+from assay.binding.join import bind
+from assay.binding.read import find_target, read_document
+from assay.contract.files.load import dump, load, loads
+from assay.contract.parse import find_contract, parse_contract
+from assay.openapi import document
+
+CONTRACTS = tuple(parse_contract(find_contract(name)) for name in ("aisp", "pis"))
+#: What the sandbox leaves as it is in the contract, bound otherwise for one operation.
+BOUND = {
+    "method": "POST",
+    "path": "/all-accounts",
+    "aliases": ["/account-list"],
+    "headers": {"Accept-Language": "en"},
+    "queries": {"view": "full"},
+    "template": {"view": "full"},
+    "outcomes": {"accepted": [{"statuses": [203]}]},
+}
+#: Features that the document does not show, each with the reason.
+NOT_EXPORTED = {
+    "headers": "sent with every call, whatever the contract says",
+    "queries": "sent with every call, whatever the contract says",
+    "template": "sent with every call, whatever the contract says",
+    "credentials": "no bank may accept them",
+    "id": "used by the harness alone, to fill in arguments",
+}
+
+
+@pytest.fixture
+def data():
+    """Return the data of a target file that binds every feature."""
+    data = load(find_target("sandbox")).data
+    data["operations"]["accounts"] |= BOUND
+    data["operations"]["accounts"]["item"] |= {"id": "/resourceId", "volatile": ["/seen"]}
+    return data
+
+
+def drop(section, key):
+    """Remove a key from a mapping; NAME stands for every name."""
+    first, *rest = key
+    for name in list(section) if first == "NAME" else [first]:
+        if name in section and rest:
+            drop(section[name], rest)
+        else:
+            section.pop(name, None)
+
+
+def exported(data):
+    """Return the document for the data of a target file, as text."""
+    target = read_document(loads(dump(data)))
+    return json.dumps(document(bind(CONTRACTS, target), target))
+
+
+@pytest.mark.parametrize("feature", BINDING_FEATURES)
+def test_what_is_bound_is_in_the_document(feature, data):
+    """Without the key of the feature, the document says less; or there is a reason."""
+    before = exported(data)
+    without = copy.deepcopy(data)
+    for operation in without["operations"].values():
+        drop(operation, BINDING_FEATURES[feature].place("", "NAME")[2:])
+    assert data != without
+    assert (before != exported(without)) is (feature not in NOT_EXPORTED)
