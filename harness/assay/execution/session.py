@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from assay.binding.encode import Access
@@ -28,6 +29,7 @@ from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
+from assay.rules.rule import evidence_of
 from assay.transport.auth.diagnostics import AuthenticationError
 
 
@@ -189,7 +191,7 @@ class Session:
         stopped = self.environment.guard.stopped
         if stopped:
             driven = ProbeRun(history=History(), stopped=stopped)
-            return driven, judge(applied.kind.check, trial.settles, driven, ())
+            return driven, judge(partial(evidence_of, applied.kind), trial.settles, driven, ())
         self.journal.redactor.begin()
 
         driven = run_probe(
@@ -203,7 +205,7 @@ class Session:
         if driven.stopped and stopped:
             driven = replace(driven, stopped=stopped, shortage=None)
         return driven, judge(
-            applied.kind.check,
+            partial(evidence_of, applied.kind),
             trial.settles,
             driven,
             clauses_of(self.plan.contracts[trial.contract]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
+from assay.rules.rule import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 STORIES = "stories"
@@ -263,7 +265,7 @@ def replay(session: Session, plan: Plan, kept: RecordedSequence) -> None:
         item = next(one for one in plan.items if one.obligation.id == name)
         applied = plan.ruled[kept.contract][item.obligation.clause]
         (verdict,) = judge(
-            applied.kind.check,
+            partial(evidence_of, applied.kind),
             (item.obligation,),
             driven,
             clauses_of(plan.contracts[kept.contract]),

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
+from assay.errors import KindError, did_you_mean
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_contract
@@ -25,6 +26,22 @@ from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_c
 if TYPE_CHECKING:
     from assay.contract.files.document import Finding, Pointer
     from assay.rules.schema_pieces import SchemaPiece
+
+#: What a target file can bind at an operation, and what a facet can require of it.
+FEATURES: Final = (
+    "key",
+    "on",
+    "field",
+    "state",
+    "argument",
+    "other",
+    "mode",
+    "value",
+    "links",
+    "approval",
+    "aliases",
+    "credentials",
+)
 
 #: A running probe: it yields steps and receives the reply to each.
 Script: TypeAlias = Generator[Step, Reply, None]
@@ -34,10 +51,11 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class BindingRequirement:
     """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is what has to stand at the operation in a target file: `key`, `on`, `field` or
-    `state` of its `item`; `argument`, or `other`, the second value of one; `mode`, `value`,
-    `links`, `approval`, `aliases` or `credentials`. `name` says which argument, field, mode or
-    value is meant. `if_missing` is the verdict where the target does not bind it.
+    `feature` is one of `FEATURES`, the keys of an operation in a target file: `key`,
+    `on`, `field` or `state` of its `item`; `argument`, or `other`, the second value of one;
+    `mode`, `value`, `links`, `approval`, `aliases` or `credentials`. `name` says which
+    argument, field, mode or value is meant. `if_missing` is the verdict where the target does
+    not bind it.
     """
 
     operation: str
@@ -305,6 +323,24 @@ class Kind:
     def daily_limits(self) -> Mapping[str, int]:
         """Return how many calls a day without the customer the clause allows, by operation."""
         return {}
+
+
+def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[Evidence]:
+    """Yield the evidence of a kind's check, or of its check of the TPP.
+
+    Raises:
+        KindError: the evidence is for a facet that the kind does not have.
+
+    """
+    own = kind.tpp_facet()
+    facets = kind.facets() if not tpp else [own] if own else []
+    known = {facet.id for facet in facets}
+    for evidence in kind.check_tpp(history) if tpp else kind.check(history):
+        if evidence.facet not in known:
+            hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
+            what = f"the check of kind {kind.name!r} yields evidence for"
+            raise KindError(f"{what} {evidence.facet!r}, which is none of its facets ({hint})")
+        yield evidence
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

@@ -40,7 +40,7 @@ from assay.history import (
 )
 from assay.judging.verdict import Evidence, Standing, weigh
 from assay.rules.kinds import installed, kind_of
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, evidence_of
 from assay.testing.histories import START, Bank, exchange, history
 from assay.transport.embedded import Application
 
@@ -89,11 +89,15 @@ def judge(kind: Kind, bank: Callable[[], Bank]) -> dict[str, Standing]:
     """Play every scenario of a clause against a new bank, and return each facet's verdict.
 
     Evidence counts for the facets of its own scenario only, as in a run.
+
+    Raises:
+        KindError: the check yields evidence for a facet that the kind does not have.
+
     """
     facets = [each for each in kind.facets() if not each.not_applicable_because]
     trials = dict.fromkeys(each.scenario.id for each in facets)
     found: dict[str, list[Evidence]] = {
-        id_: list(kind.check(play(kind, id_, bank()).history)) for id_ in trials
+        id_: list(evidence_of(kind, play(kind, id_, bank()).history)) for id_ in trials
     }
     return {
         facet.id: weigh(each for each in found[facet.scenario.id] if each.facet == facet.id)[0]

@@ -24,7 +24,7 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.rules.rule import Kind
+from assay.rules.rule import Kind, evidence_of
 
 #: The moment at which literal histories and scripted banks begin.
 START = datetime(2026, 9, 16, 8, 0, tzinfo=UTC)
@@ -122,8 +122,12 @@ def evidence(kind: Kind, history: History, *, tpp: bool = False) -> list[str]:
 
     A text is the facet, the agreement and the numbers of the exchanges, for example
     `returned disagrees 1,2`. With `tpp` it is the check of the TPP's side.
+
+    Raises:
+        KindError: the check yields evidence for a facet that the kind does not have.
+
     """
     return [
         f"{each.facet} {each.agreement.value} {','.join(map(str, each.exchanges))}"
-        for each in (kind.check_tpp if tpp else kind.check)(history)
+        for each in evidence_of(kind, history, tpp=tpp)
     ]

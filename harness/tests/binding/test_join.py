@@ -14,7 +14,7 @@ from assay.binding.target import Sca, ScaKind, Waiver
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.rules.rule import BindingRequirement
+from assay.rules.rule import FEATURES, BindingRequirement
 
 SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
 
@@ -153,7 +153,8 @@ def test_a_reason_names_the_key_that_is_missing() -> None:
 def test_a_requirement_says_which_features_there_are() -> None:
     """Who writes a kind elsewhere finds the words where they are used."""
     said = BindingRequirement.__doc__ or ""
-    assert [] == [name for name in BINDING_FEATURES if f"`{name}`" not in said]
+    assert {*FEATURES} == {*BINDING_FEATURES}
+    assert [] == [name for name in FEATURES if f"`{name}`" not in said]
 
 
 def test_waivers() -> None:
