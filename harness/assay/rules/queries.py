@@ -53,12 +53,12 @@ class PageWalk:
         return frozenset(item.key for item in self.items if item.key is not None)
 
     @property
-    def nameless(self) -> bool:
+    def has_unnamed_items(self) -> bool:
         """Whether some item has no key, so that nothing can be said of all."""
         return any(item.key is None for item in self.items)
 
 
-def walks(history: History, operation: str) -> Iterator[PageWalk]:
+def page_walks(history: History, operation: str) -> Iterator[PageWalk]:
     """Put the pages of each plain question to an operation together."""
     open_walks: list[list[Exchange]] = []
     named: dict[tuple[str, str], list[list[Exchange]]] = {}
@@ -80,7 +80,7 @@ def walks(history: History, operation: str) -> Iterator[PageWalk]:
         yield PageWalk(pages=tuple(pages))
 
 
-def kinds(history: History, contract: Contract) -> Mapping[str, str]:
+def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
     """Return the resource of every key that a roster or a list has named."""
     known: dict[str, str] = {}
     for event in history.events:
@@ -94,7 +94,7 @@ def kinds(history: History, contract: Contract) -> Mapping[str, str]:
     return known
 
 
-def served(history: History, *, present: bool = True) -> frozenset[tuple[str, str]]:
+def served_operations(history: History, *, present: bool = True) -> frozenset[tuple[str, str]]:
     """Return (subject, operation) pairs that were answered at least once, plainly."""
     return frozenset(
         (one.call.subject, one.call.operation)
@@ -126,7 +126,9 @@ def question(call: Call) -> tuple[str, str, str]:
     return call.subject, call.operation, repr(sorted(call.arguments.items()))
 
 
-def answered(history: History, *, present: bool = True) -> frozenset[tuple[str, str, str]]:
+def answered_questions(
+    history: History, *, present: bool = True
+) -> frozenset[tuple[str, str, str]]:
     """Return the questions that were answered at least once, plainly."""
     return frozenset(
         question(one.call)
@@ -135,7 +137,7 @@ def answered(history: History, *, present: bool = True) -> frozenset[tuple[str, 
     )
 
 
-def fresh(history: History) -> frozenset[str]:
+def fresh_subjects(history: History) -> frozenset[str]:
     """Return the subjects for whom nothing was done before the history began."""
     return frozenset(name for name, subject in history.subjects.items() if subject.fresh)
 
@@ -147,7 +149,7 @@ def doubt(evidence: Evidence, why: str) -> Evidence:
     return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
 
 
-def failed(exchange: Exchange) -> bool:
+def target_failed(exchange: Exchange) -> bool:
     """Whether the target itself failed (a 5xx answer)."""
     outcome = exchange.outcome
     return isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER
@@ -213,7 +215,7 @@ def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
 UNAUTHENTICATED = 401
 
 
-def earliest(now: datetime, days: int, zone: ZoneInfo | None) -> date:
+def oldest_date(now: datetime, days: int, zone: ZoneInfo | None) -> date:
     """Return the oldest date that "up to N days" can still mean at `now`.
 
     With no zone known, the widest reading of "today" is taken.

@@ -9,7 +9,7 @@ from assay.rules.queries import describe
 KEPT, BROKEN, OPEN = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 
 
-def say(
+def tpp_evidence(
     duty: str, agreement: Agreement, exchange: Exchange, owed: str, done: str, *others: int
 ) -> Evidence:
     """Return evidence of whether a call met a duty; `others` are the calls that it rests on."""

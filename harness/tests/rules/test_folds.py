@@ -26,7 +26,7 @@ from assay.rules.state.consents import Consents
 
 
 def walked(*events):
-    return [one.numbers for one in queries.walks(history(*events), "accounts")]
+    return [one.numbers for one in queries.page_walks(history(*events), "accounts")]
 
 
 def test_pages_that_nobody_named_belong_to_no_walk():
@@ -60,16 +60,16 @@ def test_a_walk_ended_only_where_every_page_was_served():
     """A failed page, and one that names another, end nothing."""
     for last, ended in ((listed(), True), (listed(next="3"), False), (NO, False), (FAILED, False)):
         events = history(ask("accounts", listed(next="2")), ask("accounts", last, follow="2"))
-        (walk,) = queries.walks(events, "accounts")
+        (walk,) = queries.page_walks(events, "accounts")
 
         assert ended is walk.ended
 
 
 def test_a_walk_knows_its_keys_and_whether_one_is_missing():
     """Items without a key count as items all the same."""
-    (walk,) = queries.walks(history(ask("accounts", listed("A1", item()))), "accounts")
+    (walk,) = queries.page_walks(history(ask("accounts", listed("A1", item()))), "accounts")
 
-    assert ({"A1"}, True, 2) == (walk.keys, walk.nameless, len(walk.items))
+    assert ({"A1"}, True, 2) == (walk.keys, walk.has_unnamed_items, len(walk.items))
 
 
 def test_the_roster_says_what_a_thing_is_before_any_list_does():
@@ -80,7 +80,7 @@ def test_the_roster_says_what_a_thing_is_before_any_list_does():
         ask("accounts", listed(item("X1", resource="vault"), item("X2"), item(resource="card"))),
     )
 
-    assert {"A1": "account", "C1": "card"} == queries.kinds(events, AISP)
+    assert {"A1": "account", "C1": "card"} == queries.resources_by_key(events, AISP)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def consents(*events):
     state = Consents(grant=AISP.operations["consents"])
     for event in history(*events).exchanges:
         state.note(event)
-    return sorted(state.sure("psu")), sorted(state.perhaps("psu"))
+    return sorted(state.certain("psu")), sorted(state.possible("psu"))
 
 
 @pytest.mark.parametrize(
@@ -155,4 +155,4 @@ def test_without_a_grant_nobody_ever_consents():
     (event,) = history(consent("A1")).exchanges
 
     assert not state.note(event)
-    assert card("C1").key not in state.perhaps("psu")
+    assert card("C1").key not in state.possible("psu")

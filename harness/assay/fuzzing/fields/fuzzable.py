@@ -129,7 +129,7 @@ def _requested(
         ways=every,
         moments=spoken.moments if Capability.CLOCK in offered else (),
         read=read if read in spelt else None,
-        varied=tuple(one for one in around.changed if others.get(one) is not None),
+        varied=tuple(one for one in around.changeable_arguments if others.get(one) is not None),
         signs=Capability.SCA in offered,
         inquires=Capability.EFFECTS in offered,
     )

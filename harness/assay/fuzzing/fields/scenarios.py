@@ -22,7 +22,7 @@ from assay.fuzzing.sequences.abstract_step import AbstractStep, OwnedRef, Relati
 from assay.fuzzing.sequences.actions import SELF
 from assay.fuzzing.sequences.shrink import Story
 from assay.history import Arrange, Authorise, Call, Inquire
-from assay.rules.lifecycle.request_steps import AHEAD
+from assay.rules.lifecycle.request_steps import DAYS_AHEAD
 
 #: The most pages read of each question.
 PAGES = 3
@@ -167,8 +167,8 @@ class _Tale:
         given: dict[str, Json] = {}
         if create.owned:
             given[create.owned] = OwnedRef(SELF, self.teller.ordinary[0])
-        if create.due and lifecycle.due(mode):
-            given[create.due.argument] = RelativeDay(AHEAD)
+        if create.due and lifecycle.is_deferred(mode):
+            given[create.due.argument] = RelativeDay(DAYS_AHEAD)
         return Call(operation=create.id, subject=SELF, arguments=given, mode=mode)
 
     def create(self, bend: Bend, also: Bend, control: Call) -> None:
@@ -185,14 +185,18 @@ class _Tale:
         if due is None:
             return call
         given = {name: one for name, one in call.arguments.items() if name != due.argument}
-        day = {due.argument: RelativeDay(AHEAD)} if self.spoken.lifecycle.due(call.mode) else {}
+        day = (
+            {due.argument: RelativeDay(DAYS_AHEAD)}
+            if self.spoken.lifecycle.is_deferred(call.mode)
+            else {}
+        )
         return replace(call, arguments={**given, **day})
 
     def about(self, way: Mutation, bend: Bend, made: int | None) -> None:
         """Make a varied call about a request, beside the same call without variation."""
         lifecycle = self.spoken.lifecycle
         if made is None or way.operation is not lifecycle.read:
-            made = self.teller.tell(self.request(lifecycle.changeable))
+            made = self.teller.tell(self.request(lifecycle.changeable_mode))
         plain = Call(
             operation=way.operation.id,
             subject=SELF,

@@ -44,7 +44,7 @@ class Registrations:
         """Return since when a subject has known a value, as far as the history tells."""
         return self.first.get((subject, argument, repr(value)))
 
-    def others(self, subject: str, argument: str, value: Json) -> bool:
+    def registered_by_another(self, subject: str, argument: str, value: Json) -> bool:
         """Whether somebody else has registered a value."""
         who = self.who.get((argument, repr(value)), set())
         return len(who) > (subject in who)
@@ -56,20 +56,20 @@ class DecidedRequest:
 
     lifecycle: Lifecycle
     request: Instance
-    known: Registrations
+    registrations: Registrations
 
 
-def nothing(_life: Lifecycle, _subject: Subject, _call: Call) -> Part[None]:
+def prepare_nothing(_life: Lifecycle, _subject: Subject, _call: Call) -> Part[None]:
     """Prepare nothing."""
     yield from ()
 
 
-def unasked(call: Call) -> Call:
+def unchanged_call(call: Call) -> Call:
     """Ask as usual."""
     return call
 
 
-def unsigned(how: Authorise) -> Authorise:
+def unchanged_signature(how: Authorise) -> Authorise:
     """Sign as usual."""
     return how
 
@@ -84,30 +84,30 @@ class Point:
     """
 
     name: str
-    says: str
+    description: str
     value: Value
-    near: Callable[[Value], float]
-    prepare: Callable[[Lifecycle, Subject, Call], Part[None]] = nothing
-    ask: Callable[[Call], Call] = unasked
-    sign: Callable[[Authorise], Authorise] = unsigned
+    distance: Callable[[Value], float]
+    prepare: Callable[[Lifecycle, Subject, Call], Part[None]] = prepare_nothing
+    ask: Callable[[Call], Call] = unchanged_call
+    sign: Callable[[Authorise], Authorise] = unchanged_signature
     needs: frozenset[Capability] = frozenset()
-    wants: tuple[BindingRequirement, ...] = ()
+    requires: tuple[BindingRequirement, ...] = ()
     segments: tuple[str, ...] = ()
 
     @property
     def prepared(self) -> bool:
         """Whether anything has to be prepared for it."""
-        return self.prepare is not nothing
+        return self.prepare is not prepare_nothing
 
     @property
     def asked(self) -> bool:
         """Whether the request itself is another for it."""
-        return self.ask is not unasked
+        return self.ask is not unchanged_call
 
 
-def words(points: Sequence[Point]) -> str:
+def describe(points: Sequence[Point]) -> str:
     """Say what stands at some points."""
-    return ", ".join(one.says for one in points)
+    return ", ".join(one.description for one in points)
 
 
 class Atom(Protocol):
@@ -124,12 +124,12 @@ class Atom(Protocol):
         ...
 
     @property
-    def stem(self) -> str:
+    def id_prefix(self) -> str:
         """How the ids of its points begin."""
         ...
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says, in a few words."""
         ...
 

@@ -60,7 +60,7 @@ def control(table: Table, row: DecisionRow) -> Control | None:
 
 def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost]]:
     given = frozenset(need for point in row.points for need in point.needs)
-    spelt = {want for point in row.points for want in point.wants}
+    spelt = {want for point in row.points for want in point.requires}
     for place, input_ in enumerate(table.inputs):
         mine = row.points[place]
         for point in input_.points:
@@ -71,7 +71,7 @@ def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost
             other = mine.prepared or point.prepared
             two = needs(Capability.TWO_PSU) if other else needs()
             extra = (two | point.needs) - given
-            more = len(extra) + len(set(point.wants) - spelt)
+            more = len(extra) + len(set(point.requires) - spelt)
             same = not (mine.asked or point.asked)
             yield (
                 Control(
@@ -95,7 +95,7 @@ Values = tuple[Value | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bearing:
+class RowMatch:
     """What a request says: how the condition comes out, and the rows that it is about.
 
     One row where the result is known; where it is not, all that it may be about.
@@ -111,7 +111,7 @@ def look(table: Table, seen: DecidedRequest) -> Values:
     return tuple(table.atoms[one.atoms[0]].look(seen) for one in table.inputs)
 
 
-def bearing(table: Table, values: Values) -> Bearing:
+def match_rows(table: Table, values: Values) -> RowMatch:
     """Return what a request with these values is about."""
     truths = _truths(table, values)
     result = holds(table.expression, [truths[n] for n in range(len(table.atoms))])
@@ -126,14 +126,14 @@ def bearing(table: Table, values: Values) -> Bearing:
     ]
     if result is None:
         maybe = tuple(row for row in fits if _same(row, stands))
-        return Bearing(result=None, rows=maybe, exact=False)
+        return RowMatch(result=None, rows=maybe, exact=False)
     fits = [row for row in fits if row.result is result]
     best = max(fits, key=lambda row: _shared(row, stands), default=None)
     exact = best is not None and all(
-        point is not None and point is mine and point.near(value) == 0
+        point is not None and point is mine and point.distance(value) == 0
         for point, mine, value in zip(stands, best.points, values, strict=True)
     )
-    return Bearing(result=result, rows=(best,) if best else (), exact=exact)
+    return RowMatch(result=result, rows=(best,) if best else (), exact=exact)
 
 
 def _truths(table: Table, values: Values) -> Mapping[int, bool | None]:
@@ -152,7 +152,7 @@ def _point(input_: Input, value: Value, truths: Mapping[int, bool | None]) -> Po
         for point, slice_ in zip(input_.points, input_.slices, strict=True)
         if all(truth in (None, mine) for truth, mine in zip(here, slice_, strict=True))
     ]
-    return min(alike, key=lambda point: point.near(value), default=None)
+    return min(alike, key=lambda point: point.distance(value), default=None)
 
 
 def _shared(row: DecisionRow, stands: Sequence[Point | None]) -> int:

@@ -86,7 +86,7 @@ def _decided(
     return None if None in found else not by
 
 
-def tell(expression: Expression, words: Sequence[str]) -> str:
+def describe(expression: Expression, words: Sequence[str]) -> str:
     """Write a condition down, given the words of each atom."""
     match expression:
         case AtomRef(atom):
@@ -102,5 +102,5 @@ def tell(expression: Expression, words: Sequence[str]) -> str:
 
 
 def _inner(part: Expression, words: Sequence[str]) -> str:
-    text = tell(part, words)
+    text = describe(part, words)
     return f"({text})" if isinstance(part, All | Any) else text

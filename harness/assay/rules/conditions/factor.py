@@ -38,12 +38,12 @@ class Factor:
         """It is about no argument."""
 
     @property
-    def stem(self) -> str:
+    def id_prefix(self) -> str:
         """The same for all factors."""
         return "factor"
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says."""
         return f"signed with {self.factor}"
 
@@ -86,9 +86,9 @@ def _point(factor: str | None, segments: tuple[str, ...]) -> Point:
 
     return Point(
         name=factor or "other",
-        says=f"it is signed with {factor or 'any factor'}",
+        description=f"it is signed with {factor or 'any factor'}",
         value=factor,
-        near=near,
+        distance=near,
         sign=_with(factor),
         segments=segments,
     )

@@ -21,7 +21,7 @@ Pair: TypeAlias = tuple[Assignment, Assignment]
 BEGINNINGS = 16
 
 
-def showing(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
+def pairs_by_atom(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
     """Return for each atom all pairs that show it, among the assignments that there are."""
     atoms = range(len(next(iter(results), ())))
     return tuple(
@@ -36,7 +36,7 @@ def showing(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
     )
 
 
-def chosen(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
+def choose_pairs(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
     """Choose one pair for each atom that can be shown, with few assignments in all."""
     shared = Counter(assignment for pairs in showing_ for pair in pairs for assignment in pair)
     every = [

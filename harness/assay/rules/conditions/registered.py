@@ -54,12 +54,12 @@ class IsRegistered:
         return f"registration of {self.argument}"
 
     @property
-    def stem(self) -> str:
+    def id_prefix(self) -> str:
         """The argument's name."""
         return self.argument
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says."""
         return f"{self.argument} registered > {self.hours} h"
 
@@ -76,28 +76,28 @@ class IsRegistered:
         return (
             Point(
                 name="unregistered",
-                says=f"{name} was never registered",
+                description=f"{name} was never registered",
                 value=Age(),
-                near=lambda seen: _none(seen, another=False),
+                distance=lambda seen: _none(seen, another=False),
             ),
             Point(
                 name="by-another",
-                says=f"{name} was registered by another customer only",
+                description=f"{name} was registered by another customer only",
                 value=Age(another=True),
-                near=lambda seen: _none(seen, another=True),
+                distance=lambda seen: _none(seen, another=True),
                 prepare=_by_another(name, limit + LONG),
                 needs=needs(Capability.REGISTRATIONS, Capability.TWO_PSU),
-                wants=fields.want(self.lifecycle, "argument", name),
+                requires=fields.require(self.lifecycle, "argument", name),
             ),
             *(
                 Point(
                     name=word,
-                    says=f"{name} was registered {_told(age)} before",
+                    description=f"{name} was registered {_told(age)} before",
                     value=Age(least=age, most=age),
-                    near=_between(first, last),
+                    distance=_between(first, last),
                     prepare=_by_customer(name, age),
                     needs=needs(Capability.REGISTRATIONS),
-                    wants=fields.want(self.lifecycle, "argument", name),
+                    requires=fields.require(self.lifecycle, "argument", name),
                 )
                 for word, age, first, last in tried
             ),
@@ -119,13 +119,13 @@ class IsRegistered:
         value = request.arguments.get(self.argument)
         if subject is None or value is None:
             return None
-        another = seen.known.others(subject.name, self.argument, value)
-        since = seen.known.since(subject.name, self.argument, value)
+        another = seen.registrations.registered_by_another(subject.name, self.argument, value)
+        since = seen.registrations.since(subject.name, self.argument, value)
         if since is None:
             return Age(another=another) if subject.fresh else None
         signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
-        open_ended = seen.lifecycle.due(request.mode) or not subject.fresh
+        open_ended = seen.lifecycle.is_deferred(request.mode) or not subject.fresh
         return Age(
             least=min(moments) - since,
             most=EVER if open_ended else max(moments) - since,

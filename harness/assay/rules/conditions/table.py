@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from assay.rules.conditions import pairs
 from assay.rules.conditions.atom import Atom, Point, Value
-from assay.rules.conditions.expression import Expression, holds, tell
+from assay.rules.conditions.expression import Expression, describe, holds
 from assay.rules.conditions.pairs import Assignment, Pair
 
 #: What an id does not have, and how long one is.
@@ -113,9 +113,9 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
     about = inputs(atoms)
     bare = Table(expression=expression, atoms=tuple(atoms), inputs=about, rows=())
     results = {assignment: bool(holds(expression, assignment)) for assignment in _assignments(bare)}
-    showing = pairs.showing(results)
-    sheet = _Sheet(table=bare, results=results)
-    for atom, pair in enumerate(pairs.chosen(showing)):
+    showing = pairs.pairs_by_atom(results)
+    sheet = _TableBuilder(table=bare, results=results)
+    for atom, pair in enumerate(pairs.choose_pairs(showing)):
         sheet.add(atom, pair, showing[atom])
     return Table(
         expression=expression,
@@ -138,12 +138,12 @@ def _assignments(table: Table) -> Iterator[Assignment]:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Sheet:
+class _TableBuilder:
     """The table while it is being written: rows by their points' places, with their names."""
 
     table: Table
     results: Mapping[Assignment, bool]
-    found: dict[tuple[int, ...], list[tuple[int, str]]] = field(
+    places: dict[tuple[int, ...], list[tuple[int, str]]] = field(
         default_factory=dict[tuple[int, ...], list[tuple[int, str]]]
     )
     hidden: dict[str, str] = field(default_factory=dict[str, str])
@@ -174,7 +174,7 @@ class _Sheet:
 
     def _hide(self, number: int, name: str, why: str) -> None:
         atom = self.table.atoms[number]
-        self.hidden[self._id(number, name, self.hidden)] = f"{atom.head}: {why}"
+        self.hidden[self._id(number, name, self.hidden)] = f"{atom.label}: {why}"
 
     def _put(
         self, number: int, assignment: Assignment, input_: Input, place: int, name: str
@@ -183,17 +183,17 @@ class _Sheet:
             place if one is input_ else one.slices.index(one.of(assignment))
             for one in self.table.inputs
         )
-        self.found.setdefault(places, []).append((number, name))
+        self.places.setdefault(places, []).append((number, name))
 
     def _id(self, number: int, name: str, taken: Collection[str]) -> str:
-        id_ = _UNFIT.sub("-", f"{self.table.atoms[number].stem}-{name}")[:LONGEST]
+        id_ = _UNFIT.sub("-", f"{self.table.atoms[number].id_prefix}-{name}")[:LONGEST]
         tried = (id_, *(f"{id_}-{n}" for n in range(2, len(taken) + 3)))
         return next(one for one in tried if one not in taken)
 
     def rows(self) -> Iterator[DecisionRow]:
         """Yield the rows, each named after what it came up for first."""
         taken = set(self.hidden)
-        for places, why in self.found.items():
+        for places, why in self.places.items():
             id_ = self._id(*why[0], taken)
             taken.add(id_)
             every = zip(self.table.inputs, places, strict=True)
@@ -212,14 +212,14 @@ class _Sheet:
 DECIDES = " *"
 
 
-def text(table: Table, result: str, otherwise: str) -> str:
+def render(table: Table, result: str, otherwise: str) -> str:
     """Write the table down; `result` is what the condition leads to."""
     return "\n".join(_lines(table, result, otherwise))
 
 
 def _lines(table: Table, result: str, otherwise: str) -> Iterator[str]:
-    heads = [one.head for one in table.atoms]
-    yield f"{result} if {tell(table.expression, heads)}"
+    heads = [one.label for one in table.atoms]
+    yield f"{result} if {describe(table.expression, heads)}"
     yield ""
     words = {True: result, False: otherwise}
     cells = [[*heads, "result", "facet"]]

@@ -101,7 +101,7 @@ class Factors(Kind):
                     description=words,
                     scenario=FactorsScenario(id=CODES),
                     needs=signing.NEEDS,
-                    requires=signing.wants(self.lifecycle),
+                    requires=signing.requirements(self.lifecycle),
                 )
                 for id_, words in asks.items()
             ),

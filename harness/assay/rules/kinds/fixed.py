@@ -26,7 +26,7 @@ from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 #: The ways in which a value can be another one.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
@@ -155,7 +155,9 @@ class Fixed(DefectRule):
             ):
                 judged = _judge(self, value)
                 done = "it is" if judged is KEPT else f"it is {value!r}"
-                yield say(TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done)
+                yield tpp_evidence(
+                    TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done
+                )
 
 
 def _facet(p: Fixed, value: Json) -> str:

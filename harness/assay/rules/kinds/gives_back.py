@@ -85,7 +85,7 @@ def _judge(
         if field not in shown or field not in request.arguments:
             continue
         sent = request.arguments[field]
-        good = request_queries.alike(sent, shown[field])
+        good = request_queries.same_value(sent, shown[field])
         yield Evidence(
             facet=field,
             agreement=AGREES if good else UNCLEAR if _lost(request) else DISAGREES,

@@ -28,8 +28,8 @@ from assay.rules.queries import (
     PageWalk,
     bare,
     describe,
-    earliest,
-    walks,
+    oldest_date,
+    page_walks,
 )
 from assay.rules.rule import (
     BindingRequirement,
@@ -42,7 +42,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.state.calendar import dates, never_ahead
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
+from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"
@@ -142,7 +142,7 @@ class HistoryDepth(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk about something that has entries older than the limit, or shows some."""
         subjects = history.subjects
-        asked = [one for one in walks(history, self.operation.id) if one.call.mode is None]
+        asked = [one for one in page_walks(history, self.operation.id) if one.call.mode is None]
         shown = {_about(self, one) for one in asked if bare(one.call, self.operation) and one.items}
         for walk in asked:
             subject, key = _about(self, walk)
@@ -178,7 +178,7 @@ class HistoryDepth(Kind):
             if day is not None:
                 owed = f"that no more than {self.days} days are asked for"
                 word = "from" if since else "up to"
-                yield say(
+                yield tpp_evidence(
                     TPP_FACET,
                     _judge_by_tpp(self, one, day),
                     one,
@@ -193,7 +193,7 @@ def _about(p: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
 
 def _limit(p: HistoryDepth, walk: PageWalk) -> date:
     """Return the first date that may be shown; whether the edge is in may be open."""
-    limit = earliest(walk.pages[0].at, p.days, p.zone)
+    limit = oldest_date(walk.pages[0].at, p.days, p.zone)
     return limit + timedelta(days=1) if p.edge == "excluded" else limit
 
 

@@ -19,7 +19,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
+from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, plain, target_failed
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
@@ -158,7 +158,7 @@ class MaintenanceWindow(Kind):
 
 def _ready(p: MaintenanceWindow) -> steps.Part[Call | None]:
     if p.operation.request:
-        _, ready = yield from request_steps.ready(p.contract, p.operation)
+        _, ready = yield from request_steps.prepare_call(p.contract, p.operation)
         return ready
     psu = yield from steps.arrange("psu", Holding(resource=p.owner))
     key = psu.owns[0].key
@@ -182,7 +182,7 @@ def _facet(p: MaintenanceWindow, instant: datetime) -> str | None:
 
 
 def _judge(facet: str, exchange: Exchange) -> Evidence:
-    agreement = AGREES if exchange.accepted else DISAGREES if failed(exchange) else UNCLEAR
+    agreement = AGREES if exchange.accepted else DISAGREES if target_failed(exchange) else UNCLEAR
     return Evidence(
         facet=facet,
         agreement=agreement,

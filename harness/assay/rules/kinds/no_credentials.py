@@ -29,7 +29,7 @@ from assay.rules.rule import (
     consent,
     needs,
 )
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
+from assay.rules.tpp_evidence import BROKEN, KEPT, tpp_evidence
 
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
@@ -68,7 +68,7 @@ class NoCredentials(Kind):
         """Call properly, then with the customer's credentials instead."""
         operation = next(one for one in self.operations if one.id == scenario.id)
         if operation.request:
-            _, ready = yield from request_steps.ready(self.contract, operation)
+            _, ready = yield from request_steps.prepare_call(self.contract, operation)
             if ready is None:
                 return
             call = ready
@@ -120,6 +120,6 @@ class NoCredentials(Kind):
         named = {one.id for one in self.operations}
         for one in history.exchanges:
             if one.call.credentials and one.call.operation in self.contract.operations:
-                yield say(TPP_FACET, BROKEN, one, OWED, "they were sent")
+                yield tpp_evidence(TPP_FACET, BROKEN, one, OWED, "they were sent")
             elif one.call.operation in named:
-                yield say(TPP_FACET, KEPT, one, OWED, "they were not")
+                yield tpp_evidence(TPP_FACET, KEPT, one, OWED, "they were not")

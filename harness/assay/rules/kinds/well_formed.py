@@ -100,8 +100,8 @@ def _requests(p: WellFormed, operations: list[Operation]) -> Script:
     """Call everything about requests, each for a customer of its own; and once wrongly."""
     call = None
     for n, operation in enumerate(operations):
-        _, call = yield from request_steps.ready(p.contract, operation, f"psu-{n + 1}")
-        yield from request_steps.maybe(call)
+        _, call = yield from request_steps.prepare_call(p.contract, operation, f"psu-{n + 1}")
+        yield from request_steps.send_if_any(call)
     if call is not None:
         about = next((one.about for one in operations if one.id == call.operation), None)
         wrong = {**call.arguments, about or "": "nothing-that-exists"}

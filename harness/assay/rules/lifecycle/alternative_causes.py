@@ -23,7 +23,7 @@ from assay.rules.lifecycle.comparison import (
     Relation,
     possible_decision_times,
 )
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.state.calendar import DAY, dates
 
 #: A day on which something may have been carried out; None for any.
@@ -31,7 +31,7 @@ _Day: TypeAlias = date | None
 #: What may have been carried out on one of more days than these may have been on any.
 FEW = 7
 #: Where a request stands that has not been carried out.
-UNDONE = frozenset({InstanceStatus.OPEN, InstanceStatus.ENDED})
+UNDONE = frozenset({InstanceOutcome.OPEN, InstanceOutcome.ENDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Explanations:
         perhaps: dict[tuple[Likeness, _Day], int] = {}
         loose: dict[str, int] = {}
         alike: dict[Likeness, Instance] = {}
-        for one in compared.book.requests:
+        for one in compared.tracker.requests:
             number = (request_queries.signature(one) or one.made).n
             if not comparison.unchanged(one):
                 name = one.made.call.subject
@@ -62,23 +62,23 @@ class Explanations:
                 key = _sent(compared, one), day
                 perhaps[key] = min(number, perhaps.get(key, number))
             if _accepted(compared, one):
-                alike.setdefault(comparison.sort(compared.lifecycle, one), one)
+                alike.setdefault(comparison.sort_of(compared.lifecycle, one), one)
         return Explanations(compared=compared, perhaps=perhaps, loose=loose, alike=alike)
 
     def control(self, request: Instance) -> Instance | None:
         """Return one that is like it in all that matters, and was not rejected."""
-        return self.alike.get(comparison.sort(self.compared.lifecycle, request))
+        return self.alike.get(comparison.sort_of(self.compared.lifecycle, request))
 
     def why(self, request: Instance, relation: Relation) -> str:
         """Say what else may explain that a request was rejected; empty if nothing may."""
-        if not request_queries.known(request):
+        if not request_queries.fully_known(request):
             return "it may repeat a request from before this history"
         if self._repeats(request, relation.n):
             return "it may repeat a request whose outcome is unknown"
         former = relation.former
         about_undone = relation.facet in (CANCELLED, REFUSED, UNSIGNED)
-        looked = former.told is not None and former.told > relation.n
-        if about_undone and not (looked and former.fate in UNDONE):
+        looked = former.seen_in is not None and former.seen_in > relation.n
+        if about_undone and not (looked and former.outcome in UNDONE):
             return "the state of the earlier request at that time is unknown"
         control = self.control(request)
         if control is None:
@@ -107,10 +107,10 @@ def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
     signed = request_queries.signature(request)
     open_ = (
         signed is not None
-        and request.fate is InstanceStatus.OPEN
-        and (request.told or 0) > signed.n
+        and request.outcome is InstanceOutcome.OPEN
+        and (request.seen_in or 0) > signed.n
     )
-    put_off = compared.lifecycle.due(request.mode) and open_
+    put_off = compared.lifecycle.is_deferred(request.mode) and open_
     return comparison.unchanged(request) and (request.done or put_off)
 
 
@@ -122,7 +122,9 @@ def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
 def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:
     """Yield the days on which a request may have been carried out."""
     signed = request_queries.signature(request) is not None
-    if request.fate is InstanceStatus.UNKNOWN or (signed and request.fate is InstanceStatus.OPEN):
+    if request.outcome is InstanceOutcome.UNKNOWN or (
+        signed and request.outcome is InstanceOutcome.OPEN
+    ):
         yield None
     elif request.done:
         zone = compared.lifecycle.contract.zone

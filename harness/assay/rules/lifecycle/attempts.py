@@ -34,7 +34,7 @@ from assay.history import (
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
 from assay.rules.rule import Kind
 from assay.rules.steps import Part
@@ -79,9 +79,9 @@ class Attempt:
         request = self.request
         if self.made.refused:
             return True
-        soon = request.seen is not None and request.seen - self.made.at <= RECENT
+        soon = request.seen_at is not None and request.seen_at - self.made.at <= RECENT
         touched = request.signings or self.touched
-        return request.fate is InstanceStatus.REJECTED and not touched and soon
+        return request.outcome is InstanceOutcome.REJECTED and not touched and soon
 
     @property
     def touched(self) -> bool:
@@ -91,7 +91,7 @@ class Attempt:
         return asked or any(one.done for one in request.withdrawn)
 
     @property
-    def taken(self) -> bool:
+    def accepted(self) -> bool:
         """Whether it was accepted, whatever became of it once it was signed."""
         return self.made.accepted and not self.rejected
 
@@ -124,12 +124,12 @@ def _attempt(
     signed: set[Hashable],
 ) -> Attempt:
     call, owned = request.made.call, lifecycle.create.owned
-    day = request_queries.day(lifecycle, call.arguments)
-    if lifecycle.due(call.mode):
+    day = request_queries.due_day(lifecycle, call.arguments)
+    if lifecycle.is_deferred(call.mode):
         at = request.made.at
         timely = (
             day is not None
-            and request_queries.ahead(lifecycle, call.arguments, at)
+            and request_queries.is_before_due_day(lifecycle, call.arguments, at)
             and day - at.date() < FAR
         )
     else:
@@ -181,14 +181,14 @@ def controls(
             beside = last.get(key)
             if beside is not None and abs(one.made.at - beside.made.at) <= RECENT:
                 found[one.made.n] = (*found.get(one.made.n, ()), beside)
-            if one.taken and served(one):
+            if one.accepted and served(one):
                 last[key] = one
     return found
 
 
-def must_be_taken(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+def must_be_accepted(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
     """Judge an attempt that has to be accepted."""
-    if one.taken:
+    if one.accepted:
         yield _evidence(facet, AGREES, f"an acceptance: {why}", one)
     elif not one.rejected or one.made.wire.status == UNAUTHENTICATED:
         yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", one)
@@ -198,11 +198,11 @@ def must_be_taken(facet: str, one: Attempt, beside: Beside, why: str) -> Iterato
         yield evidence if one.subject.fresh else doubt(evidence, EARLIER)
 
 
-def must_be_turned_down(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+def must_be_rejected(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
     """Judge an attempt that has to be rejected, at once or once it is signed."""
     expected, request = f"a rejection: {why}", one.request
     plain = one.timely and not one.repeats
-    late = request.fate is InstanceStatus.REJECTED and not one.touched
+    late = request.outcome is InstanceOutcome.REJECTED and not one.touched
     if request.done:
         yield _evidence(facet, DISAGREES, expected, one)
     elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
@@ -228,13 +228,13 @@ def _evidence(
         facet=facet,
         agreement=agreement,
         expected=expected,
-        seen=one.request.tell(),
+        seen=one.request.describe(),
         exchanges=tuple(sorted(numbers)),
         variation=one.made.call.variation,
     )
 
 
-def press(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
+def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
     """Go on with requests that should have been rejected and were not: sign and read them.
 
     If one is rejected then, the control shows whether everything is. It comes last: what
@@ -291,5 +291,5 @@ class AcceptanceRule(Kind):
         for attempt in every:
             case = self.case(attempt)
             if case is not None:
-                judge = must_be_taken if case.accepted else must_be_turned_down
+                judge = must_be_accepted if case.accepted else must_be_rejected
                 yield from judge(case.facet, attempt, beside.get(attempt.made.n, ()), case.why)

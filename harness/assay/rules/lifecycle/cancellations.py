@@ -38,24 +38,26 @@ class CancelAttempt:
         return CUSTOMER if isinstance(self.event, Withdrawn) else PROVIDER
 
     @property
-    def taken(self) -> bool:
+    def accepted(self) -> bool:
         """Whether it was accepted."""
         return self.event.done if isinstance(self.event, Withdrawn) else self.event.accepted
 
 
-def _asked(
-    lifecycle: Lifecycle, mode: str, book: Tracker, at: int, event: Event
+def _cancel_attempt(
+    lifecycle: Lifecycle, mode: str, tracker: Tracker, at: int, event: Event
 ) -> CancelAttempt | None:
     """Return the cancellation that an event is, while the book has not yet taken it in."""
     end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:
-        request, now = book.known(event.request), event.now
+        request, now = tracker.find(event.request), event.now
     elif isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
         if event.refused and (event.call.variation or event.call.without):
             return None  # what was asked for may have been something else
-        request, now = book.known(str(event.call.arguments.get(end.about or ""))), event.at
+        request, now = tracker.find(str(event.call.arguments.get(end.about or ""))), event.at
         request = (
-            request if request is not None and request_queries.ours(request, event.call) else None
+            request
+            if request is not None and request_queries.is_by_requester(request, event.call)
+            else None
         )
     else:
         return None
@@ -72,8 +74,8 @@ def _asked(
         event=event,
         signed=signed if signed or not request.signings else None,
         untouched=not over and not request.done and request.state in (None, State.OPEN),
-        open=request.state is State.OPEN and (request.told or 0) > since,
-        early=request_queries.ahead(lifecycle, request.arguments, now),
+        open=request.state is State.OPEN and (request.seen_in or 0) > since,
+        early=request_queries.is_before_due_day(lifecycle, request.arguments, now),
     )
 
 
@@ -85,8 +87,8 @@ class CancelledInstance:
     """
 
     cancel: CancelAttempt
-    looked: int | None = None
-    again: bool = False
+    last_look: int | None = None
+    revived: bool = False
     shown: list[Exchange] = field(default_factory=list[Exchange])
 
 
@@ -101,7 +103,7 @@ class CancellationTracker:
     mode: str
     book: Tracker
     cancels: list[CancelAttempt] = field(default_factory=list[CancelAttempt])
-    stories: dict[str | None, CancelledInstance] = field(
+    cancelled: dict[str | None, CancelledInstance] = field(
         default_factory=dict[str | None, CancelledInstance]
     )
     done: dict[str | None, int] = field(default_factory=dict[str | None, int])
@@ -110,32 +112,32 @@ class CancellationTracker:
 
     def note(self, at: int, event: Event) -> None:
         """Take an event in."""
-        asked = _asked(self.lifecycle, self.mode, self.book, at, event)
+        asked = _cancel_attempt(self.lifecycle, self.mode, self.book, at, event)
         found = self.book.note(event)
-        story = self.stories.get(found.key) if found is not None else None
+        story = self.cancelled.get(found.key) if found is not None else None
         if asked is not None:
             self.cancels.append(asked)
-            if asked.taken:
-                self.stories.setdefault(asked.request.key, CancelledInstance(cancel=asked))
+            if asked.accepted:
+                self.cancelled.setdefault(asked.request.key, CancelledInstance(cancel=asked))
         elif story is not None:
-            story.again = story.again or self._revives(event)
-        for one in request_queries.told(self.book, event, found):
+            story.revived = story.revived or self._revives(event)
+        for one in request_queries.requests_shown(self.book, event, found):
             self._look(at, one, event)
-        if request_queries.asked_all(event):
+        if request_queries.shows_all_executions(event):
             self.inquired = at
 
-    def quiet(self, story: CancelledInstance) -> int | None:
+    def last_undone_look(self, story: CancelledInstance) -> int | None:
         """Return the last look since it was cancelled at a request that never was carried out."""
-        if self.inquired <= max(story.cancel.at, story.looked or 0):
-            return story.looked
+        if self.inquired <= max(story.cancel.at, story.last_look or 0):
+            return story.last_look
         return self.inquired
 
     def _look(self, at: int, request: Instance, event: Event) -> None:
-        story, read = self.stories.get(request.key), self.lifecycle.read
+        story, read = self.cancelled.get(request.key), self.lifecycle.read
         if request.done:
             self.done.setdefault(request.key, at)
         elif story is not None:
-            story.looked = at
+            story.last_look = at
         if isinstance(event, Exchange) and read is not None and event.call.operation == read.id:
             if story is not None:
                 story.shown.append(event)

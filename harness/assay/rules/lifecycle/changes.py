@@ -63,20 +63,20 @@ class Change:
         return tuple(n for n in sorted(told) if n <= self.exchange.n)
 
 
-def asked(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
+def requested_change(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
     """Return the change that an event asks for, while the book has not yet taken it in."""
     change = lifecycle.change
     if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
         return None
-    request = book.known(str(event.call.arguments.get(change.about or "")))
-    if request is None or not request_queries.ours(request, event.call):
+    request = book.find(str(event.call.arguments.get(change.about or "")))
+    if request is None or not request_queries.is_by_requester(request, event.call):
         return None
     force = request.arguments
     new = {
         name: value
         for name, value in event.call.arguments.items()
         if name != change.about
-        and not (name in force and request_queries.alike(value, force[name]))
+        and not (name in force and request_queries.same_value(value, force[name]))
     }
     if not new:
         return None
@@ -87,7 +87,9 @@ def asked(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
         new=new,
         phase=_phase(request),
         untouched=_untouched(request),
-        ahead=all(request_queries.ahead(lifecycle, one, event.at) for one in (force, then)),
+        ahead=all(
+            request_queries.is_before_due_day(lifecycle, one, event.at) for one in (force, then)
+        ),
     )
 
 
@@ -187,7 +189,7 @@ class ChangeTracker:
                 one.id: one.about for one in (self.lifecycle.change, self.lifecycle.end) if one
             }
             key = event.call.arguments.get(about.get(event.call.operation) or "")
-        request = book.known(str(key))
+        request = book.find(str(key))
         if request is not None and request.key in self._force:
             self._force[request.key].disturb()
 
@@ -196,7 +198,7 @@ class ChangeTracker:
         if read is None or exchange.call.operation != read.id or exchange.item is None:
             return
         if (
-            not request_queries.ours(force.request, exchange.call)
+            not request_queries.is_by_requester(force.request, exchange.call)
             or exchange.item.state is State.REJECTED
         ):
             return  # of what was rejected, for the change perhaps, nothing is in force
@@ -207,7 +209,7 @@ class ChangeTracker:
             value = change.new[name]
             evidence = Evidence(
                 facet=PERSISTS,
-                agreement=AGREES if request_queries.alike(value, shown) else DISAGREES,
+                agreement=AGREES if request_queries.same_value(value, shown) else DISAGREES,
                 expected=f"{name} as it was changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),
@@ -218,11 +220,11 @@ class ChangeTracker:
         due = self.lifecycle.create.due
         for name, change in force.last.items():
             value = change.new[name]
-            if request_queries.alike(force.request.made.call.arguments.get(name), value):
+            if request_queries.same_value(force.request.made.call.arguments.get(name), value):
                 continue  # changed, and changed back: it says nothing that it is so
             if due is not None and name == due.argument:
                 shown: Json = effect.on.isoformat()
-                day = request_queries.day(self.lifecycle, change.new)
+                day = request_queries.due_day(self.lifecycle, change.new)
                 # Later than its day may be a day on which nothing is carried out.
                 doubtful = day is None or effect.on > day
             elif name in effect.fields:
@@ -232,7 +234,7 @@ class ChangeTracker:
             wrong = UNCLEAR if doubtful else DISAGREES
             evidence = Evidence(
                 facet=CARRIED,
-                agreement=AGREES if request_queries.alike(value, shown) else wrong,
+                agreement=AGREES if request_queries.same_value(value, shown) else wrong,
                 expected=f"it is carried out with {name} as it was changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=change.numbers,
@@ -241,6 +243,6 @@ class ChangeTracker:
 
     def _find(self, force: _Force, evidence: Evidence, why: str) -> None:
         why = why or (
-            "" if request_queries.known(force.request) else "not all that was done is known"
+            "" if request_queries.fully_known(force.request) else "not all that was done is known"
         )
         self.found.append((force.request.key, doubt(evidence, why) if why else evidence))

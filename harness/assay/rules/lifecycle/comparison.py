@@ -27,7 +27,7 @@ from assay.rules.state.calendar import dates, within_a_day
 Likeness: TypeAlias = Hashable
 
 
-def sure(book: Tracker) -> Iterator[Instance]:
+def comparable(book: Tracker) -> Iterator[Instance]:
     """Return the requests of which it is known what was asked for, and what became of it.
 
     Of one that was changed, or that shares its key with another, it is not.
@@ -43,7 +43,7 @@ def unchanged(request: Instance) -> bool:
     return all(one.refused for one in request.changes)
 
 
-def decides(event: Event, request: Instance) -> bool:
+def is_decided_by(event: Event, request: Instance) -> bool:
     """Whether a request is decided on now: it was made, or its customer signed it."""
     if isinstance(event, Authorised):
         return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
@@ -60,7 +60,9 @@ def sent(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
     return request.mode, arguments(request, but=but)
 
 
-def sort(lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
+def sort_of(
+    lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None] = ()
+) -> Likeness:
     """Return what sort of request it is, whoever of a sort made it about one of a sort.
 
     Left out are the values of some arguments, and the address to return to, if it is one.
@@ -74,7 +76,7 @@ def sort(lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None]
 def returning(lifecycle: Lifecycle, request: Instance) -> Likeness:
     """Return what the address to return to is, whoever it leads to."""
     address = request.arguments.get(lifecycle.create.returns or "")
-    parts = urls.split(address) if isinstance(address, str) else None
+    parts = urls.split_url(address) if isinstance(address, str) else None
     return parts.scheme if parts else repr(address)
 
 
@@ -104,7 +106,7 @@ REFUSED: Final = "after-refused-accepted"
 UNSIGNED: Final = "after-unsigned-accepted"
 
 
-def changed(parameter: str) -> str:
+def changed_facet(parameter: str) -> str:
     """Return the facet of a parameter."""
     return f"{parameter}-changed-accepted"
 
@@ -129,7 +131,7 @@ class ComparisonTracker:
     lifecycle: Lifecycle
     parameters: tuple[str, ...]
     modes: tuple[str | None, ...]
-    book: Tracker
+    tracker: Tracker
     done: dict[tuple[str, Likeness], Instance] = field(
         default_factory=dict[tuple[str, Likeness], Instance]
     )
@@ -141,16 +143,16 @@ class ComparisonTracker:
 
     def note(self, event: Event) -> None:
         """Take an event in."""
-        found = self.book.note(event)
+        found = self.tracker.note(event)
         if isinstance(event, Registered):
             self.registering.add(event.subject)
         if found is not None and event is found.made:
             key = sent(found)
             self.former[id(found)], self.last[key] = self.last.get(key), found
-        if found is not None and decides(event, found):
+        if found is not None and is_decided_by(event, found):
             self._compare(found)
         about = (
-            request_queries.told(self.book, event, found)
+            request_queries.requests_shown(self.tracker, event, found)
             if isinstance(event, Effects)
             else (found,)
         )
@@ -167,13 +169,13 @@ class ComparisonTracker:
 
     def _plain(self, request: Instance) -> bool:
         """Whether it is of a mode that is asked, and carried out when it is signed."""
-        return request.mode in self.modes and not self.lifecycle.due(request.mode)
+        return request.mode in self.modes and not self.lifecycle.is_deferred(request.mode)
 
     def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
         yield REPEAT, sent(request)
         yield MODE, arguments(request)
         for one in self.parameters:
-            yield changed(one), sent(request, but=(one,))
+            yield changed_facet(one), sent(request, but=(one,))
 
     def _compare(self, request: Instance) -> None:
         """Find what a request is to former ones: a repeat of one, or else other in one thing."""
@@ -212,7 +214,7 @@ def _undone(former: Instance) -> str:
 def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
     """Return the moments that may decide the day of a request."""
     signed = request_queries.signature(request)
-    seen = request.seen if request.done else None
+    seen = request.seen_at if request.done else None
     return tuple(
         one for one in (request.made.at, signed.at if signed else None, seen) if one is not None
     )

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from assay.history import History
 from assay.judging.verdict import Evidence
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, follow
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
 from assay.rules.rule import Kind
 
@@ -34,23 +34,23 @@ def frame(request: Instance, field: str) -> Frame:
     return who, call.mode, call.host, call.alias, call.present, tuple(rest)
 
 
-def taken(request: Instance) -> bool:
+def stays_accepted(request: Instance) -> bool:
     """Whether a request was accepted, and not rejected later."""
-    return request.made.accepted and request.fate is not InstanceStatus.REJECTED
+    return request.made.accepted and request.outcome is not InstanceOutcome.REJECTED
 
 
-def control(request: Instance) -> bool:
+def is_control(request: Instance) -> bool:
     """Whether others can be compared with a request.
 
     One that was signed is no control any more: its repeat may be rejected for being one.
     """
-    return taken(request) and not request.done and request.signed is None
+    return stays_accepted(request) and not request.done and request.signed is None
 
 
 def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> Evidence | None:
     """Judge a request that must not be accepted; None where it could not come out otherwise."""
-    made, seen = request.made, request.tell()
-    if taken(request):
+    made, seen = request.made, request.describe()
+    if stays_accepted(request):
         agreement = DISAGREES
         if _unknown(request):
             agreement = UNCLEAR
@@ -116,12 +116,12 @@ class DefectRule(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request with one defect, beside the same request without it."""
-        made = tuple(follow(history, self.lifecycle))
+        made = tuple(instances(history, self.lifecycle))
         defects = tuple(self.defects(made))
         controls: Mapping[tuple[str, Frame], Instance] = {
             (argument, frame(request, argument)): request
             for request, wrong in zip(made, defects, strict=True)
-            if wrong is not None and not wrong and control(request)
+            if wrong is not None and not wrong and is_control(request)
             for argument in self.judged_arguments()
         }
         for request, wrong in zip(made, defects, strict=True):

@@ -30,7 +30,7 @@ GROWTH = 3
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
 
-def ours(request: Instance, call: Call) -> bool:
+def is_by_requester(request: Instance, call: Call) -> bool:
     """Whether a call is an ordinary one by those who made the request."""
     made = request.made.call
     return ordinary(call) and (call.subject, call.by) == (made.subject, made.by)
@@ -69,26 +69,26 @@ def perhaps_signed(request: Instance) -> bool:
     )
 
 
-def known(request: Instance) -> bool:
+def fully_known(request: Instance) -> bool:
     """Whether nothing can have been done to the request that the history does not hold."""
     return request.subject is not None and request.subject.fresh
 
 
-def told(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance, ...]:
+def requests_shown(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance, ...]:
     """Return the requests whose state an event shows, once it is noted.
 
     `found` is what noting it gave back. Of all that the world does not name it tells, too:
     that they were not carried out. See `asked_all`.
     """
     if isinstance(event, Effects):
-        listed = (book.known(one.request) for one in event.done or ())
+        listed = (book.find(one.request) for one in event.done or ())
         return tuple(one for one in listed if one is not None)
     if isinstance(event, Exchange) and found is not None and event.item is not None:
         return (found,) if event.item.state is not None else ()
     return ()
 
 
-def asked_all(event: Event) -> bool:
+def shows_all_executions(event: Event) -> bool:
     """Whether an event shows of every request whether it was executed.
 
     It is never noted for each of them: that would cost as much as there are.
@@ -96,18 +96,18 @@ def asked_all(event: Event) -> bool:
     return isinstance(event, Effects) and event.done is not None
 
 
-def apart(book: Tracker) -> Iterator[Instance]:
+def with_own_key(book: Tracker) -> Iterator[Instance]:
     """Return the requests with a key of their own; what is said of others may be of either."""
     keys = Counter(one.key for one in book.requests)
     return (one for one in book.requests if one.key is not None and keys[one.key] == 1)
 
 
-def said_no(exchange: Exchange) -> bool:
+def was_refused(exchange: Exchange) -> bool:
     """Whether a call was refused for what it asked, and not for who asked."""
     return exchange.refused and exchange.wire.status != UNAUTHENTICATED
 
 
-def day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
+def due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
     """Return the day that a request is put off to, if one can be read."""
     due = lifecycle.create.due
     value = arguments.get(due.argument) if due else None
@@ -117,13 +117,13 @@ def day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
         return None
 
 
-def ahead(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:
+def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:
     """Whether the day of a request has not begun, on whatever clock its days are counted."""
-    then = day(lifecycle, arguments)
+    then = due_day(lifecycle, arguments)
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
-def alike(one: Json, other: Json) -> bool:
+def same_value(one: Json, other: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
     if one == other:
         return True
@@ -133,13 +133,13 @@ def alike(one: Json, other: Json) -> bool:
         return False
 
 
-def stray(key: str) -> str:
+def similar_key(key: str) -> str:
     """Return a key that looks like this one, and is another."""
     tail = max(TAIL, len(key) // 3)
     return key[:-tail] + key[-tail:].translate(_TURNED)
 
 
-def like(key: str, given: str) -> bool:
+def same_format(key: str, given: str) -> bool:
     """Whether a key may be of the same make as another: as long, and divided in the same way."""
     signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
     return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH

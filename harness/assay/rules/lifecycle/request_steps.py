@@ -34,7 +34,7 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.steps import Part, send
 
 #: How many days ahead a deferred request is due.
-AHEAD = 3
+DAYS_AHEAD = 3
 
 
 def customer(
@@ -69,7 +69,7 @@ def request(
     mode: str | None = None,
     arguments: Mapping[str, Json] | None = None,
     *,
-    ahead: int = AHEAD,
+    ahead: int = DAYS_AHEAD,
     variation: str = "",
 ) -> Call:
     """Return the call that makes a valid request; `replace` it to bend it.
@@ -81,7 +81,7 @@ def request(
     given: dict[str, Json] = {}
     if lifecycle.create.owned:
         given[lifecycle.create.owned] = subject.owns[0].key
-    if lifecycle.create.due and lifecycle.due(mode):
+    if lifecycle.create.due and lifecycle.is_deferred(mode):
         day = today(lifecycle, subject) + timedelta(days=ahead)
         given[lifecycle.create.due.argument] = day.isoformat()
     return Call(
@@ -98,7 +98,7 @@ def key_of(made: Exchange) -> str | None:
     return made.item.key if made.item else None
 
 
-def about(operation: Operation | None, made: Exchange, **arguments: Json) -> Call | None:
+def call_about(operation: Operation | None, made: Exchange, **arguments: Json) -> Call | None:
     """Return a call about a request that was made, or None where there is none."""
     key = key_of(made)
     if operation is None or key is None:
@@ -111,7 +111,7 @@ def about(operation: Operation | None, made: Exchange, **arguments: Json) -> Cal
     )
 
 
-def maybe(call: Call | None) -> Part[Exchange | None]:
+def send_if_any(call: Call | None) -> Part[Exchange | None]:
     """Make a call, if there is one to make."""
     if call is None:
         return None
@@ -120,7 +120,7 @@ def maybe(call: Call | None) -> Part[Exchange | None]:
 
 def read(lifecycle: Lifecycle, made: Exchange) -> Part[Exchange | None]:
     """Read a request that was made."""
-    return (yield from maybe(about(lifecycle.read, made)))
+    return (yield from send_if_any(call_about(lifecycle.read, made)))
 
 
 #: A plain signature; `replace` it to sign in another way.
@@ -139,7 +139,7 @@ def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
     return reply
 
 
-def ready(
+def prepare_call(
     contract: Contract, operation: Operation, name: str = "psu"
 ) -> Part[tuple[Subject, Call | None]]:
     """Bring about whatever a plain valid call of an operation takes, and return the call.
@@ -151,11 +151,11 @@ def ready(
     if operation.makes:
         return psu, request(lifecycle, psu)
     made = yield from send(
-        request(lifecycle, psu, lifecycle.changeable if operation.changes else None)
+        request(lifecycle, psu, lifecycle.changeable_mode if operation.changes else None)
     )
-    call = about(operation, made)
+    call = call_about(operation, made)
     if call is not None and operation.changes:
-        call = replace(call, varied=lifecycle.changed)
+        call = replace(call, varied=lifecycle.changeable_arguments)
     return psu, call
 
 
@@ -179,12 +179,12 @@ def register(lifecycle: Lifecycle, subject: Subject, argument: str, age: timedel
     yield Register(subject=subject.name, operation=lifecycle.create.id, argument=argument, age=age)
 
 
-def lack(mode: str) -> Part[None]:
+def without_mode(mode: str) -> Part[None]:
     """Go to a bank that does not offer a mode; before anything else."""
     yield Lack(mode=mode)
 
 
-def later(subject: Subject, days: int, hour: int = 12) -> Part[None]:
+def wait_days(subject: Subject, days: int, hour: int = 12) -> Part[None]:
     """Let days pass, until an hour of the last one by the target's own clock."""
     then = (subject.now + timedelta(days=days)).replace(hour=hour, minute=0, second=0)
     yield from steps.clock(then)
@@ -199,7 +199,7 @@ class RequestResult:
     item: Item | None
 
     @property
-    def lacking(self) -> bool:
+    def factor_not_offered(self) -> bool:
         """Whether the customer was not offered the factor that was asked for."""
         one = self.signed
         return (
@@ -215,7 +215,7 @@ class RequestResult:
         return self.made.refused or (self.item is not None and self.item.state is State.REJECTED)
 
 
-def through(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
+def make_sign_read(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
     """Make a request, have it signed, and read it."""
     made = yield from send(call)
     signed = yield from sign(made, how)

@@ -93,7 +93,7 @@ class Signing:
     @property
     def _looked(self) -> bool:
         reads = (one for one in self.request.reads if one.n > self.event.n)
-        return self.request.asked or any(one.item and one.item.state for one in reads)
+        return self.request.inquired or any(one.item and one.item.state for one in reads)
 
     def evidence(self, facet: str, agreement: Agreement, expected: str, *beside: int) -> Evidence:
         """Say what was seen of this signature, and `beside` which others it rests on."""
@@ -103,7 +103,7 @@ class Signing:
             facet=facet,
             agreement=agreement,
             expected=expected,
-            seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.tell()}",
+            seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.describe()}",
             exchanges=tuple(sorted({*self.request.numbers, *beside})),
             variation=event.step.variation or self.request.made.call.variation,
         )
@@ -122,12 +122,12 @@ def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     book = Tracker(lifecycle=lifecycle)
     given: list[tuple[Instance, Authorised, State | None]] = []
     for event in history.events:
-        known = book.known(event.step.request) if isinstance(event, Authorised) else None
+        known = book.find(event.step.request) if isinstance(event, Authorised) else None
         before = known.state if known else None
         book.note(event)
         if known and isinstance(event, Authorised):
             given.append((known, event, before))
-    apart = {id(one) for one in request_queries.apart(book)}
+    apart = {id(one) for one in request_queries.with_own_key(book)}
     return tuple(
         Signing(request=request, event=event, before=before)
         for request, event, before in given
@@ -135,10 +135,10 @@ def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     )
 
 
-def wants(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
+def requirements(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
     """Require the target file to bind the link to the screens, and a request's state."""
     return (
-        *lifecycle.state(),
+        *lifecycle.state_requirement(),
         BindingRequirement(operation=lifecycle.create.id, feature="approval"),
     )
 

@@ -59,7 +59,7 @@ class TimedFlow:
     since: timedelta
 
     def __str__(self) -> str:
-        return f"{_told(self.total)} in all, the last {_told(self.last)} idle"
+        return f"{_minutes_and_seconds(self.total)} in all, the last {_minutes_and_seconds(self.last)} idle"
 
     def within(self, limits: TimeLimits, measure: str) -> bool:
         """Whether it surely stayed within a limit, if there is such a one."""
@@ -75,7 +75,7 @@ class TimedFlow:
         return (idle if limits.idle else self.total) >= limits.limit + CLEAR
 
 
-def ways(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
+def timed_flows(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
     """Return every way of which only its pace can have decided how it ended."""
     for one in signing.signings(lifecycle, history):
         moments, screens = list(one.event.moments), one.event.screens
@@ -92,7 +92,7 @@ def ways(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
             )
 
 
-def _told(span: timedelta) -> str:
+def _minutes_and_seconds(span: timedelta) -> str:
     """Tell a span in minutes and seconds."""
     minutes, seconds = divmod(span.total_seconds(), 60)
     return f"{minutes:.0f}:{seconds:04.1f}"

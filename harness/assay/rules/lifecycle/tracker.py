@@ -59,26 +59,26 @@ class Lifecycle:
         return self.create.modes[0] if self.create.modes else None
 
     @property
-    def changeable(self) -> str | None:
+    def changeable_mode(self) -> str | None:
         """A mode whose requests can be changed, if the contract names one."""
         only = clauses.changeable_modes(self.contract, self.request.id)
         due = self.create.due.modes if self.create.due else ()
         return next((modes[0] for modes in (*only, due) if modes), self.mode)
 
     @property
-    def changed(self) -> tuple[str, ...]:
+    def changeable_arguments(self) -> tuple[str, ...]:
         """An argument that a plain change names: one that asks for no day."""
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
         return tuple(one for one in named if one != day)[:1]
 
-    def due(self, mode: str | None) -> bool:
+    def is_deferred(self, mode: str | None) -> bool:
         """Whether a request of this mode is put off to a day."""
         due = self.create.due
         return due is not None and mode in due.modes
 
-    def state(self) -> tuple[BindingRequirement, ...]:
+    def state_requirement(self) -> tuple[BindingRequirement, ...]:
         """Require the target file to bind a request's state."""
         return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
 
@@ -110,7 +110,7 @@ def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycl
     return lifecycle_of_request(contract, operation.request or "")
 
 
-class InstanceStatus(Enum):
+class InstanceOutcome(Enum):
     """The outcome of a request, as far as the history shows."""
 
     REFUSED = "refused at once"
@@ -122,12 +122,12 @@ class InstanceStatus(Enum):
 
 
 #: The outcomes that a contract's "rejected" covers.
-REJECTED = frozenset({InstanceStatus.REFUSED, InstanceStatus.REJECTED})
-_FATES: Mapping[State, InstanceStatus] = {
-    State.OPEN: InstanceStatus.OPEN,
-    State.DONE: InstanceStatus.DONE,
-    State.REJECTED: InstanceStatus.REJECTED,
-    State.ENDED: InstanceStatus.ENDED,
+REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
+_OUTCOMES: Mapping[State, InstanceOutcome] = {
+    State.OPEN: InstanceOutcome.OPEN,
+    State.DONE: InstanceOutcome.DONE,
+    State.REJECTED: InstanceOutcome.REJECTED,
+    State.ENDED: InstanceOutcome.ENDED,
 }
 
 
@@ -136,7 +136,7 @@ class Inquiries:
     """How often the fixture was asked, in total and when time last passed."""
 
     count: int = 0
-    passed: int = 0
+    count_when_time_passed: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -154,11 +154,11 @@ class Instance:
     key: str | None
     arguments: dict[str, Json]
     state: State | None = None
-    seen: datetime | None = None
-    told: int | None = None
+    seen_at: datetime | None = None
+    seen_in: int | None = None
     effect: Effect | None = None
     inquiries: Inquiries
-    touched: int
+    inquiries_before: int
     signings: list[Authorised] = field(default_factory=list[Authorised])
     reads: list[Exchange] = field(default_factory=list[Exchange])
     changes: list[Exchange] = field(default_factory=list[Exchange])
@@ -181,9 +181,9 @@ class Instance:
         return next((one for one in self.signings if one.ending is Ending.REFUSED), None)
 
     @property
-    def asked(self) -> bool:
+    def inquired(self) -> bool:
         """Whether the fixture was asked since anything happened to it, or time passed."""
-        since = max(self.touched, self.inquiries.passed)
+        since = max(self.inquiries_before, self.inquiries.count_when_time_passed)
         return self.key is not None and self.inquiries.count > since
 
     @property
@@ -192,22 +192,22 @@ class Instance:
         return self.effect is not None or self.state is State.DONE
 
     @property
-    def fate(self) -> InstanceStatus:
+    def outcome(self) -> InstanceOutcome:
         """What became of it."""
         if self.made.refused:
-            return InstanceStatus.REFUSED
+            return InstanceOutcome.REFUSED
         if self.effect is not None:
-            return InstanceStatus.DONE
-        return _FATES[self.state] if self.state else InstanceStatus.UNKNOWN
+            return InstanceOutcome.DONE
+        return _OUTCOMES[self.state] if self.state else InstanceOutcome.UNKNOWN
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the exchanges and signatures about it, in order."""
-        story = {self.made.n, self.told or self.made.n, *(one.n for one in self.signings)}
+        story = {self.made.n, self.seen_in or self.made.n, *(one.n for one in self.signings)}
         story |= {one.n for one in (*self.reads[-1:], *self.changes, *self.ends)}
         return tuple(sorted(story))
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Describe its outcome."""
         status = self.made.wire.status
         if isinstance(self.made.outcome, Indeterminate):
@@ -249,7 +249,7 @@ class Tracker:
                 found = self._known.get(event.request)
                 if found:
                     found.withdrawn.append(event)
-                    found.touched = self.inquiries.count
+                    found.inquiries_before = self.inquiries.count
                 return found
             case Advanced():
                 self._passed()
@@ -259,13 +259,13 @@ class Tracker:
                 pass
         return None
 
-    def known(self, key: str) -> Instance | None:
+    def find(self, key: str) -> Instance | None:
         """Return the request that has a key, if it was made in this history."""
         return self._known.get(key)
 
     def _passed(self) -> None:
         """Note that time passed, in which anything can have been carried out."""
-        self.inquiries.passed = self.inquiries.count
+        self.inquiries.count_when_time_passed = self.inquiries.count
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
         """Process the fixture's list of executions, which concerns all requests at once."""
@@ -292,7 +292,7 @@ class Tracker:
         else:
             changed = lifecycle.change is not None and call.operation == lifecycle.change.id
             (found.changes if changed else found.ends).append(exchange)
-            found.touched = self.inquiries.count
+            found.inquiries_before = self.inquiries.count
             if changed and exchange.accepted:
                 new = {k: v for k, v in call.arguments.items() if k != about[call.operation]}
                 found.arguments |= new
@@ -307,7 +307,7 @@ class Tracker:
             key=item.key if item else None,
             arguments=dict(exchange.call.arguments),
             inquiries=self.inquiries,
-            touched=self.inquiries.count,
+            inquiries_before=self.inquiries.count,
         )
         self.requests.append(request)
         if request.key is not None:
@@ -319,10 +319,10 @@ class Tracker:
     def _look(request: Instance, exchange: Exchange) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
-            request.state, request.seen, request.told = item.state, exchange.at, exchange.n
+            request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
 
 
-def follow(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
+def instances(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
     """Return all requests of a history, as they stand at its end."""
     book = Tracker(lifecycle=lifecycle)
     for event in history.events:

@@ -16,15 +16,15 @@ ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
-def same(one: str, other: str) -> bool:
+def same_url(one: str, other: str) -> bool:
     """Whether two addresses are one, by the rules of RFC 3986 that need no guessing."""
     if one == other:
         return True
-    first, second = split(one), split(other)
+    first, second = split_url(one), split_url(other)
     return first is not None and second is not None and _normal(first) == _normal(second)
 
 
-def split(url: str) -> SplitResult | None:
+def split_url(url: str) -> SplitResult | None:
     """Take an address apart; None where it is none."""
     try:
         parts = urlsplit(url)
@@ -36,7 +36,7 @@ def split(url: str) -> SplitResult | None:
 
 def same_host(one: str, other: str) -> bool:
     """Whether two addresses are surely of one host."""
-    first, second = split(one), split(other)
+    first, second = split_url(one), split_url(other)
     return first is not None and second is not None and first.hostname == second.hostname
 
 

@@ -32,21 +32,25 @@ class Past:
     """
 
     lifecycle: Lifecycle
-    book: Tracker
-    taken: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    repeated: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    tracker: Tracker
+    accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    perhaps_executed: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
     _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
 
     def note(self, event: Event) -> None:
         """Take an event in."""
-        found = self.book.note(event)
+        found = self.tracker.note(event)
         if found is not None and found.made is event:
             call = found.made.call
-            self._alike[id(found)] = self.repeated.setdefault(_what(call), set())
+            self._alike[id(found)] = self.perhaps_executed.setdefault(_what(call), set())
         if found is not None and isinstance(event, Exchange) and _taken(event, found):
             for name, value in event.call.arguments.items():
-                self.taken.setdefault(name, set()).add(repr(value))
-        for one in request_queries.told(self.book, event, found) if found is None else (found,):
+                self.accepted_values.setdefault(name, set()).add(repr(value))
+        for one in (
+            request_queries.requests_shown(self.tracker, event, found)
+            if found is None
+            else (found,)
+        ):
             if one.done or one.signings:
                 self._alike[id(one)].add(id(one))
             else:
@@ -58,12 +62,12 @@ def _taken(exchange: Exchange, request: Instance) -> bool:
     return exchange.accepted and request.state is not State.REJECTED
 
 
-def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
+def is_valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
     """Whether a call that has been made should be accepted beyond doubt.
 
     `past` has taken the history in up to this exchange, and may have this one, too.
     """
-    lifecycle, book = past.lifecycle, past.book
+    lifecycle, book = past.lifecycle, past.tracker
     if operation.makes:
         made = _made(lifecycle, exchange, book.subjects.get(exchange.call.subject))
         return (
@@ -73,7 +77,7 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
             and not _repeats(exchange, past)
         )
     key = str(exchange.call.arguments.get(operation.about or ""))
-    request = book.known(key)
+    request = book.find(key)
     if request is None or request.made.call.by != exchange.call.by:
         return False
     return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
@@ -82,7 +86,7 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
     call, create = exchange.call, lifecycle.create
     named = set(create.arguments)
-    if create.due and not lifecycle.due(call.mode):
+    if create.due and not lifecycle.is_deferred(call.mode):
         named.discard(create.due.argument)
     # An argument that this mode has no use for is nothing that has to be accepted.
     lean = call.arguments.keys() <= named
@@ -99,11 +103,11 @@ def _vouched(exchange: Exchange, past: Past) -> bool:
     is not. A thing and a day are for others to judge.
     """
     call, create = exchange.call, past.lifecycle.create
-    if not any(name in past.taken for name in create.arguments):
+    if not any(name in past.accepted_values for name in create.arguments):
         return not call.variation and all(type(one) in PLAIN for one in call.arguments.values())
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     return all(
-        name in apart or repr(value) in past.taken.get(name, ())
+        name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
     )
 
@@ -118,7 +122,7 @@ def _repeats(exchange: Exchange, past: Past) -> bool:
     """Whether the like of it may have been carried out already, where that matters."""
     lifecycle = past.lifecycle
     matters = clauses.rejects_repeats(lifecycle.contract, lifecycle.request.id)
-    return matters and bool(past.repeated.get(_what(exchange.call)))
+    return matters and bool(past.perhaps_executed.get(_what(exchange.call)))
 
 
 def _what(call: Call) -> Hashable:
@@ -162,12 +166,12 @@ def _changeable(past: Past, exchange: Exchange, request: Instance) -> bool:
     about = lifecycle.change.about if lifecycle.change else None
     new = {name: value for name, value in call.arguments.items() if name != about}
     good = all(
-        name in call.varied or repr(value) in past.taken.get(name, ())
+        name in call.varied or repr(value) in past.accepted_values.get(name, ())
         for name, value in new.items()
     )
     # Which arguments can be changed is left open: what a plain change names is asked of all.
-    plain = bool(new) and new.keys() <= set(lifecycle.changed)
+    plain = bool(new) and new.keys() <= set(lifecycle.changeable_arguments)
     plain = plain and not any(
-        request_queries.alike(new[name], request.arguments.get(name)) for name in new
+        request_queries.same_value(new[name], request.arguments.get(name)) for name in new
     )
     return plain and good and soon and all(request.mode in modes for modes in only)

@@ -32,7 +32,7 @@ from assay.history import (
 from assay.rules import clauses
 from assay.rules.queries import plain
 from assay.rules.state.calendar import dates, within_a_day
-from assay.rules.state.consents import Consents, transmitted
+from assay.rules.state.consents import Consents, consented_keys
 
 #: Entries older than this many days do not change, even for a customer who is in use.
 LATELY = timedelta(days=7)
@@ -200,9 +200,11 @@ class Answers:
         """Process a call that may change answers; only a smaller consent has a limited effect."""
         call, grant = exchange.call, self.grant
         customer.ask(("write", exchange.n))
-        granted = transmitted(call, grant) if grant and call.operation == grant.id else frozenset()
+        granted = (
+            consented_keys(call, grant) if grant and call.operation == grant.id else frozenset()
+        )
         mild = granted and plain(call) and not call.by and not exchange.refused
-        if mild and granted <= self._consents.sure(call.subject):
+        if mild and granted <= self._consents.certain(call.subject):
             customer.state = next(self._states)
         else:
             self._forget(customer)

@@ -19,7 +19,7 @@ NONE: frozenset[str] = frozenset()
 EARLIER = "but a consent from before this history may still hold"
 
 
-def transmitted(call: Call, grant: Operation) -> frozenset[str]:
+def consented_keys(call: Call, grant: Operation) -> frozenset[str]:
     """Return the keys of the things that a call consents to."""
     listed = call.arguments.get(grant.grants or "")
     return frozenset(map(str, listed)) if isinstance(listed, list | tuple) else NONE
@@ -33,30 +33,30 @@ class Consents:
     """
 
     grant: Operation | None
-    _sure: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    _perhaps: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    _certain: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    _possible: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def note(self, exchange: Exchange) -> bool:
         """Process an exchange; return whether it may have changed a consent."""
         call = exchange.call
         if self.grant is None or call.operation != self.grant.id or exchange.refused:
             return False
-        keys, name = transmitted(call, self.grant), call.subject
-        sure = self.sure(name)
+        keys, name = consented_keys(call, self.grant), call.subject
+        sure = self.certain(name)
         taken = exchange.accepted and plain(call)
-        self._sure[name] = keys if taken else keys & sure
-        self._perhaps.setdefault(name, set()).update(keys)
+        self._certain[name] = keys if taken else keys & sure
+        self._possible.setdefault(name, set()).update(keys)
         return True
 
-    def sure(self, subject: str) -> frozenset[str]:
+    def certain(self, subject: str) -> frozenset[str]:
         """Return what a subject's consent certainly covers."""
-        return self._sure.get(subject, NONE)
+        return self._certain.get(subject, NONE)
 
-    def cover(self, operation: Operation, call: Call) -> bool:
+    def covers(self, operation: Operation, call: Call) -> bool:
         """Whether the caller certainly consented to what a call is about, where needed."""
         key = str(call.arguments.get(operation.about or ""))
-        return not operation.about or not self.grant or key in self.sure(call.subject)
+        return not operation.about or not self.grant or key in self.certain(call.subject)
 
-    def perhaps(self, subject: str) -> AbstractSet[str]:
+    def possible(self, subject: str) -> AbstractSet[str]:
         """Return what a subject's consent may cover."""
-        return self._perhaps.get(subject, NONE)
+        return self._possible.get(subject, NONE)

@@ -41,34 +41,34 @@ class PeriodWords:
     """
 
     noun: str
-    a: str
+    with_article: str
     this: str
-    told: str
-    next: str
-    next_asks: str
-    late: str
-    late_asks: str
+    label_format: str
+    next_facet: str
+    next_description: str
+    late_facet: str
+    late_description: str
 
 
 DAYS = PeriodWords(
     noun="day",
-    a="a day",
+    with_article="a day",
     this="today",
-    told="%Y-%m-%d",
-    next="next-day",
-    next_asks="the next calendar day serves again",
-    late="before-midnight",
-    late_asks="just before midnight it is still refused",
+    label_format="%Y-%m-%d",
+    next_facet="next-day",
+    next_description="the next calendar day serves again",
+    late_facet="before-midnight",
+    late_description="just before midnight it is still refused",
 )
 HOURS = PeriodWords(
     noun="hour",
-    a="an hour",
+    with_article="an hour",
     this="in this hour",
-    told="%H:%M",
-    next="next-hour",
-    next_asks="the next hour serves again",
-    late="before-end",
-    late_asks="just before the hour is over it is still refused",
+    label_format="%H:%M",
+    next_facet="next-hour",
+    next_description="the next hour serves again",
+    late_facet="before-end",
+    late_description="just before the hour is over it is still refused",
 )
 
 
@@ -86,29 +86,29 @@ class Period:
     zone: ZoneInfo | None
 
     @property
-    def edged(self) -> bool:
+    def has_known_end(self) -> bool:
         """Whether its end is known: that of a day is not while the zone is unknown."""
         return self.words is HOURS or self.zone is not None
 
-    def sure(self, moment: datetime) -> datetime:
+    def latest_begin(self, moment: datetime) -> datetime:
         """Return since when calls certainly belong to the period of a moment."""
         return max(self.begins(moment, self.zone))
 
-    def perhaps(self, moment: datetime) -> datetime:
+    def earliest_begin(self, moment: datetime) -> datetime:
         """Return since when they may; earlier ones certainly do not."""
         return min(self.begins(moment, self.zone))
 
-    def kept(self, moment: datetime) -> datetime:
+    def earliest_end(self, moment: datetime) -> datetime:
         """Return until when a call at a moment certainly counts."""
         return min(self.ends(moment, self.zone))
 
-    def gone(self, moment: datetime) -> datetime:
+    def latest_end(self, moment: datetime) -> datetime:
         """Return from when on it certainly does not count."""
         return max(self.ends(moment, self.zone))
 
-    def tell(self, moment: datetime) -> str:
+    def label(self, moment: datetime) -> str:
         """Return the name of a moment's period."""
-        return moment.astimezone(self.zone or UTC).strftime(self.words.told)
+        return moment.astimezone(self.zone or UTC).strftime(self.words.label_format)
 
 
 def period(word: str, zone: ZoneInfo | None) -> Period:
@@ -177,23 +177,23 @@ PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
 def into_the_next(period_: Period) -> Part[None]:
     """Go to where a new period has begun under every reading."""
     now = yield from steps.clock()
-    if period_.edged:
-        yield from steps.clock(period_.gone(now.astimezone(UTC)) + MARGIN)
+    if period_.has_known_end:
+        yield from steps.clock(period_.latest_end(now.astimezone(UTC)) + MARGIN)
 
 
 def clear_of_the_end(period_: Period) -> Part[None]:
     """Go beyond the end of the period, by its first reading, if that is near."""
     now = yield from steps.clock()
-    end = period_.kept(now.astimezone(UTC))
-    if period_.edged and now >= end - 2 * MARGIN:
+    end = period_.earliest_end(now.astimezone(UTC))
+    if period_.has_known_end and now >= end - 2 * MARGIN:
         yield from steps.clock(end + MARGIN)
 
 
 def to_the_end(period_: Period) -> Part[None]:
     """Go to where the period is about to end."""
     now = yield from steps.clock()
-    if period_.edged:
-        yield from steps.clock(period_.kept(now.astimezone(UTC)) - MARGIN)
+    if period_.has_known_end:
+        yield from steps.clock(period_.earliest_end(now.astimezone(UTC)) - MARGIN)
 
 
 def to_the_long_day(zone: ZoneInfo | None) -> Part[bool]:

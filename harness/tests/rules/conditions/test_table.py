@@ -109,7 +109,7 @@ def test_the_same_atom_twice_is_one():
     )
 
     assert ["signed with card", "work is gas", "region is north"] == [
-        one.head for one in found.atoms
+        one.label for one in found.atoms
     ]
     assert {0, 1, 2} == shown(found)
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_shown_is_told():
     assert {"work-hidden": why} == {
         one.id: one.not_applicable_because for one in facets if one.not_applicable_because
     }
-    assert f"not shown: {why}" in conditions_table.text(found, "rejected", "accepted")
+    assert f"not shown: {why}" in conditions_table.render(found, "rejected", "accepted")
 
 
 def test_a_point_that_cannot_be_shown_is_told():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from orders import PIS, history, make, payer
 
-from assay.rules.lifecycle.comparison import returning, sort
+from assay.rules.lifecycle.comparison import returning, sort_of
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
 LIFE = lifecycle_of_request(PIS, "payment")
@@ -23,7 +23,7 @@ def asked(**arguments):
 
 def back(address):
     """Return the sort of a request that leads back to an address."""
-    return sort(LIFE, asked(successfulReportUrl=address))
+    return sort_of(LIFE, asked(successfulReportUrl=address))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_another_scheme_is_another_sort():
 
 def test_none_is_not_null():
     """What was left out was not sent."""
-    left_out = sort(LIFE, asked(without=("successfulReportUrl",)))
+    left_out = sort_of(LIFE, asked(without=("successfulReportUrl",)))
 
     assert 3 == len({left_out, back(None), back(HERE)})
 
@@ -73,4 +73,4 @@ def test_an_interface_that_leads_nobody_back_has_one_sort():
     nowhere = replace(LIFE, create=replace(LIFE.create, returns=None))
 
     assert returning(nowhere, asked()) == returning(nowhere, asked(successfulReportUrl="nowhere"))
-    assert sort(nowhere, asked()) != sort(nowhere, asked(successfulReportUrl="nowhere"))
+    assert sort_of(nowhere, asked()) != sort_of(nowhere, asked(successfulReportUrl="nowhere"))
