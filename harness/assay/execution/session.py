@@ -29,7 +29,7 @@ from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
-from assay.rules.rule import evidence_of
+from assay.rules.evidence import evidence_of
 from assay.transport.auth.diagnostics import AuthenticationError
 
 

@@ -27,7 +27,7 @@ from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
-from assay.rules.rule import evidence_of
+from assay.rules.evidence import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 STORIES = "stories"

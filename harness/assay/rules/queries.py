@@ -6,16 +6,14 @@ Pure functions; each makes one pass over the history.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Contract, Operation
 from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
-from assay.judging.verdict import Agreement, Evidence
 from assay.rules.state.calendar import dates
-
-AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,77 +140,10 @@ def fresh_subjects(history: History) -> frozenset[str]:
     return frozenset(name for name, subject in history.subjects.items() if subject.fresh)
 
 
-def doubt(evidence: Evidence, why: str) -> Evidence:
-    """Return evidence that is inconclusive because of what the history leaves open."""
-    if evidence.agreement is not DISAGREES:
-        return evidence
-    return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
-
-
 def target_failed(exchange: Exchange) -> bool:
     """Whether the target itself failed (a 5xx answer)."""
     outcome = exchange.outcome
     return isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER
-
-
-def describe(exchange: Exchange) -> str:
-    """Describe an answer."""
-    outcome, status = exchange.outcome, exchange.wire.status
-    match outcome:
-        case Accepted(items=None):
-            return f"it was accepted ({status})"
-        case Accepted(items=items):
-            return f"it was accepted ({status}) with {len(items or ())} items"
-        case Indeterminate(why=why):
-            return why
-        case _:
-            leak = len(exchange.items)
-            return f"it was refused ({status})" + (
-                f", but the answer carries {leak} items" if leak else ""
-            )
-
-
-def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that has to be refused, and to disclose nothing in doing so."""
-    empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
-    if exchange.refused and not exchange.items:
-        agreement = AGREES
-    elif empty or isinstance(exchange.outcome, Indeterminate):
-        agreement = UNCLEAR
-    else:
-        agreement = DISAGREES
-    hint = "; an empty list may be a refusal: `outcomes` in the target file can say so"
-    return Evidence(
-        facet=facet,
-        agreement=agreement,
-        expected=f"a refusal: {why}",
-        seen=describe(exchange) + (hint if empty else ""),
-        exchanges=(exchange.n,),
-        variation=exchange.call.variation,
-    )
-
-
-def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that has to be accepted; a failing target leaves it open."""
-    if exchange.accepted:
-        agreement = AGREES
-    elif exchange.refused and exchange.wire.status != UNAUTHENTICATED:
-        agreement = DISAGREES
-    else:
-        agreement = UNCLEAR
-    return Evidence(
-        facet=facet,
-        agreement=agreement,
-        expected=f"an answer: {why}",
-        seen=describe(exchange),
-        exchanges=(exchange.n,),
-        variation=exchange.call.variation,
-    )
-
-
-#: The status for unknown credentials: a fault of the target file before it is one of the
-#: bank.
-UNAUTHENTICATED = 401
 
 
 def oldest_date(now: datetime, days: int, zone: ZoneInfo | None) -> date:
@@ -221,3 +152,52 @@ def oldest_date(now: datetime, days: int, zone: ZoneInfo | None) -> date:
     With no zone known, the widest reading of "today" is taken.
     """
     return dates(now, zone)[0] - timedelta(days=days)
+
+
+# -- consents ------
+NONE: frozenset[str] = frozenset()
+#: Why a subject that is not fresh cannot be said to have given no consent.
+EARLIER = "but a consent from before this history may still hold"
+
+
+def consented_keys(call: Call, grant: Operation) -> frozenset[str]:
+    """Return the keys of the things that a call consents to."""
+    listed = call.arguments.get(grant.grants or "")
+    return frozenset(map(str, listed)) if isinstance(listed, list | tuple) else NONE
+
+
+@dataclass(slots=True, kw_only=True)
+class Consents:
+    """The state of all consents at a point of a history; `note` advances it.
+
+    Only what the last consent names is certain: it may have replaced earlier ones.
+    """
+
+    grant: Operation | None
+    _certain: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    _possible: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+
+    def note(self, exchange: Exchange) -> bool:
+        """Process an exchange; return whether it may have changed a consent."""
+        call = exchange.call
+        if self.grant is None or call.operation != self.grant.id or exchange.refused:
+            return False
+        keys, name = consented_keys(call, self.grant), call.subject
+        sure = self.certain(name)
+        taken = exchange.accepted and plain(call)
+        self._certain[name] = keys if taken else keys & sure
+        self._possible.setdefault(name, set()).update(keys)
+        return True
+
+    def certain(self, subject: str) -> frozenset[str]:
+        """Return what a subject's consent certainly covers."""
+        return self._certain.get(subject, NONE)
+
+    def covers(self, operation: Operation, call: Call) -> bool:
+        """Whether the caller certainly consented to what a call is about, where needed."""
+        key = str(call.arguments.get(operation.about or ""))
+        return not operation.about or not self.grant or key in self.certain(call.subject)
+
+    def possible(self, subject: str) -> AbstractSet[str]:
+        """Return what a subject's consent may cover."""
+        return self._possible.get(subject, NONE)

@@ -18,7 +18,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
-from assay.errors import KindError, did_you_mean
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_contract
@@ -323,24 +322,6 @@ class Kind:
     def daily_limits(self) -> Mapping[str, int]:
         """Return how many calls a day without the customer the clause allows, by operation."""
         return {}
-
-
-def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[Evidence]:
-    """Yield the evidence of a kind's check, or of its check of the TPP.
-
-    Raises:
-        KindError: the evidence is for a facet that the kind does not have.
-
-    """
-    own = kind.tpp_facet()
-    facets = kind.facets() if not tpp else [own] if own else []
-    known = {facet.id for facet in facets}
-    for evidence in kind.check_tpp(history) if tpp else kind.check(history):
-        if evidence.facet not in known:
-            hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
-            what = f"the check of kind {kind.name!r} yields evidence for"
-            raise KindError(f"{what} {evidence.facet!r}, which is none of its facets ({hint})")
-        yield evidence
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

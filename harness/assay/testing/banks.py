@@ -39,8 +39,9 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Evidence, Standing, weigh
+from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
-from assay.rules.rule import Kind, evidence_of
+from assay.rules.rule import Kind
 from assay.testing.histories import START, Bank, exchange, history
 from assay.transport.embedded import Application
 

@@ -24,7 +24,8 @@ from assay.history import (
     Unavailable,
     Wire,
 )
-from assay.rules.rule import Kind, evidence_of
+from assay.rules.evidence import evidence_of
+from assay.rules.rule import Kind
 
 #: The moment at which literal histories and scripted banks begin.
 START = datetime(2026, 9, 16, 8, 0, tzinfo=UTC)

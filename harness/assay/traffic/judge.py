@@ -19,7 +19,7 @@ from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
-from assay.rules.rule import evidence_of
+from assay.rules.evidence import evidence_of
 
 UNSHOWN = "this traffic does not show it"
 #: So much evidence of one agreement is kept for one obligation.

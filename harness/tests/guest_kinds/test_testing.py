@@ -28,8 +28,9 @@ from assay.kinds import (
     Standing,
     TppFacet,
     Withdraw,
+    must_be_refused,
+    must_be_served,
     needs,
-    queries,
 )
 from assay.rules.kinds import find_kind
 from assay.testing import (
@@ -99,14 +100,14 @@ class Every(Kind):
 
     def check(self, history):
         for each in history.exchanges:
-            yield queries.must_be_served("served", each, "it is offered")
+            yield must_be_served("served", each, "it is offered")
 
     def tpp_facet(self):
         return TppFacet(id="tpp", description="the TPP calls nothing")
 
     def check_tpp(self, history):
         for each in history.exchanges:
-            yield replace(queries.must_be_refused("tpp", each, "it is not its own"), exchanges=(7,))
+            yield replace(must_be_refused("tpp", each, "it is not its own"), exchanges=(7,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,7 @@ class Misspelt(Every):
 
     def check(self, history):
         for each in history.exchanges:
-            yield queries.must_be_served("serves", each, "it is offered")
+            yield must_be_served("serves", each, "it is offered")
 
     def probe(self, scenario):
         psu = yield Arrange(subject="psu", holdings=(Holding(resource="locker"),))

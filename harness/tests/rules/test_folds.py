@@ -21,8 +21,8 @@ from building import (
 )
 
 from assay.history import Malformed
-from assay.rules import queries
-from assay.rules.state.consents import Consents
+from assay.rules import evidence, queries
+from assay.rules.queries import Consents
 
 
 def walked(*events):
@@ -97,14 +97,14 @@ def test_the_roster_says_what_a_thing_is_before_any_list_does():
 )
 def test_what_came_back_is_said_in_a_few_words(came, words):
     """The words stand in every report."""
-    assert words == queries.describe(history(ask("accounts", came)).exchanges[0])
+    assert words == evidence.describe_answer(history(ask("accounts", came)).exchanges[0])
 
 
 def test_an_empty_list_comes_with_a_hint():
     """The profile can say that it is a refusal."""
     (event,) = history(ask("accounts", NONE)).exchanges
 
-    assert queries.must_be_refused("f", event, "it must").seen.endswith(
+    assert evidence.must_be_refused("f", event, "it must").seen.endswith(
         "`outcomes` in the target file can say so"
     )
 
@@ -112,13 +112,13 @@ def test_an_empty_list_comes_with_a_hint():
 def test_doubt_takes_back_a_conviction_and_nothing_else():
     """What agrees goes on agreeing."""
     good, bad = (
-        queries.must_be_served("f", event, "it must")
+        evidence.must_be_served("f", event, "it must")
         for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
     )
 
-    assert good == queries.doubt(good, "why")
-    assert "unclear" == queries.doubt(bad, "why").agreement.value
-    assert queries.doubt(bad, "why").seen.endswith("; why")
+    assert good == evidence.doubt(good, "why")
+    assert "unclear" == evidence.doubt(bad, "why").agreement.value
+    assert evidence.doubt(bad, "why").seen.endswith("; why")
 
 
 # -- consents -----------------------------------------------------------------------

@@ -25,7 +25,7 @@ from assay.contract.files.load import loads
 from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError
 from assay.history import Decision
-from assay.rules.lifecycle.urls import same_url
+from assay.rules.lifecycle.request_queries import same_url
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"
 EVIL = "https://evil.example/take"

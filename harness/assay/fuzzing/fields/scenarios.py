@@ -167,7 +167,7 @@ class _Tale:
         given: dict[str, Json] = {}
         if create.owned:
             given[create.owned] = OwnedRef(SELF, self.teller.ordinary[0])
-        if create.due and lifecycle.is_deferred(mode):
+        if create.due and lifecycle.deferred(mode):
             given[create.due.argument] = RelativeDay(DAYS_AHEAD)
         return Call(operation=create.id, subject=SELF, arguments=given, mode=mode)
 
@@ -187,7 +187,7 @@ class _Tale:
         given = {name: one for name, one in call.arguments.items() if name != due.argument}
         day = (
             {due.argument: RelativeDay(DAYS_AHEAD)}
-            if self.spoken.lifecycle.is_deferred(call.mode)
+            if self.spoken.lifecycle.deferred(call.mode)
             else {}
         )
         return replace(call, arguments={**given, **day})

@@ -105,7 +105,7 @@ class Point:
         return self.ask is not unchanged_call
 
 
-def describe(points: Sequence[Point]) -> str:
+def describe_points(points: Sequence[Point]) -> str:
     """Say what stands at some points."""
     return ", ".join(one.description for one in points)
 

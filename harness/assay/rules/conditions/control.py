@@ -111,7 +111,7 @@ def look(table: Table, seen: DecidedRequest) -> Values:
     return tuple(table.atoms[one.atoms[0]].look(seen) for one in table.inputs)
 
 
-def match_rows(table: Table, values: Values) -> RowMatch:
+def match(table: Table, values: Values) -> RowMatch:
     """Return what a request with these values is about."""
     truths = _truths(table, values)
     result = holds(table.expression, [truths[n] for n in range(len(table.atoms))])

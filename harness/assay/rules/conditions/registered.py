@@ -125,7 +125,7 @@ class IsRegistered:
             return Age(another=another) if subject.fresh else None
         signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
-        open_ended = seen.lifecycle.is_deferred(request.mode) or not subject.fresh
+        open_ended = seen.lifecycle.deferred(request.mode) or not subject.fresh
         return Age(
             least=min(moments) - since,
             most=EVER if open_ended else max(moments) - since,

@@ -9,15 +9,14 @@ listed with the reason. `text` renders the table with one column for each atom.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from assay.rules.conditions import pairs
 from assay.rules.conditions.atom import Atom, Point, Value
 from assay.rules.conditions.expression import Expression, describe, holds
-from assay.rules.conditions.pairs import Assignment, Pair
 
 #: What an id does not have, and how long one is.
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -113,9 +112,9 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
     about = inputs(atoms)
     bare = Table(expression=expression, atoms=tuple(atoms), inputs=about, rows=())
     results = {assignment: bool(holds(expression, assignment)) for assignment in _assignments(bare)}
-    showing = pairs.pairs_by_atom(results)
+    showing = pairs_by_atom(results)
     sheet = _TableBuilder(table=bare, results=results)
-    for atom, pair in enumerate(pairs.choose_pairs(showing)):
+    for atom, pair in enumerate(choose_pairs(showing)):
         sheet.add(atom, pair, showing[atom])
     return Table(
         expression=expression,
@@ -243,3 +242,60 @@ def _cells(table: Table, row: DecisionRow) -> Iterator[str]:
         at = next(place for place, one in enumerate(table.inputs) if n in one.atoms)
         mark = DECIDES if n in row.decides else ""
         yield f"{'yes' if truth else 'no'}: {row.points[at].name}{mark}"
+
+
+# -- pairs ------
+#: The truth of every atom.
+Assignment: TypeAlias = tuple[bool, ...]
+#: Two assignments that differ in one atom, which is false in the first and true in the second.
+Pair: TypeAlias = tuple[Assignment, Assignment]
+
+#: The number of starting points tried in the search for few assignments.
+BEGINNINGS = 16
+
+
+def pairs_by_atom(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
+    """Return for each atom all pairs that show it, among the assignments that there are."""
+    atoms = range(len(next(iter(results), ())))
+    return tuple(
+        tuple(
+            (low, high)
+            for low in results
+            if not low[atom]
+            and (high := (*low[:atom], True, *low[atom + 1 :])) in results
+            and results[low] is not results[high]
+        )
+        for atom in atoms
+    )
+
+
+def choose_pairs(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
+    """Choose one pair for each atom that can be shown, with few assignments in all."""
+    shared = Counter(assignment for pairs in showing_ for pair in pairs for assignment in pair)
+    every = [
+        _greedy(showing_, assignment, shared) for assignment, _ in shared.most_common(BEGINNINGS)
+    ]
+    return min(every, key=_size, default=(None,) * len(showing_))
+
+
+def _size(pairs: Sequence[Pair | None]) -> int:
+    return len({assignment for pair in pairs if pair for assignment in pair})
+
+
+def _greedy(
+    showing_: Sequence[Sequence[Pair]], begin: Assignment, shared: Mapping[Assignment, int]
+) -> tuple[Pair | None, ...]:
+    """From an assignment on, repeatedly take the pair that needs the fewest new ones."""
+    have, out = {begin}, dict[int, Pair]()
+    left = [atom for atom, pairs in enumerate(showing_) if pairs]
+
+    def cost(choice: tuple[int, Pair]) -> tuple[int, int]:
+        pair = choice[1]
+        return sum(one not in have for one in pair), -sum(shared[one] for one in pair)
+
+    while left:
+        atom, pair = min(((one, pair) for one in left for pair in showing_[one]), key=cost)
+        out[atom] = pair
+        have.update(pair)
+        left.remove(atom)
+    return tuple(out.get(atom) for atom in range(len(showing_)))

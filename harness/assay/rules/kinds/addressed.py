@@ -35,11 +35,12 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
 from assay.rules.lifecycle.request_queries import same_format, similar_key, was_refused
 from assay.rules.lifecycle.tracker import Tracker
-from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
+from assay.rules.queries import ordinary
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -50,7 +51,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: What another provider is called in this script.
@@ -312,17 +312,17 @@ def _judge_by_tpp(
     exchange: Exchange, key: str, makers: Mapping[str, set[str]]
 ) -> Iterator[Evidence]:
     if exchange.call.by in makers.get(key, ()):
-        yield tpp_evidence(TPP_FACET, KEPT, exchange, OWED, "it was given in this history")
+        yield tpp_evidence(TPP_FACET, AGREES, exchange, OWED, "it was given in this history")
         return
     refused = was_refused(exchange)
-    judged: Agreement = OPEN
+    judged: Agreement = UNCLEAR
     why = "no answer of this history gave it"
     if key in makers:
-        judged, why = BROKEN, "it was given to another TPP"
+        judged, why = DISAGREES, "it was given to another TPP"
     elif refused and makers and not any(same_format(key, one) for one in makers):
-        judged, why = BROKEN, f"{why}, and it looks like none that was given"
+        judged, why = DISAGREES, f"{why}, and it looks like none that was given"
     elif exchange.accepted:
-        judged, why = KEPT, "the bank knows it as this TPP's"
+        judged, why = AGREES, "the bank knows it as this TPP's"
     yield tpp_evidence(
-        TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is OPEN else why
+        TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is UNCLEAR else why
     )

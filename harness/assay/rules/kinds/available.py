@@ -15,22 +15,18 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
-from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.validity import Past, is_valid
-from assay.rules.queries import (
+from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNAUTHENTICATED,
     UNCLEAR,
-    bare,
-    describe,
+    describe_answer,
     must_be_refused,
-    ordinary,
-    question,
-    target_failed,
 )
+from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.validity import PastRequests, is_valid
+from assay.rules.queries import Consents, bare, consented_keys, ordinary, question, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
-from assay.rules.state.consents import Consents, consented_keys
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -214,7 +210,7 @@ def _requests(
     lifecycle: tracker.Lifecycle, operation: Operation, history: History
 ) -> Iterator[Evidence]:
     """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
-    past = Past(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
+    past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
     for event in history.events:
         if isinstance(event, Exchange) and event.call.operation == operation.id:
@@ -258,7 +254,8 @@ def _answers(exchange: Exchange) -> Evidence:
         facet="answers",
         agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
         expected="the method to answer a valid call",
-        seen=describe(exchange) + ("" if known else "; check the credentials in the target file"),
+        seen=describe_answer(exchange)
+        + ("" if known else "; check the credentials in the target file"),
         exchanges=(exchange.n,),
     )
 
@@ -275,7 +272,7 @@ def _agree(other: Exchange, main: Exchange | None) -> Iterator[Evidence]:
         facet="aliases-agree",
         agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,
         expected=f"the same {len(main.items)} items as under the main name",
-        seen="the same items" if same else f"other data: {describe(other)}",
+        seen="the same items" if same else f"other data: {describe_answer(other)}",
         exchanges=(main.n, other.n),
         variation=other.call.variation,
     )
@@ -296,7 +293,7 @@ def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
         facet="survives-malformed",
         agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
         expected="an orderly answer, not a failure of the target",
-        seen=describe(exchange),
+        seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )

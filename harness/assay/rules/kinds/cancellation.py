@@ -20,6 +20,7 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
     CUSTOMER,
@@ -31,7 +32,6 @@ from assay.rules.lifecycle.cancellations import (
 from assay.rules.lifecycle.parameters import check_deferred, the_request
 from assay.rules.lifecycle.request_queries import is_by_requester
 from assay.rules.lifecycle.tracker import Instance, Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -43,7 +43,6 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.steps import Part, send
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 ACCEPTED = "accepted"
 
@@ -158,14 +157,14 @@ class Cancellation(Kind):
                     mode = f"it is {found.mode}"
                     if found.done:
                         yield tpp_evidence(
-                            TPP_FACET, BROKEN, event, OWED, "it was carried out", *told
+                            TPP_FACET, DISAGREES, event, OWED, "it was carried out", *told
                         )
                     elif found.mode == self.mode:
-                        yield tpp_evidence(TPP_FACET, KEPT, event, OWED, mode, *told)
+                        yield tpp_evidence(TPP_FACET, AGREES, event, OWED, mode, *told)
                     else:
                         yield tpp_evidence(
                             TPP_FACET,
-                            OPEN,
+                            UNCLEAR,
                             event,
                             OWED,
                             f"{mode}: it is open whether it can",
@@ -221,7 +220,7 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
         facet=ACCEPTED,
         agreement=agreement,
         expected=f"that a cancellation is accepted {when}",
-        seen=describe(call),
+        seen=describe_answer(call),
         exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
     )
 

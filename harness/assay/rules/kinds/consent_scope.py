@@ -22,22 +22,21 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.lifecycle.request_queries import was_refused
-from assay.rules.parameters import about_one_thing
-from assay.rules.queries import (
+from assay.rules.evidence import (
+    AGREES,
     DISAGREES,
     UNCLEAR,
-    bare,
-    describe,
+    describe_answer,
     doubt,
-    fresh_subjects,
     must_be_refused,
     must_be_served,
+    tpp_evidence,
 )
+from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.parameters import about_one_thing
+from assay.rules.queries import EARLIER, Consents, bare, fresh_subjects
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.state.calendar import dates
-from assay.rules.state.consents import EARLIER, Consents
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 #: Entries of so many last days are in every history, however short.
 LATELY = timedelta(days=7)
@@ -183,10 +182,10 @@ class ConsentScope(Kind):
             if call.operation not in about or key is None or call.follow is not None:
                 continue
             if str(key) in consents.possible(name):
-                yield tpp_evidence(TPP_FACET, KEPT, event, OWED, "consent was given for it")
+                yield tpp_evidence(TPP_FACET, AGREES, event, OWED, "consent was given for it")
             else:
                 judged = _uncovered(event, clean, consents, served)
-                doubt = f", {EARLIER}" if judged is OPEN else ""
+                doubt = f", {EARLIER}" if judged is UNCLEAR else ""
                 yield tpp_evidence(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
 
 
@@ -259,14 +258,14 @@ def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
     if not exchange.accepted or exchange.items:
         return evidence
     if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
-        seen = f"{describe(exchange)}; the target file points to no list in it"
+        seen = f"{describe_answer(exchange)}; the target file points to no list in it"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     today = dates(exchange.at, None)
     filled = any(today[-1] - one.on <= LATELY and one.on <= today[0] for one in owned.entries)
     return replace(
         evidence,
         agreement=DISAGREES if filled else UNCLEAR,
-        seen=f"{describe(exchange)}" + (", though there are some" if filled else ""),
+        seen=f"{describe_answer(exchange)}" + (", though there are some" if filled else ""),
     )
 
 
@@ -275,9 +274,9 @@ def _uncovered(
 ) -> Agreement:
     name = exchange.call.subject
     if name in clean:
-        return BROKEN
+        return DISAGREES
     told = consents.certain(name) and (name, exchange.call.operation) in served
-    return BROKEN if told and was_refused(exchange) and exchange.call.present else OPEN
+    return DISAGREES if told and was_refused(exchange) and exchange.call.present else UNCLEAR
 
 
 def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:

@@ -20,15 +20,15 @@ from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import fields
 from assay.rules.conditions import table as conditions_table
-from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, describe
+from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, describe_points
 from assay.rules.conditions.control import Control, RowMatch, Values, control, controls
 from assay.rules.conditions.table import DecisionRow, Table
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.comparison import Likeness
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part
 
@@ -126,13 +126,11 @@ class DecisionRule(Kind):
         beside = _Beside.of(self, book)
         for request in comparison.comparable(book):
             mine = values[id(request)]
-            if self.lifecycle.is_deferred(request.mode):
+            if self.lifecycle.deferred(request.mode):
                 # What was registered meanwhile may count on its day, or may not.
                 both = zip(mine, look(request), strict=True)
                 mine = tuple(then if then == now else None for then, now in both)
-            yield from _judge(
-                self, request, conditions_control.match_rows(self.table, mine), beside
-            )
+            yield from _judge(self, request, conditions_control.match(self.table, mine), beside)
 
     def explain(self) -> str | None:
         """Write the derived table down."""
@@ -152,7 +150,7 @@ def _facet(p: DecisionRule, row: DecisionRow) -> Facet:
     )
     return Facet(
         id=row.id,
-        description=f"{REJECTED if row.result else ACCEPTED}: {describe(row.points)}",
+        description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
         scenario=Scenario(id=row.id),
         needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
         requires=tuple(dict.fromkeys(wants)),
@@ -169,7 +167,7 @@ def _trial(p: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]
         came = yield from _control(p, mine, psu, two=two)
         if came.factor_not_offered:
             return True
-    what = mine.moved.description if mine else describe(row.points)
+    what = mine.moved.description if mine else describe_points(row.points)
     came = yield from _one(p, row.points, psu, variation=what)
     if came.rejected and not row.result:
         for one in controls(p.table, row):
@@ -233,11 +231,8 @@ class _Beside:
                 if _decided(one) < _decided(former):
                     first[_sent(p, one)] = one
                 known |= fields.sent_values(p.table.atoms, one)
-        taken = [
-            one
-            for one in book.requests
-            if one.made.accepted and one.outcome not in tracker.REJECTED
-        ]
+        accepted = (one for one in book.requests if one.made.accepted)
+        taken = [one for one in accepted if one.outcome not in tracker.REJECTED]
         return _Beside(
             p=p,
             sorts=sorts,
@@ -299,7 +294,7 @@ def _judge(
         yield Evidence(
             facet=row.id,
             agreement=agreement,
-            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {describe(row.points)}",
+            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
             seen=f"{request.describe()}; {why}" if why else request.describe(),
             exchanges=tuple(sorted(numbers)),
             variation=request.made.call.variation,
@@ -333,11 +328,8 @@ def _not_rejected(p: DecisionRule, request: Instance, result: bool) -> _Judged:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    still = (
-        p.lifecycle.is_deferred(request.mode)
-        and request.outcome is InstanceOutcome.OPEN
-        and not result
-    )
+    is_open = request.outcome is InstanceOutcome.OPEN
+    still = p.lifecycle.deferred(request.mode) and is_open and not result
     return (AGREES if still else UNCLEAR), ""
 
 
@@ -351,6 +343,6 @@ def _doubt(request: Instance, beside: _Beside) -> str:
         return "it may be rejected as a repeat"
     return (
         ""
-        if request_queries.fully_known(request)
+        if request_queries.is_known(request)
         else "it may repeat a request from before this history"
     )

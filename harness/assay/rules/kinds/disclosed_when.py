@@ -14,10 +14,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import AGREES, DISAGREES, doubt, fresh_subjects, plain
+from assay.rules.queries import EARLIER, Consents, fresh_subjects, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
-from assay.rules.state.consents import EARLIER, Consents
 
 AFTER, BEFORE = "disclosed-after", "withheld-before"
 

@@ -23,6 +23,7 @@ from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters as rules_parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.alternative_causes import Explanations
 from assay.rules.lifecycle.comparison import (
@@ -43,10 +44,8 @@ from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.steps import Part, send
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 #: The scenarios in which the first request is never carried out.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
@@ -197,7 +196,7 @@ class Duplicate(Kind):
             if (
                 event is found.made
                 and found.mode in self.modes
-                and not self.lifecycle.is_deferred(found.mode)
+                and not self.lifecycle.deferred(found.mode)
             ):
                 former = done.get(comparison.sent(found, but=returns))
                 judged = _judge_by_tpp(self, found, former, last)
@@ -300,14 +299,14 @@ def _other(
     p: Duplicate, request: Instance, relation: Relation, explanations: Explanations
 ) -> _Judged | None:
     if _rejected(request):
-        why, control = explanations.why(request, relation), explanations.control(request)
+        why, control = explanations.explanation(request, relation), explanations.control(request)
         beside = (control,) if control else ()
         return (UNCLEAR, why, beside) if why else (DISAGREES, "", beside)
     if request.done:
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None
-    still = p.lifecycle.is_deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
+    still = p.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
@@ -340,8 +339,8 @@ def _judge_by_tpp(
 ) -> Agreement | None:
     """Judge a request beside the same one, or else beside any that was carried out."""
     if former is None:
-        return KEPT if last is not None else None
+        return AGREES if last is not None else None
     if later_day(p.lifecycle, former, request):
-        return KEPT
+        return AGREES
     exact = comparison.sent(former) == comparison.sent(request)
-    return BROKEN if exact and same_day(p.lifecycle, former, request) else OPEN
+    return DISAGREES if exact and same_day(p.lifecycle, former, request) else UNCLEAR

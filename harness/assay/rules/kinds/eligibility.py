@@ -18,8 +18,9 @@ from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, all_known, known, ref
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, page_walks
+from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 

@@ -13,9 +13,9 @@ from assay.contract.model import Capability, Json
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 
 

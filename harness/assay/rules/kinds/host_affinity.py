@@ -19,8 +19,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.queries import AGREES, DISAGREES, must_be_served, ordinary, question
+from assay.rules.queries import ordinary, question
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -32,7 +33,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.tpp_evidence import BROKEN, KEPT, tpp_evidence
 
 #: Enough of everything that most banks name a next page.
 MANY = 18
@@ -174,7 +174,7 @@ class HostAffinity(Kind):
                 continue
             here, there = host(first.wire.url), host(one.wire.url)
             owed = f"that the flow stays on {here}"
-            judged = KEPT if here == there else BROKEN
+            judged = AGREES if here == there else DISAGREES
             yield tpp_evidence(TPP_FACET, judged, one, owed, f"it went on on {there}", first.n)
 
 

@@ -13,9 +13,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, page_walks
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.queries import Consents, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
-from assay.rules.state.consents import Consents
 
 WITHOUT, WITH = "all-without-consent", "all-with-consent"
 #: How many of each resource the probe's customer owns.

@@ -17,9 +17,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, plain, target_failed
+from assay.rules.queries import plain, target_failed
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
@@ -187,7 +188,7 @@ def _judge(facet: str, exchange: Exchange) -> Evidence:
         facet=facet,
         agreement=agreement,
         expected="an answer outside the maintenance window",
-        seen=describe(exchange),
+        seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=f"at {exchange.at.isoformat()}",
     )

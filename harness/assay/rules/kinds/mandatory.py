@@ -20,13 +20,13 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History
 from assay.judging.verdict import Evidence
 from assay.rules import steps
+from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.lifecycle import defects, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, tpp_evidence
 
 #: Each way in which a mandatory field can be wrong.
 WAYS: Mapping[str, str] = {
@@ -123,7 +123,7 @@ class Mandatory(DefectRule):
             ]
             owed = f"a request with {', '.join(self.fields)}"
             done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
-            yield tpp_evidence(TPP_FACET, BROKEN if lacking else KEPT, one, owed, done)
+            yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, one, owed, done)
 
 
 def _kind(value: Json) -> str:

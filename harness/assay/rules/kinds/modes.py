@@ -21,6 +21,7 @@ from assay.history import Exchange, History, Lacking
 from assay.history.steps import UNBOUND_MODE
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.lifecycle.parameters import modes
@@ -35,7 +36,6 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 SERVED = "served"
 #: What the names of facets end with, after the mode.
@@ -196,7 +196,7 @@ def _judge(p: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreem
     """Judge a mode; None where the clause does not speak of it."""
     served = {*p.served, *p.offered}
     if mode in p.refused or (mode in p.offered and mode in lacking):
-        return BROKEN
+        return DISAGREES
     if mode == UNBOUND_MODE:
-        return None if not served else BROKEN if was_refused(exchange) else OPEN
-    return KEPT if mode in served or not served else None
+        return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
+    return AGREES if mode in served or not served else None

@@ -17,15 +17,9 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.changes import (
-    CARRIED,
-    PERSISTS,
-    Change,
-    ChangeTracker,
-    Phase,
-    requested_change,
-)
+from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, change_of
 from assay.rules.lifecycle.parameters import (
     changeable_arguments,
     deferred_modes,
@@ -33,7 +27,6 @@ from assay.rules.lifecycle.parameters import (
     the_request,
 )
 from assay.rules.lifecycle.tracker import Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -45,7 +38,6 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.steps import Part, send
-from assay.rules.tpp_evidence import BROKEN, KEPT, tpp_evidence
 
 SIGNED, DONE = "signed-accepted", "done-refused"
 #: A control that outlives the request beside it is put off by so many days more.
@@ -97,7 +89,7 @@ class Modification(Kind):
     @property
     def once(self) -> str | None:
         """A mode that cannot be changed, and is carried out as soon as it is signed."""
-        return next((one for one in self.closed if not self.lifecycle.is_deferred(one)), None)
+        return next((one for one in self.closed if not self.lifecycle.deferred(one)), None)
 
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
         """Return the modes in which the request of this clause can be changed."""
@@ -167,7 +159,7 @@ class Modification(Kind):
         changes: list[Change] = []
         opened: dict[str | None, int] = {}
         for event in history.events:
-            change = requested_change(self.lifecycle, book, event)
+            change = change_of(self.lifecycle, book, event)
             if change is not None:
                 changes.append(change)
             held.before(book, event, change)
@@ -177,7 +169,7 @@ class Modification(Kind):
                 if isinstance(event, Exchange) and one.state is State.OPEN:
                     opened[one.key] = event.n
         apart = {one.key for one in request_queries.with_own_key(book)}
-        yield from (evidence for key, evidence in held.found if key in apart)
+        yield from (evidence for key, evidence in held.evidence if key in apart)
         changes = [one for one in changes if one.request.key in apart]
         yield from _must_be_taken(self, changes, opened)
         yield from _must_be_refused(self, changes)
@@ -193,7 +185,7 @@ class Modification(Kind):
         """Judge every change of a request that was made in this history."""
         book = Tracker(lifecycle=self.lifecycle)
         for event in history.events:
-            change = requested_change(self.lifecycle, book, event)
+            change = change_of(self.lifecycle, book, event)
             if change is not None:
                 yield from _judge(self, change)
             book.note(event)
@@ -299,7 +291,7 @@ def _must_be_taken(
             facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
             expected="that a change is accepted before the day has come",
-            seen=describe((taken or group)[0].exchange),
+            seen=describe_answer((taken or group)[0].exchange),
             exchanges=tuple(sorted({n for one in taken or group for n in one.numbers})),
         )
 
@@ -337,7 +329,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
         facet=facet,
         agreement=DISAGREES if exchange.accepted else AGREES if exchange.refused else UNCLEAR,
         expected=f"a refusal: {why}",
-        seen=describe(exchange),
+        seen=describe_answer(exchange),
         exchanges=change.numbers,
         variation=exchange.call.variation,
     )
@@ -346,14 +338,12 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 def _judge(p: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
     owed = f"that only {' and '.join(p.only)} requests are changed, before they are carried out"
-    told = request.seen_in or request.made.n
+    told, mode = request.seen_in or request.made.n, f"it is {request.mode}"
     if request.mode in p.never:
-        yield tpp_evidence(
-            TPP_FACET, BROKEN, exchange, owed, f"it is {request.mode}", request.made.n
-        )
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, mode, request.made.n)
     elif request.mode in p.only and request.done:
         yield tpp_evidence(
-            TPP_FACET, BROKEN, exchange, owed, "it was carried out", request.made.n, told
+            TPP_FACET, DISAGREES, exchange, owed, "it was carried out", request.made.n, told
         )
     elif request.mode in p.only and change.untouched:
-        yield tpp_evidence(TPP_FACET, KEPT, exchange, owed, f"it is {request.mode}", request.made.n)
+        yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, mode, request.made.n)

@@ -17,11 +17,11 @@ from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_modes, the_request
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.parameters import Raw, known, maker, ref
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part, send
 
@@ -98,7 +98,7 @@ class Notice(Kind):
         """Return what a scenario tries; a stranger signs what would be done at once."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(sorted(plain, key=lambda one: self.lifecycle.is_deferred(one.mode))[:1])
+            return tuple(sorted(plain, key=lambda one: self.lifecycle.deferred(one.mode))[:1])
         if scenario == "refused":
             return plain
         first = self.modes[0]
@@ -114,7 +114,7 @@ class Notice(Kind):
 
     def later(self, scenario: str) -> bool:
         """Whether a scenario waits for a day to come."""
-        return any(self.lifecycle.is_deferred(one.mode) for one in self.variants(scenario))
+        return any(self.lifecycle.deferred(one.mode) for one in self.variants(scenario))
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
@@ -183,7 +183,7 @@ class Notice(Kind):
         controls: list[Exchange] = []
         for late in (True, False):
             for one in variants:
-                if lifecycle.is_deferred(one.mode) is late:
+                if lifecycle.deferred(one.mode) is late:
                     made = yield from make(one, ahead=request_steps.DAYS_AHEAD + 1)
                     yield from request_steps.sign(made)
                     controls.append(made)
@@ -303,7 +303,7 @@ def _day(p: Notice, request: Instance) -> str:
 def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
     request, beside = story.request, tuple[int, ...]()
     if story.done is not None:
-        agreement = DISAGREES if request_queries.fully_known(request) else UNCLEAR
+        agreement = DISAGREES if request_queries.is_known(request) else UNCLEAR
     elif story.quiet is None or (facet == ANOTHER and not _tried(request)):
         return
     elif control is None or control.done is None:

@@ -16,7 +16,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, page_walks
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 

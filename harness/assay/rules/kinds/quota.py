@@ -23,15 +23,16 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.queries import (
-    answered_questions,
-    bare,
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
     doubt,
-    fresh_subjects,
     must_be_refused,
     must_be_served,
-    question,
+    tpp_evidence,
 )
+from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, question
 from assay.rules.rule import (
     Facet,
     Kind,
@@ -44,10 +45,8 @@ from assay.rules.rule import (
 )
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.consents import Consents
 from assay.rules.state.counts import Counts, moment, same_customers
 from assay.rules.state.periods import HOURS, Period, period, surely_longer
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, tpp_evidence
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 #: Why a first call is served, by the facet that it bears on.
@@ -257,8 +256,12 @@ class Quota(Kind):
             joint = replace(one, call=replace(call, subject=groups[call.subject]))
             if call.follow is None:
                 sure, most = counts.at_least(one), together.at_most(joint)
-                judged = BROKEN if sure >= self.limit else KEPT if most < self.limit else OPEN
-                done = f"it was asked after {sure if judged is BROKEN else most} calls {words.this}"
+                judged = (
+                    DISAGREES if sure >= self.limit else AGREES if most < self.limit else UNCLEAR
+                )
+                done = (
+                    f"it was asked after {sure if judged is DISAGREES else most} calls {words.this}"
+                )
                 yield tpp_evidence(TPP_FACET, judged, one, owed, done)
             counts.note(one)
             together.note(joint)

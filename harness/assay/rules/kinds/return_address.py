@@ -18,12 +18,12 @@ from assay.contract.model import Contract, Operation
 from assay.history import Decision, Ending, Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_queries import same_url, split_url
 from assay.rules.lifecycle.signing import Signing
-from assay.rules.lifecycle.urls import same_url, split_url
 from assay.rules.parameters import Raw, maker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
 
 SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
@@ -134,9 +134,7 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
 
 def _waits(p: ReturnAddress, one: Signing) -> bool:
     """Whether it was signed, and its day is still to come."""
-    return (
-        one.undone and one.request.state is State.OPEN and p.lifecycle.is_deferred(one.request.mode)
-    )
+    return one.undone and one.request.state is State.OPEN and p.lifecycle.deferred(one.request.mode)
 
 
 def _where(p: ReturnAddress, one: Signing) -> Agreement:

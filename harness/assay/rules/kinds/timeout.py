@@ -17,13 +17,20 @@ from assay.contract.model import Capability, Contract
 from assay.history import Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.signing import Signing
-from assay.rules.lifecycle.timing import CLEAR, IDLE, OVERALL, TimedFlow, TimeLimits, timed_flows
+from assay.rules.lifecycle.request_queries import same_host, same_url
+from assay.rules.lifecycle.signing import (
+    CLEAR,
+    IDLE,
+    OVERALL,
+    Signing,
+    TimedFlow,
+    TimeLimits,
+    timed_flows,
+)
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.lifecycle.urls import same_host, same_url
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 
@@ -249,7 +256,7 @@ def _moved(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
 
 def _waits_for_its_day(p: Timeout, request: Instance) -> bool:
     """Whether it is put off to a day that was not surely over when it was looked at."""
-    if not p.lifecycle.is_deferred(request.mode):
+    if not p.lifecycle.deferred(request.mode):
         return False
     day = request_queries.due_day(p.lifecycle, request.arguments)
     return (

@@ -17,12 +17,11 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.queries import DISAGREES, must_be_refused, ordinary, plain, served_operations
+from assay.rules.queries import Consents, ordinary, plain, served_operations
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
-from assay.rules.state.consents import Consents
-from assay.rules.tpp_evidence import BROKEN, KEPT, tpp_evidence
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
@@ -122,9 +121,9 @@ class UnavailableOperation(Kind):
         owed = f"that {self.operation.id} is not called: it is not available"
         for one in history.exchanges:
             if one.call.operation == self.operation.id:
-                yield tpp_evidence(TPP_FACET, BROKEN, one, owed, "it was called")
+                yield tpp_evidence(TPP_FACET, DISAGREES, one, owed, "it was called")
             elif one.call.operation == self.control.id:
-                yield tpp_evidence(TPP_FACET, KEPT, one, owed, f"{self.control.id} was called")
+                yield tpp_evidence(TPP_FACET, AGREES, one, owed, f"{self.control.id} was called")
 
 
 def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:

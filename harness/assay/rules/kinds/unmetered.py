@@ -17,18 +17,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.queries import (
-    answered_questions,
-    bare,
-    doubt,
-    fresh_subjects,
-    must_be_served,
-    plain,
-    question,
-)
+from assay.rules.evidence import doubt, must_be_served
+from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.state.calendar import within_a_day
-from assay.rules.state.consents import Consents
 
 #: A subject, a method, and a key of the day.
 Slot: TypeAlias = tuple[str, str, date | datetime]

@@ -17,16 +17,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.queries import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    PageWalk,
-    bare,
-    describe,
-    oldest_date,
-    page_walks,
-)
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -38,7 +30,6 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, tpp_evidence
 
 FACET = "gives-no-more"
 
@@ -139,7 +130,7 @@ class UnsupportedMode(Kind):
             if one.call.operation == self.operation.id and one.call.follow is None:
                 asked = one.call.mode == self.mode
                 done = "it was asked for" if asked else "it was not"
-                yield tpp_evidence(TPP_FACET, BROKEN if asked else KEPT, one, owed, done)
+                yield tpp_evidence(TPP_FACET, DISAGREES if asked else AGREES, one, owed, done)
 
 
 def _about(p: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
@@ -163,7 +154,7 @@ def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
         facet=FACET,
         agreement=agreement,
         expected=f"a refusal, or nothing before {limit}",
-        seen=f"{len(older)} items are older" if older else describe(first),
+        seen=f"{len(older)} items are older" if older else describe_answer(first),
         exchanges=walk.numbers,
         variation=walk.call.variation,
     )

@@ -14,8 +14,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
 
 

@@ -43,9 +43,9 @@ class Explanations:
     """
 
     compared: ComparisonTracker
-    perhaps: Mapping[tuple[Likeness, _Day], int]
-    loose: Mapping[str, int]
-    alike: Mapping[Likeness, Instance]
+    perhaps_executed: Mapping[tuple[Likeness, _Day], int]
+    unknown_customers: Mapping[str, int]
+    accepted: Mapping[Likeness, Instance]
 
     @staticmethod
     def of(compared: ComparisonTracker) -> Explanations:
@@ -63,15 +63,17 @@ class Explanations:
                 perhaps[key] = min(number, perhaps.get(key, number))
             if _accepted(compared, one):
                 alike.setdefault(comparison.sort_of(compared.lifecycle, one), one)
-        return Explanations(compared=compared, perhaps=perhaps, loose=loose, alike=alike)
+        return Explanations(
+            compared=compared, perhaps_executed=perhaps, unknown_customers=loose, accepted=alike
+        )
 
     def control(self, request: Instance) -> Instance | None:
         """Return one that is like it in all that matters, and was not rejected."""
-        return self.alike.get(comparison.sort_of(self.compared.lifecycle, request))
+        return self.accepted.get(comparison.sort_of(self.compared.lifecycle, request))
 
-    def why(self, request: Instance, relation: Relation) -> str:
+    def explanation(self, request: Instance, relation: Relation) -> str:
         """Say what else may explain that a request was rejected; empty if nothing may."""
-        if not request_queries.fully_known(request):
+        if not request_queries.is_known(request):
             return "it may repeat a request from before this history"
         if self._repeats(request, relation.n):
             return "it may repeat a request whose outcome is unknown"
@@ -92,8 +94,8 @@ class Explanations:
         days: set[_Day] = {
             day for one in possible_decision_times(request) for day in dates(one, zone)
         }
-        found = [self.perhaps.get((key, day), n) for day in (*days, None)]
-        return min(*found, self.loose.get(request.made.call.subject, n)) < n
+        found = [self.perhaps_executed.get((key, day), n) for day in (*days, None)]
+        return min(*found, self.unknown_customers.get(request.made.call.subject, n)) < n
 
     def _unlike(self, request: Instance, control: Instance) -> bool:
         mine, its = request_queries.signature(request), request_queries.signature(control)
@@ -110,7 +112,7 @@ def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
         and request.outcome is InstanceOutcome.OPEN
         and (request.seen_in or 0) > signed.n
     )
-    put_off = compared.lifecycle.is_deferred(request.mode) and open_
+    put_off = compared.lifecycle.deferred(request.mode) and open_
     return comparison.unchanged(request) and (request.done or put_off)
 
 

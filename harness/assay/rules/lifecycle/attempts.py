@@ -32,10 +32,11 @@ from assay.history import (
     Subject,
 )
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
+from assay.rules.queries import ordinary
 from assay.rules.rule import Kind
 from assay.rules.steps import Part
 
@@ -110,7 +111,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
-            signed.add(_what(lifecycle, request.made.call))
+            signed.add(_content(lifecycle, request.made.call))
         elif request.made is event and ordinary(request.made.call):
             found.append(_attempt(lifecycle, request, request.subject, bank, signed))
     return tuple(one for one in found if one.subject.name not in registrants)
@@ -125,7 +126,7 @@ def _attempt(
 ) -> Attempt:
     call, owned = request.made.call, lifecycle.create.owned
     day = request_queries.due_day(lifecycle, call.arguments)
-    if lifecycle.is_deferred(call.mode):
+    if lifecycle.deferred(call.mode):
         at = request.made.at
         timely = (
             day is not None
@@ -140,7 +141,7 @@ def _attempt(
         thing=subject.owned(call.arguments.get(owned)) if owned else None,
         rest=_rest(lifecycle, call),
         bank=bank,
-        repeats=_what(lifecycle, call) in signed,
+        repeats=_content(lifecycle, call) in signed,
         timely=timely,
     )
 
@@ -155,7 +156,7 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
 
 
-def _what(lifecycle: Lifecycle, call: Call) -> Hashable:
+def _content(lifecycle: Lifecycle, call: Call) -> Hashable:
     return (
         call.subject,
         repr(call.arguments.get(lifecycle.create.owned or "")),

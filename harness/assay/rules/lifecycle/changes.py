@@ -16,9 +16,9 @@ from enum import Enum
 from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, doubt
 
 
 class Phase(Enum):
@@ -63,7 +63,7 @@ class Change:
         return tuple(n for n in sorted(told) if n <= self.exchange.n)
 
 
-def requested_change(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
+def change_of(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
     """Return the change that an event asks for, while the book has not yet taken it in."""
     change = lifecycle.change
     if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
@@ -111,7 +111,7 @@ PERSISTS, CARRIED = "persists", "carried-out-as-changed"
 
 
 @dataclass(slots=True, kw_only=True)
-class _Force:
+class _CurrentValues:
     """What the changes of one request come to: the last accepted one of each argument.
 
     `unread` are those that were not read back since. `doubt` says why nobody can tell
@@ -122,26 +122,26 @@ class _Force:
     place: int
     last: dict[str, Change] = field(default_factory=dict[str, Change])
     unread: dict[str, Change] = field(default_factory=dict[str, Change])
-    doubt: str = ""
+    unknown_because: str = ""
     carried: bool = False
 
     def take(self, change: Change) -> None:
         """Take in a change that was not refused."""
         names = dict.fromkeys(change.new, change)
         if change.lost:
-            self.doubt = "a change may have been taken or not"
+            self.unknown_because = "a change may have been taken or not"
             for name in names:
                 self.unread.pop(name, None)
             return
         self.last |= names
         self.unread |= names
         if not (change.untouched and change.ahead):
-            self.doubt = "a change may have come too late"
+            self.unknown_because = "a change may have come too late"
 
-    def disturb(self) -> None:
+    def forget_unread(self) -> None:
         """Forget what can be read: something else was done with the request."""
         self.unread.clear()
-        self.doubt = "something else was done with it"
+        self.unknown_because = "something else was done with it"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -151,17 +151,19 @@ class ChangeTracker:
     lifecycle: Lifecycle
     modes: tuple[str, ...]
     fields: tuple[str, ...]
-    found: list[tuple[str | None, Evidence]] = field(
+    evidence: list[tuple[str | None, Evidence]] = field(
         default_factory=list[tuple[str | None, Evidence]]
     )
-    _force: dict[str | None, _Force] = field(default_factory=dict[str | None, _Force])
+    _force: dict[str | None, _CurrentValues] = field(
+        default_factory=dict[str | None, _CurrentValues]
+    )
 
     def before(self, book: Tracker, event: Event, change: Change | None) -> None:
         """Take in an event that the book has not yet taken in, with the change that it is."""
         if change is None:
             self._disturb(book, event)
         elif not change.exchange.refused and change.request.mode in self.modes:
-            new = _Force(request=change.request, place=len(self._force))
+            new = _CurrentValues(request=change.request, place=len(self._force))
             force = self._force.setdefault(change.request.key, new)
             if change.phase is Phase.DONE:
                 force.unread.clear()
@@ -191,9 +193,9 @@ class ChangeTracker:
             key = event.call.arguments.get(about.get(event.call.operation) or "")
         request = book.find(str(key))
         if request is not None and request.key in self._force:
-            self._force[request.key].disturb()
+            self._force[request.key].forget_unread()
 
-    def _read(self, force: _Force, exchange: Exchange) -> None:
+    def _read(self, force: _CurrentValues, exchange: Exchange) -> None:
         read = self.lifecycle.read
         if read is None or exchange.call.operation != read.id or exchange.item is None:
             return
@@ -214,9 +216,9 @@ class ChangeTracker:
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),
             )
-            self._find(force, evidence, "")
+            self._add(force, evidence, "")
 
-    def _carried(self, force: _Force, effect: Effect) -> None:
+    def _carried(self, force: _CurrentValues, effect: Effect) -> None:
         due = self.lifecycle.create.due
         for name, change in force.last.items():
             value = change.new[name]
@@ -239,10 +241,10 @@ class ChangeTracker:
                 seen=f"{shown!r}",
                 exchanges=change.numbers,
             )
-            self._find(force, evidence, force.doubt)
+            self._add(force, evidence, force.unknown_because)
 
-    def _find(self, force: _Force, evidence: Evidence, why: str) -> None:
+    def _add(self, force: _CurrentValues, evidence: Evidence, why: str) -> None:
         why = why or (
-            "" if request_queries.fully_known(force.request) else "not all that was done is known"
+            "" if request_queries.is_known(force.request) else "not all that was done is known"
         )
-        self.found.append((force.request.key, doubt(evidence, why) if why else evidence))
+        self.evidence.append((force.request.key, doubt(evidence, why) if why else evidence))

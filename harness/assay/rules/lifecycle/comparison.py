@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Json
 from assay.history import Authorised, Effects, Ending, Event, Registered
-from assay.rules.lifecycle import request_queries, urls
+from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.state.calendar import dates, within_a_day
 
@@ -52,7 +52,7 @@ def is_decided_by(event: Event, request: Instance) -> bool:
 
 def arguments(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
     """Return what was sent in the arguments, but for some: equal if all else is."""
-    return _spelt(request.arguments, but)
+    return _as_text(request.arguments, but)
 
 
 def sent(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
@@ -68,25 +68,31 @@ def sort_of(
     Left out are the values of some arguments, and the address to return to, if it is one.
     """
     create = lifecycle.create
-    rest = _spelt(request.arguments, {create.owned, create.returns, *but})
-    back = returning(lifecycle, request)
-    return request.mode, tuple(sorted(request.arguments)), rest, back, _whose(lifecycle, request)
+    rest = _as_text(request.arguments, {create.owned, create.returns, *but})
+    back = return_scheme(lifecycle, request)
+    return (
+        request.mode,
+        tuple(sorted(request.arguments)),
+        rest,
+        back,
+        _sort_of_owner(lifecycle, request),
+    )
 
 
-def returning(lifecycle: Lifecycle, request: Instance) -> Likeness:
+def return_scheme(lifecycle: Lifecycle, request: Instance) -> Likeness:
     """Return what the address to return to is, whoever it leads to."""
     address = request.arguments.get(lifecycle.create.returns or "")
-    parts = urls.split_url(address) if isinstance(address, str) else None
+    parts = request_queries.split_url(address) if isinstance(address, str) else None
     return parts.scheme if parts else repr(address)
 
 
-def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:
+def _as_text(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:
     return tuple(
         (name, repr(value)) for name, value in sorted(arguments.items()) if name not in but
     )
 
 
-def _whose(lifecycle: Lifecycle, request: Instance) -> Likeness:
+def _sort_of_owner(lifecycle: Lifecycle, request: Instance) -> Likeness:
     """Return the sort of customer and of thing; where that is unknown, the customer and thing."""
     subject, key = request.subject, request.arguments.get(lifecycle.create.owned or "")
     owned = subject.owned(key) if subject else None
@@ -132,10 +138,10 @@ class ComparisonTracker:
     parameters: tuple[str, ...]
     modes: tuple[str | None, ...]
     tracker: Tracker
-    done: dict[tuple[str, Likeness], Instance] = field(
+    last_executed: dict[tuple[str, Likeness], Instance] = field(
         default_factory=dict[tuple[str, Likeness], Instance]
     )
-    last: dict[Likeness, Instance] = field(default_factory=dict[Likeness, Instance])
+    last_made: dict[Likeness, Instance] = field(default_factory=dict[Likeness, Instance])
     former: dict[int, Instance | None] = field(default_factory=dict[int, Instance | None])
     relations: dict[int, list[Relation]] = field(default_factory=dict[int, list[Relation]])
     registering: set[str] = field(default_factory=set[str])
@@ -148,7 +154,7 @@ class ComparisonTracker:
             self.registering.add(event.subject)
         if found is not None and event is found.made:
             key = sent(found)
-            self.former[id(found)], self.last[key] = self.last.get(key), found
+            self.former[id(found)], self.last_made[key] = self.last_made.get(key), found
         if found is not None and is_decided_by(event, found):
             self._compare(found)
         about = (
@@ -165,11 +171,11 @@ class ComparisonTracker:
     def _index(self, request: Instance) -> None:
         if self._plain(request) and unchanged(request):
             for what, key in self._keys(request):
-                self.done[what, key] = request
+                self.last_executed[what, key] = request
 
     def _plain(self, request: Instance) -> bool:
         """Whether it is of a mode that is asked, and carried out when it is signed."""
-        return request.mode in self.modes and not self.lifecycle.is_deferred(request.mode)
+        return request.mode in self.modes and not self.lifecycle.deferred(request.mode)
 
     def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
         yield REPEAT, sent(request)
@@ -185,7 +191,8 @@ class ComparisonTracker:
             near = {
                 what: former
                 for what, key in self._keys(request)
-                if (former := self.done.get((what, key))) is not None and former is not request
+                if (former := self.last_executed.get((what, key))) is not None
+                and former is not request
             }
         same = near.get(REPEAT)
         if same is not None:

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from assay.history import History
 from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
-from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
 from assay.rules.rule import Kind
 
 #: All that a request has besides one of its arguments.

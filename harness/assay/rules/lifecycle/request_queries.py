@@ -7,15 +7,19 @@ here.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
 from assay.contract.model import Json
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
+from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
-from assay.rules.queries import UNAUTHENTICATED, ordinary
+from assay.rules.queries import ordinary
 from assay.rules.state.calendar import dates
 
 #: How many characters of a key are changed, or a third of a longer one.
@@ -69,7 +73,7 @@ def perhaps_signed(request: Instance) -> bool:
     )
 
 
-def fully_known(request: Instance) -> bool:
+def is_known(request: Instance) -> bool:
     """Whether nothing can have been done to the request that the history does not hold."""
     return request.subject is not None and request.subject.fresh
 
@@ -143,3 +147,46 @@ def same_format(key: str, given: str) -> bool:
     """Whether a key may be of the same make as another: as long, and divided in the same way."""
     signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
     return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
+
+
+# -- URLs ------
+PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
+ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+def same_url(one: str, other: str) -> bool:
+    """Whether two addresses are one, by the rules of RFC 3986 that need no guessing."""
+    if one == other:
+        return True
+    first, second = split_url(one), split_url(other)
+    return first is not None and second is not None and _normal(first) == _normal(second)
+
+
+def split_url(url: str) -> SplitResult | None:
+    """Take an address apart; None where it is none."""
+    try:
+        parts = urlsplit(url)
+        whole = bool(parts.scheme and parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if whole else None
+
+
+def same_host(one: str, other: str) -> bool:
+    """Whether two addresses are surely of one host."""
+    first, second = split_url(one), split_url(other)
+    return first is not None and second is not None and first.hostname == second.hostname
+
+
+def _normal(parts: SplitResult) -> tuple[object, ...]:
+    port = parts.port or PORTS.get(parts.scheme)
+    user = parts.netloc.rpartition("@")[0]
+    rest = (parts.path or "/", parts.query, parts.fragment)
+    return parts.scheme, user, parts.hostname, port, *(ESCAPE.sub(_escape, one) for one in rest)
+
+
+def _escape(found: re.Match[str]) -> str:
+    """Write an escape in one way: as itself where it need not be one, else in capitals."""
+    sign = chr(int(found[1], 16))
+    return sign if sign in UNRESERVED else found[0].upper()

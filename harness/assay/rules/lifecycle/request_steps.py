@@ -81,7 +81,7 @@ def request(
     given: dict[str, Json] = {}
     if lifecycle.create.owned:
         given[lifecycle.create.owned] = subject.owns[0].key
-    if lifecycle.create.due and lifecycle.is_deferred(mode):
+    if lifecycle.create.due and lifecycle.deferred(mode):
         day = today(lifecycle, subject) + timedelta(days=ahead)
         given[lifecycle.create.due.argument] = day.isoformat()
     return Call(

@@ -73,7 +73,7 @@ class Lifecycle:
         named = self.change.arguments if self.change else ()
         return tuple(one for one in named if one != day)[:1]
 
-    def is_deferred(self, mode: str | None) -> bool:
+    def deferred(self, mode: str | None) -> bool:
         """Whether a request of this mode is put off to a day."""
         due = self.create.due
         return due is not None and mode in due.modes

@@ -24,7 +24,7 @@ HOUR = 3600
 
 
 @dataclass(slots=True, kw_only=True)
-class Past:
+class PastRequests:
     """What came before a call, as far as it bears on whether the call is valid: a fold.
 
     `taken` is what was accepted in each argument, and `repeated` all that was asked for
@@ -42,7 +42,7 @@ class Past:
         found = self.tracker.note(event)
         if found is not None and found.made is event:
             call = found.made.call
-            self._alike[id(found)] = self.perhaps_executed.setdefault(_what(call), set())
+            self._alike[id(found)] = self.perhaps_executed.setdefault(_content(call), set())
         if found is not None and isinstance(event, Exchange) and _taken(event, found):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
@@ -62,7 +62,7 @@ def _taken(exchange: Exchange, request: Instance) -> bool:
     return exchange.accepted and request.state is not State.REJECTED
 
 
-def is_valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
+def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bool:
     """Whether a call that has been made should be accepted beyond doubt.
 
     `past` has taken the history in up to this exchange, and may have this one, too.
@@ -72,7 +72,7 @@ def is_valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
         made = _made(lifecycle, exchange, book.subjects.get(exchange.call.subject))
         return (
             made
-            and _vouched(exchange, past)
+            and _values_known_good(exchange, past)
             and not _decided(lifecycle, exchange)
             and not _repeats(exchange, past)
         )
@@ -86,7 +86,7 @@ def is_valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
     call, create = exchange.call, lifecycle.create
     named = set(create.arguments)
-    if create.due and not lifecycle.is_deferred(call.mode):
+    if create.due and not lifecycle.deferred(call.mode):
         named.discard(create.due.argument)
     # An argument that this mode has no use for is nothing that has to be accepted.
     lean = call.arguments.keys() <= named
@@ -96,7 +96,7 @@ def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> 
     return plain and admitted and _owned(lifecycle, exchange, subject)
 
 
-def _vouched(exchange: Exchange, past: Past) -> bool:
+def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     """Whether its values are surely good: they were accepted before, or are the target's own.
 
     What is asked first of all is as the target's own file has it, unless it says that it
@@ -118,14 +118,14 @@ def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
     return clauses.may_reject(lifecycle.contract, request, exchange.call.arguments)
 
 
-def _repeats(exchange: Exchange, past: Past) -> bool:
+def _repeats(exchange: Exchange, past: PastRequests) -> bool:
     """Whether the like of it may have been carried out already, where that matters."""
     lifecycle = past.lifecycle
     matters = clauses.rejects_repeats(lifecycle.contract, lifecycle.request.id)
-    return matters and bool(past.perhaps_executed.get(_what(exchange.call)))
+    return matters and bool(past.perhaps_executed.get(_content(exchange.call)))
 
 
-def _what(call: Call) -> Hashable:
+def _content(call: Call) -> Hashable:
     return call.mode, _hashable(call.arguments)
 
 
@@ -158,7 +158,7 @@ def _untouched(request: Instance) -> bool:
     return not over and request.state in (None, State.OPEN)
 
 
-def _changeable(past: Past, exchange: Exchange, request: Instance) -> bool:
+def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bool:
     """Whether a change is of a mode that can be changed, before its day, and to what is good."""
     lifecycle, call = past.lifecycle, exchange.call
     only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)

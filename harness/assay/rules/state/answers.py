@@ -30,9 +30,8 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import clauses
-from assay.rules.queries import plain
+from assay.rules.queries import Consents, consented_keys, plain
 from assay.rules.state.calendar import dates, within_a_day
-from assay.rules.state.consents import Consents, consented_keys
 
 #: Entries older than this many days do not change, even for a customer who is in use.
 LATELY = timedelta(days=7)

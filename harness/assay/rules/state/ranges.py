@@ -15,7 +15,7 @@ from datetime import date
 
 from assay.contract.model import Operation
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.state.answers import ComparedAnswer, Question, SeenAnswers
 
 SHORTER, MEETING = "shorter-range", "meeting-ranges"

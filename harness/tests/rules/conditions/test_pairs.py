@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.rules.conditions.expression import All, Any, AtomRef, Not, holds
-from assay.rules.conditions.pairs import choose_pairs, pairs_by_atom
+from assay.rules.conditions.table import choose_pairs, pairs_by_atom
 
 ATOMS = 5
 

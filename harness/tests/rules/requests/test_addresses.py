@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.rules.lifecycle.urls import same_host, same_url, split_url
+from assay.rules.lifecycle.request_queries import same_host, same_url, split_url
 
 HERE = "https://tpp.example/back?a=1"
 

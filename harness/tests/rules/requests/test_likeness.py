@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from orders import PIS, history, make, payer
 
-from assay.rules.lifecycle.comparison import returning, sort_of
+from assay.rules.lifecycle.comparison import return_scheme, sort_of
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
 LIFE = lifecycle_of_request(PIS, "payment")
@@ -38,7 +38,7 @@ def back(address):
 def test_wherever_it_leads_it_is_one_sort(address):
     """Every request may have an address of its own."""
     assert back(HERE) == back(address)
-    assert "https" == returning(LIFE, asked(successfulReportUrl=address))
+    assert "https" == return_scheme(LIFE, asked(successfulReportUrl=address))
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,7 @@ def test_an_interface_that_leads_nobody_back_has_one_sort():
     """Then the address is an argument like others."""
     nowhere = replace(LIFE, create=replace(LIFE.create, returns=None))
 
-    assert returning(nowhere, asked()) == returning(nowhere, asked(successfulReportUrl="nowhere"))
+    assert return_scheme(nowhere, asked()) == return_scheme(
+        nowhere, asked(successfulReportUrl="nowhere")
+    )
     assert sort_of(nowhere, asked()) != sort_of(nowhere, asked(successfulReportUrl="nowhere"))

@@ -77,10 +77,8 @@ def test_only_some_modes_are_put_off():
         "instant": False,
         "later": False,
         None: False,
-    } == {
-        mode: LIFE.is_deferred(mode) for mode in ("deferred", "immediate", "instant", "later", None)
-    }
-    assert not lifecycle_of_request(without("due"), "payment").is_deferred("deferred")
+    } == {mode: LIFE.deferred(mode) for mode in ("deferred", "immediate", "instant", "later", None)}
+    assert not lifecycle_of_request(without("due"), "payment").deferred("deferred")
 
 
 def without(word):
@@ -189,7 +187,7 @@ def test_what_is_made_without_anything_of_the_customers():
     assert ("", None, False, None) == (
         bare.owner,
         bare.mode,
-        bare.is_deferred(None),
+        bare.deferred(None),
         bare.changeable_mode,
     )
 
