@@ -1,4 +1,4 @@
-"""Histories of any length, for tests of what judging costs: chapter upon chapter.
+"""Histories of any length, for tests of the cost of judging.
 
 Each chapter holds whatever can happen, a week after the one before it: with customers of
 its own, or with the same two to the end. Nothing is said of what is right.

@@ -1,4 +1,4 @@
-"""Each kind of atom: what it tries, and of what it is true."""
+"""Atoms of conditions: the points that each tries, and the values of which it holds."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Conditions as trees: read, evaluated, written down."""
+"""Condition trees: parsed, evaluated and described."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of a condition: derived from it, and complete, by brute force."""
+"""Decision tables: derived from a condition, and compared with brute force."""
 
 from itertools import product
 
@@ -120,7 +120,7 @@ MASKED = (
 )
 
 
-def test_what_cannot_be_shown_is_told():
+def test_what_cannot_be_shown_is_listed():
     """More than 900 hours is more than 24: it never decides, and is not dropped."""
     found = table(MASKED)
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_shown_is_told():
     assert f"not shown: {why}" in conditions_table.render(found, "rejected", "accepted")
 
 
-def test_a_point_that_cannot_be_shown_is_told():
+def test_a_point_that_cannot_be_shown_is_listed():
     """What the profile has in a field is above a limit or not: nobody knows beforehand."""
     found = table("{all: [{field: price, is: '700'}, {field: price, above: 500}]}")
 
@@ -145,7 +145,7 @@ def test_a_point_that_cannot_be_shown_is_told():
     assert {0} == shown(found)
 
 
-def test_a_point_where_it_does_not_decide_is_told():
+def test_a_point_where_it_does_not_decide_is_listed():
     """Just below 11, 10 is not above 10 either."""
     found = table("{all: [{field: price, above: 10}, {field: price, above: 11}, {factor: card}]}")
 

@@ -1,4 +1,4 @@
-"""Two addresses are one when RFC 3986 says so, and not otherwise."""
+"""URLs are compared by the rules of RFC 3986 and no others."""
 
 import pytest
 

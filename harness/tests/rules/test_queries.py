@@ -1,27 +1,24 @@
-"""What checks share: walks, kinds, and the words for what came back."""
+"""The queries of a history: page walks, the resource of each key, consents."""
 
 import pytest
 from building import (
     AISP,
     DONE,
     FAILED,
-    GONE,
     LOST,
     NO,
-    NONE,
     account,
     ask,
     card,
     consent,
     history,
     item,
-    leaked,
     listed,
     owner,
 )
 
 from assay.history import Malformed
-from assay.rules import evidence, queries
+from assay.rules import queries
 from assay.rules.queries import Consents
 
 
@@ -83,44 +80,6 @@ def test_the_roster_says_what_a_thing_is_before_any_list_does():
     assert {"A1": "account", "C1": "card"} == queries.resources_by_key(events, AISP)
 
 
-@pytest.mark.parametrize(
-    ("came", "words"),
-    [
-        (DONE, "it was accepted (200)"),
-        (NONE, "it was accepted (200) with 0 items"),
-        (listed("A1"), "it was accepted (200) with 1 items"),
-        (NO, "it was refused (403)"),
-        (GONE, "it was refused (404)"),
-        (leaked("x", "y"), "it was refused (403), but the answer carries 2 items"),
-        (LOST, "no answer within 10 s"),
-    ],
-)
-def test_what_came_back_is_said_in_a_few_words(came, words):
-    """The words stand in every report."""
-    assert words == evidence.describe_answer(history(ask("accounts", came)).exchanges[0])
-
-
-def test_an_empty_list_comes_with_a_hint():
-    """The profile can say that it is a refusal."""
-    (event,) = history(ask("accounts", NONE)).exchanges
-
-    assert evidence.must_be_refused("f", event, "it must").seen.endswith(
-        "`outcomes` in the target file can say so"
-    )
-
-
-def test_doubt_takes_back_a_conviction_and_nothing_else():
-    """What agrees goes on agreeing."""
-    good, bad = (
-        evidence.must_be_served("f", event, "it must")
-        for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
-    )
-
-    assert good == evidence.doubt(good, "why")
-    assert "unclear" == evidence.doubt(bad, "why").agreement.value
-    assert evidence.doubt(bad, "why").seen.endswith("; why")
-
-
 # -- consents -----------------------------------------------------------------------
 def consents(*events):
     state = Consents(grant=AISP.operations["consents"])
@@ -130,7 +89,7 @@ def consents(*events):
 
 
 @pytest.mark.parametrize(
-    ("events", "sure", "perhaps"),
+    ("events", "certain", "possible"),
     [
         ([], [], []),
         ([consent("A1")], ["A1"], ["A1"]),
@@ -144,13 +103,13 @@ def consents(*events):
         ([ask("accounts", DONE)], [], []),
     ],
 )
-def test_a_consent_is_sure_or_perhaps_there(events, sure, perhaps):
-    """The last one that was accepted is sure; whatever was not refused may hold."""
-    assert (sure, perhaps) == consents(*events)
+def test_consents_are_certain_or_possible(events, certain, possible):
+    """The last consent that was accepted is certain; any that was not refused is possible."""
+    assert (certain, possible) == consents(*events)
 
 
-def test_without_a_grant_nobody_ever_consents():
-    """An interface may know no consent."""
+def test_without_a_grant_there_are_no_consents():
+    """An interface may have no operation that transmits consents."""
     state = Consents(grant=None)
     (event,) = history(consent("A1")).exchanges
 

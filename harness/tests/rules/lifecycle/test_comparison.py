@@ -1,4 +1,4 @@
-"""How alike two requests are: the address to return to counts by what it is, not by where."""
+"""Comparison of requests: return addresses are compared by scheme alone."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The book of requests: who made which, who signed it, what became of it, as far as is told."""
+"""The tracker of requests: who made each, who signed it, and its outcome."""
 
 from dataclasses import replace
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""Which truths show that an atom matters, against brute force."""
+"""Pairs of assignments that show an atom, compared with brute force."""
 
 from itertools import product
 

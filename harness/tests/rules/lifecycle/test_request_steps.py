@@ -1,4 +1,4 @@
-"""The words that probes about requests are written with yield one step each, and judge nothing."""
+"""The steps of probes about requests: each function yields one step and judges nothing."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
