@@ -168,8 +168,8 @@ class ConformingTarget(DryTarget):
                 for thing in (subject.owns if subject else ())
             )
         key = str(call.arguments.get(operation.about))
-        found = (subject.owned(key) for subject in self.subjects.values())
-        thing = next((owned for owned in found if owned is not None), None)
+        candidates = (subject.owned(key) for subject in self.subjects.values())
+        thing = next((owned for owned in candidates if owned is not None), None)
         entries = (thing.entries if thing else None) or ()
         days = clauses.history_days(self.contract, operation.id)
         if days is None:

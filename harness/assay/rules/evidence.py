@@ -89,15 +89,15 @@ def doubt(evidence: Evidence, why: str) -> Evidence:
 
 # -- the TPP -----
 def tpp_evidence(
-    duty: str, agreement: Agreement, exchange: Exchange, owed: str, done: str, *others: int
+    facet: str, agreement: Agreement, exchange: Exchange, expected: str, done: str, *others: int
 ) -> Evidence:
     """Return evidence of whether a call met a duty; `others` are the calls that it rests on."""
-    told = done if agreement is AGREES else f"{done}; {describe_answer(exchange)}"
+    seen = done if agreement is AGREES else f"{done}; {describe_answer(exchange)}"
     return Evidence(
-        facet=duty,
+        facet=facet,
         agreement=agreement,
-        expected=owed,
-        seen=told,
+        expected=expected,
+        seen=seen,
         exchanges=tuple(sorted({exchange.n, *others})),
         variation=exchange.call.variation,
     )

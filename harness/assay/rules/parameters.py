@@ -68,13 +68,13 @@ def kind_schema(
     schema["required"] = ["id", "kind", "says", "source"] + [
         key for key, each in written.items() if each.required
     ]
-    for keyword, names, words in (
+    for keyword, names, phrase in (
         ("anyOf", at_least_one_of, "at least one of"),
         ("oneOf", exactly_one_of, "exactly one of"),
     ):
         if names:
-            schema["description"] = f"{words} {', '.join(names[:-1])} and {names[-1]}"
-            schema[keyword] = [{"required": [one]} for one in names]
+            schema["description"] = f"{phrase} {', '.join(names[:-1])} and {names[-1]}"
+            schema[keyword] = [{"required": [name]} for name in names]
     schema["properties"] = {
         "id": ref("id"),
         "kind": {"const": name},

@@ -83,7 +83,7 @@ def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
     known: dict[str, str] = {}
     for event in history.events:
         if isinstance(event, Subject):
-            known.update({one.key: one.resource for one in event.owns})
+            known.update({thing.key: thing.resource for thing in event.owns})
         elif isinstance(event, Exchange):
             for item in event.items:
                 resource = item.resource or ""
@@ -95,9 +95,9 @@ def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
 def served_operations(history: History, *, present: bool = True) -> frozenset[tuple[str, str]]:
     """Return (subject, operation) pairs that were answered at least once, plainly."""
     return frozenset(
-        (one.call.subject, one.call.operation)
-        for one in history.exchanges
-        if one.accepted and one.call.present is present and plain(one.call)
+        (exchange.call.subject, exchange.call.operation)
+        for exchange in history.exchanges
+        if exchange.accepted and exchange.call.present is present and plain(exchange.call)
     )
 
 
@@ -129,9 +129,9 @@ def answered_questions(
 ) -> frozenset[tuple[str, str, str]]:
     """Return the questions that were answered at least once, plainly."""
     return frozenset(
-        question(one.call)
-        for one in history.exchanges
-        if one.accepted and one.call.present is present and plain(one.call)
+        question(exchange.call)
+        for exchange in history.exchanges
+        if exchange.accepted and exchange.call.present is present and plain(exchange.call)
     )
 
 

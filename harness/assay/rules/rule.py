@@ -331,5 +331,5 @@ def needs(*capabilities: Capability) -> frozenset[Capability]:
 
 def consent(*operations: Operation | None) -> frozenset[Capability]:
     """Return the need for consents, where one of the operations transmits them."""
-    granting = any(one is not None and one.grants for one in operations)
+    granting = any(operation is not None and operation.grants for operation in operations)
     return needs(Capability.CONSENT) if granting else needs()

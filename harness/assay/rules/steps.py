@@ -124,7 +124,9 @@ def roots(contract: Contract) -> tuple[Resource, ...]:
     """
     made = {operation.request for operation in contract.operations.values()}
     return tuple(
-        one for one in contract.resources.values() if one.of is None and one.id not in made
+        resource
+        for resource in contract.resources.values()
+        if resource.of is None and resource.id not in made
     )
 
 

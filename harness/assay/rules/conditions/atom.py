@@ -107,7 +107,7 @@ class Point:
 
 def describe_points(points: Sequence[Point]) -> str:
     """Say what stands at some points."""
-    return ", ".join(one.description for one in points)
+    return ", ".join(point.description for point in points)
 
 
 class Atom(Protocol):

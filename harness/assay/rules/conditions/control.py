@@ -50,7 +50,7 @@ def controls(table: Table, row: DecisionRow) -> tuple[Control, ...]:
     Beside a row that must be rejected one is enough. Beside one that must be accepted the
     same fault may strike several: where an atom is passed over, those that move another.
     """
-    return tuple(one for one, _ in sorted(_candidates(table, row), key=_cost))
+    return tuple(control_ for control_, _ in sorted(_candidates(table, row), key=_cost))
 
 
 def control(table: Table, row: DecisionRow) -> Control | None:
@@ -60,7 +60,7 @@ def control(table: Table, row: DecisionRow) -> Control | None:
 
 def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost]]:
     given = frozenset(need for point in row.points for need in point.needs)
-    spelt = {want for point in row.points for want in point.requires}
+    bound = {want for point in row.points for want in point.requires}
     for place, input_ in enumerate(table.inputs):
         mine = row.points[place]
         for point in input_.points:
@@ -68,26 +68,26 @@ def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost
             assignment = table.assignment(points)
             if point is mine or holds(table.expression, assignment) is not False:
                 continue
-            other = mine.prepared or point.prepared
-            two = needs(Capability.TWO_PSU) if other else needs()
-            extra = (two | point.needs) - given
-            more = len(extra) + len(set(point.requires) - spelt)
+            prepared = mine.prepared or point.prepared
+            capabilities = needs(Capability.TWO_PSU) if prepared else needs()
+            extra = (capabilities | point.needs) - given
+            cost = len(extra) + len(set(point.requires) - bound)
             same = not (mine.asked or point.asked)
             yield (
                 Control(
                     points=points,
                     moved=mine,
                     needs=extra,
-                    about_another=same and not other,
-                    for_another=other,
+                    about_another=same and not prepared,
+                    for_another=prepared,
                 ),
-                (assignment == row.assignment, more, same),
+                (assignment == row.assignment, cost, same),
             )
 
 
 def _cost(candidate: tuple[Control, _Cost]) -> tuple[bool, _Cost]:
-    one, cost = candidate
-    return one.for_another, cost
+    control_, cost = candidate
+    return control_.for_another, cost
 
 
 #: What stands at each input, in their order; None where unknown.
@@ -108,7 +108,7 @@ class RowMatch:
 
 def look(table: Table, seen: DecidedRequest) -> Values:
     """Return what stands at each input of a request."""
-    return tuple(table.atoms[one.atoms[0]].look(seen) for one in table.inputs)
+    return tuple(table.atoms[input_.atoms[0]].look(seen) for input_ in table.inputs)
 
 
 def match(table: Table, values: Values) -> RowMatch:
@@ -116,8 +116,8 @@ def match(table: Table, values: Values) -> RowMatch:
     truths = _truths(table, values)
     result = holds(table.expression, [truths[n] for n in range(len(table.atoms))])
     stands = [
-        None if value is None else _point(one, value, truths)
-        for one, value in zip(table.inputs, values, strict=True)
+        None if value is None else _point(input_, value, truths)
+        for input_, value in zip(table.inputs, values, strict=True)
     ]
     fits = [
         row
@@ -139,8 +139,8 @@ def match(table: Table, values: Values) -> RowMatch:
 def _truths(table: Table, values: Values) -> Mapping[int, bool | None]:
     return {
         n: None if value is None else table.atoms[n].holds(value)
-        for one, value in zip(table.inputs, values, strict=True)
-        for n in one.atoms
+        for input_, value in zip(table.inputs, values, strict=True)
+        for n in input_.atoms
     }
 
 

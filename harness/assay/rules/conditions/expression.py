@@ -57,7 +57,7 @@ def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
 
 
 def _parts(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> tuple[Expression, ...]:
-    return tuple(parse(one, number) for one in cast("Sequence[Json]", raw))
+    return tuple(parse(part, number) for part in cast("Sequence[Json]", raw))
 
 
 def holds(expression: Expression, truths: Sequence[bool | None]) -> bool | None:
@@ -80,27 +80,27 @@ def _decided(
     parts: Sequence[Expression], truths: Sequence[bool | None], *, by: bool
 ) -> bool | None:
     """One part that is `by` decides the whole; else all must be known to be the contrary."""
-    found = {holds(one, truths) for one in parts}
-    if by in found:
+    holding = {holds(part, truths) for part in parts}
+    if by in holding:
         return by
-    return None if None in found else not by
+    return None if None in holding else not by
 
 
-def describe(expression: Expression, words: Sequence[str]) -> str:
+def describe(expression: Expression, labels: Sequence[str]) -> str:
     """Write a condition down, given the words of each atom."""
     match expression:
         case AtomRef(atom):
-            return words[atom]
+            return labels[atom]
         case Not(part):
-            return f"not {_inner(part, words)}"
+            return f"not {_inner(part, labels)}"
         case All(parts):
-            return " and ".join(_inner(one, words) for one in parts)
+            return " and ".join(_inner(part, labels) for part in parts)
         case Any(parts):
-            return " or ".join(_inner(one, words) for one in parts)
+            return " or ".join(_inner(part, labels) for part in parts)
         case _:
             assert_never(expression)
 
 
-def _inner(part: Expression, words: Sequence[str]) -> str:
-    text = describe(part, words)
+def _inner(part: Expression, labels: Sequence[str]) -> str:
+    text = describe(part, labels)
     return f"({text})" if isinstance(part, All | Any) else text

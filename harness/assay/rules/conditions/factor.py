@@ -51,9 +51,9 @@ class Factor:
     def points(self) -> tuple[Point, ...]:
         """Each other factor, and this one; where no other is known, any that is offered."""
         offered = _offered(self.lifecycle)
-        others: list[str | None] = [one for one in offered if one != self.factor]
+        others: list[str | None] = [factor for factor in offered if factor != self.factor]
         every = (*(others or [None]), self.factor)
-        return tuple(_point(one, offered.get(one or "", ())) for one in every)
+        return tuple(_point(factor, offered.get(factor or "", ())) for factor in every)
 
     def holds(self, value: Value) -> bool | None:
         """Whether it is this factor."""
@@ -61,13 +61,13 @@ class Factor:
 
     def look(self, seen: DecidedRequest) -> Value | None:
         """Return the factor that the customer used."""
-        one = request_queries.signature(seen.request)
-        if one is None or one.step.code is not Code.RIGHT:
+        signature = request_queries.signature(seen.request)
+        if signature is None or signature.step.code is not Code.RIGHT:
             return None
-        if one.screens and CHOICE not in one.screens:
+        if signature.screens and CHOICE not in signature.screens:
             return None
-        only = one.offered[0] if one.offered and len(one.offered) == 1 else None
-        return one.step.factor or only
+        only = signature.offered[0] if signature.offered and len(signature.offered) == 1 else None
+        return signature.step.factor or only
 
 
 def _offered(lifecycle: Lifecycle) -> Mapping[str, tuple[str, ...]]:

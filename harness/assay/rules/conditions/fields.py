@@ -193,8 +193,8 @@ class FieldAbove(FieldAtom):
         text = f"{value:f}"
 
         def near(seen: Value) -> float:
-            found = number(seen.text) if isinstance(seen, Given) else None
-            return FAR if found is None else float(abs(found - value))
+            sent = number(seen.text) if isinstance(seen, Given) else None
+            return FAR if sent is None else float(abs(sent - value))
 
         return Point(
             name=f"{word}-{self.limit}",
@@ -207,8 +207,8 @@ class FieldAbove(FieldAtom):
 
     def holds(self, value: Value) -> bool | None:
         """Whether a value is greater; unknown for anything but a number."""
-        found = number(value.text) if isinstance(value, Given) else None
-        return None if found is None else found > Decimal(self.limit)
+        sent = number(value.text) if isinstance(value, Given) else None
+        return None if sent is None else sent > Decimal(self.limit)
 
 
 def read_above(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldAbove:

@@ -110,8 +110,8 @@ class IsRegistered:
         if value.least is None or value.most is None:
             return False
         limit = timedelta(hours=self.hours)
-        found = {value.least > limit, value.most > limit}
-        return found.pop() if len(found) == 1 else None
+        answers = {value.least > limit, value.most > limit}
+        return answers.pop() if len(answers) == 1 else None
 
     def look(self, seen: DecidedRequest) -> Value | None:
         """Return how old the registration was when the request was decided on."""
@@ -170,8 +170,8 @@ def _by_another(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, 
     register = _by_customer(argument, age)
 
     def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[None]:
-        other = yield from request_steps.customer(lifecycle, f"{subject.name}-other")
-        yield from register(lifecycle, other, call)
+        another = yield from request_steps.customer(lifecycle, f"{subject.name}-other")
+        yield from register(lifecycle, another, call)
 
     return prepare
 

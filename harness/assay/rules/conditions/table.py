@@ -44,7 +44,7 @@ class Input:
 
     def place(self, value: Value) -> int | None:
         """Return the place of the point that has a value, if there is one."""
-        return next((n for n, one in enumerate(self.points) if one.value == value), None)
+        return next((n for n, point in enumerate(self.points) if point.value == value), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,26 +73,26 @@ class Table:
 
     def row(self, id_: str) -> DecisionRow:
         """Return a row by its id."""
-        return next(one for one in self.rows if one.id == id_)
+        return next(row for row in self.rows if row.id == id_)
 
     def assignment(self, points: Sequence[Point]) -> Assignment:
         """Return the truth of every atom where these points stand."""
-        found = {
+        truths = {
             atom: truth
             for input_, point in zip(self.inputs, points, strict=True)
             for atom, truth in zip(input_.atoms, input_.at(point), strict=True)
         }
-        return tuple(found[atom] for atom in range(len(self.atoms)))
+        return tuple(truths[atom] for atom in range(len(self.atoms)))
 
 
 def inputs(atoms: Sequence[Atom]) -> tuple[Input, ...]:
     """Gather what the atoms look at; points of one input that are the same are one."""
-    names = list(dict.fromkeys(one.input for one in atoms))
+    names = list(dict.fromkeys(atom.input for atom in atoms))
     return tuple(_input(name, atoms) for name in names)
 
 
 def _input(name: str, atoms: Sequence[Atom]) -> Input:
-    here = tuple(n for n, one in enumerate(atoms) if one.input == name)
+    here = tuple(n for n, atom in enumerate(atoms) if atom.input == name)
     merged: dict[Value, Point] = {}
     for point in (point for n in here for point in atoms[n].points):
         merged.setdefault(point.value, point)
@@ -100,7 +100,7 @@ def _input(name: str, atoms: Sequence[Atom]) -> Input:
     slices: list[Slice] = []
     for point in merged.values():
         truths = [atoms[n].holds(point.value) for n in here]
-        known = tuple(one for one in truths if one is not None)
+        known = tuple(truth for truth in truths if truth is not None)
         if len(known) == len(here):
             points.append(point)
             slices.append(known)
@@ -127,13 +127,13 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
 
 def _assignments(table: Table) -> Iterator[Assignment]:
     """Yield the assignments that there can be, in the order of the points."""
-    for choice in product(*(dict.fromkeys(one.slices) for one in table.inputs)):
-        found = {
+    for choice in product(*(dict.fromkeys(input_.slices) for input_ in table.inputs)):
+        truths = {
             atom: truth
             for input_, slice_ in zip(table.inputs, choice, strict=True)
             for atom, truth in zip(input_.atoms, slice_, strict=True)
         }
-        yield tuple(found[atom] for atom in range(len(table.atoms)))
+        yield tuple(truths[atom] for atom in range(len(table.atoms)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,20 +153,25 @@ class _TableBuilder:
         if pair is None:
             self._hide(number, "hidden", "it never decides alone, whatever the other atoms are")
             return
-        input_ = next(one for one in self.table.inputs if number in one.atoms)
-        assignments, left = [assignment for one in (pair, *every) for assignment in one], list(pair)
+        input_ = next(input_ for input_ in self.table.inputs if number in input_.atoms)
+        assignments, left = (
+            [assignment for candidate in (pair, *every) for assignment in candidate],
+            list(pair),
+        )
         for point in atom.points:
             place = input_.place(point.value)
             if place is None:
                 self._hide(number, point.name, "other atoms with the same input are unknown there")
                 continue
             slice_ = input_.slices[place]
-            assignment = next((one for one in assignments if input_.of(one) == slice_), None)
+            assignment = next(
+                (candidate for candidate in assignments if input_.of(candidate) == slice_), None
+            )
             if assignment is None:
                 self._hide(number, point.name, "it does not decide alone there")
                 continue
             self._put(number, assignment, input_, place, point.name)
-            left = [one for one in left if one != assignment]
+            left = [candidate for candidate in left if candidate != assignment]
         for assignment in left:
             place = input_.slices.index(input_.of(assignment))
             self._put(number, assignment, input_, place, input_.points[place].name)
@@ -179,15 +184,15 @@ class _TableBuilder:
         self, number: int, assignment: Assignment, input_: Input, place: int, name: str
     ) -> None:
         places = tuple(
-            place if one is input_ else one.slices.index(one.of(assignment))
-            for one in self.table.inputs
+            place if each is input_ else each.slices.index(each.of(assignment))
+            for each in self.table.inputs
         )
         self.places.setdefault(places, []).append((number, name))
 
     def _id(self, number: int, name: str, taken: Collection[str]) -> str:
         id_ = _UNFIT.sub("-", f"{self.table.atoms[number].id_prefix}-{name}")[:LONGEST]
         tried = (id_, *(f"{id_}-{n}" for n in range(2, len(taken) + 3)))
-        return next(one for one in tried if one not in taken)
+        return next(id_ for id_ in tried if id_ not in taken)
 
     def rows(self) -> Iterator[DecisionRow]:
         """Yield the rows, each named after what it came up for first."""
@@ -196,7 +201,7 @@ class _TableBuilder:
             id_ = self._id(*why[0], taken)
             taken.add(id_)
             every = zip(self.table.inputs, places, strict=True)
-            points = tuple(one.points[place] for one, place in every)
+            points = tuple(input_.points[place] for input_, place in every)
             assignment = self.table.assignment(points)
             yield DecisionRow(
                 id=id_,
@@ -217,12 +222,12 @@ def render(table: Table, result: str, otherwise: str) -> str:
 
 
 def _lines(table: Table, result: str, otherwise: str) -> Iterator[str]:
-    heads = [one.label for one in table.atoms]
+    heads = [atom.label for atom in table.atoms]
     yield f"{result} if {describe(table.expression, heads)}"
     yield ""
-    words = {True: result, False: otherwise}
+    results = {True: result, False: otherwise}
     cells = [[*heads, "result", "facet"]]
-    cells += [[*_cells(table, row), words[row.result], row.id] for row in table.rows]
+    cells += [[*_cells(table, row), results[row.result], row.id] for row in table.rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield _line(line, widths)
@@ -239,7 +244,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _cells(table: Table, row: DecisionRow) -> Iterator[str]:
     for n, truth in enumerate(row.assignment):
-        at = next(place for place, one in enumerate(table.inputs) if n in one.atoms)
+        at = next(place for place, input_ in enumerate(table.inputs) if n in input_.atoms)
         mark = DECIDES if n in row.decides else ""
         yield f"{'yes' if truth else 'no'}: {row.points[at].name}{mark}"
 
@@ -291,10 +296,14 @@ def _greedy(
 
     def cost(choice: tuple[int, Pair]) -> tuple[int, int]:
         pair = choice[1]
-        return sum(one not in have for one in pair), -sum(shared[one] for one in pair)
+        return sum(assignment not in have for assignment in pair), -sum(
+            shared[assignment] for assignment in pair
+        )
 
     while left:
-        atom, pair = min(((one, pair) for one in left for pair in showing_[one]), key=cost)
+        atom, pair = min(
+            ((left_atom, pair) for left_atom in left for pair in showing_[left_atom]), key=cost
+        )
         out[atom] = pair
         have.update(pair)
         left.remove(atom)

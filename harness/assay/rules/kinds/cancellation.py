@@ -126,11 +126,11 @@ class Cancellation(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation, and what became of the requests whose one was taken."""
         seen = CancellationTracker(
-            lifecycle=self.lifecycle, mode=self.mode, book=tracker.Tracker(lifecycle=self.lifecycle)
+            lifecycle=self.lifecycle, mode=self.mode, tracker=Tracker(lifecycle=self.lifecycle)
         )
         for at, event in enumerate(history.events):
             seen.note(at, event)
-        every = {one.key: one for one in request_queries.with_own_key(seen.book)}
+        every = {one.key: one for one in request_queries.with_own_key(seen.tracker)}
         for cancel in seen.cancels:
             if cancel.request.key in every and cancel.untouched:
                 yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))

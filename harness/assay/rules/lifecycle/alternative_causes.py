@@ -53,16 +53,16 @@ class Explanations:
         perhaps: dict[tuple[Likeness, _Day], int] = {}
         loose: dict[str, int] = {}
         alike: dict[Likeness, Instance] = {}
-        for one in compared.tracker.requests:
-            number = (request_queries.signature(one) or one.made).n
-            if not comparison.unchanged(one):
-                name = one.made.call.subject
-                loose[name] = min(one.made.n, loose.get(name, one.made.n))
-            for day in _days(compared, one):
-                key = _sent(compared, one), day
+        for request in compared.tracker.requests:
+            number = (request_queries.signature(request) or request.made).n
+            if not comparison.unchanged(request):
+                name = request.made.call.subject
+                loose[name] = min(request.made.n, loose.get(name, request.made.n))
+            for day in _days(compared, request):
+                key = _sent(compared, request), day
                 perhaps[key] = min(number, perhaps.get(key, number))
-            if _accepted(compared, one):
-                alike.setdefault(comparison.sort_of(compared.lifecycle, one), one)
+            if _accepted(compared, request):
+                alike.setdefault(comparison.sort_of(compared.lifecycle, request), request)
         return Explanations(
             compared=compared, perhaps_executed=perhaps, unknown_customers=loose, accepted=alike
         )
@@ -92,10 +92,10 @@ class Explanations:
     def _repeats(self, request: Instance, n: int) -> bool:
         zone, key = self.compared.lifecycle.contract.zone, _sent(self.compared, request)
         days: set[_Day] = {
-            day for one in possible_decision_times(request) for day in dates(one, zone)
+            day for moment in possible_decision_times(request) for day in dates(moment, zone)
         }
-        found = [self.perhaps_executed.get((key, day), n) for day in (*days, None)]
-        return min(*found, self.unknown_customers.get(request.made.call.subject, n)) < n
+        numbers = [self.perhaps_executed.get((key, day), n) for day in (*days, None)]
+        return min(*numbers, self.unknown_customers.get(request.made.call.subject, n)) < n
 
     def _unlike(self, request: Instance, control: Instance) -> bool:
         mine, its = request_queries.signature(request), request_queries.signature(control)
@@ -130,7 +130,7 @@ def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:
         yield None
     elif request.done:
         zone = compared.lifecycle.contract.zone
-        every = [day for one in possible_decision_times(request) for day in dates(one, zone)]
+        every = [day for moment in possible_decision_times(request) for day in dates(moment, zone)]
         first, last = min(every), max(every)
         few = (last - first).days < FEW
         yield from (first + n * DAY for n in range((last - first).days + 1)) if few else (None,)

@@ -88,8 +88,8 @@ class Attempt:
     def touched(self) -> bool:
         """Whether it was changed or ended, or may have been: it may be rejected for that."""
         request = self.request
-        asked = any(not one.refused for one in (*request.changes, *request.ends))
-        return asked or any(one.done for one in request.withdrawn)
+        asked = any(not event.refused for event in (*request.changes, *request.ends))
+        return asked or any(event.done for event in request.withdrawn)
 
     @property
     def accepted(self) -> bool:
@@ -99,13 +99,13 @@ class Attempt:
 
 def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     """Return all attempts that can be compared, in their order."""
-    book = Tracker(lifecycle=lifecycle)
+    tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
-    registrants = {one.subject for one in history.events if isinstance(one, Registered)}
+    registrants = {event.subject for event in history.events if isinstance(event, Registered)}
     signed: set[Hashable] = set()
-    found: list[Attempt] = []
+    comparable: list[Attempt] = []
     for event in history.events:
-        request = book.note(event)
+        request = tracker.note(event)
         if isinstance(event, Lacking):
             bank = (*bank, event.mode)
         elif request is None or request.subject is None:
@@ -113,8 +113,8 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif isinstance(event, Authorised):
             signed.add(_content(lifecycle, request.made.call))
         elif request.made is event and ordinary(request.made.call):
-            found.append(_attempt(lifecycle, request, request.subject, bank, signed))
-    return tuple(one for one in found if one.subject.name not in registrants)
+            comparable.append(_attempt(lifecycle, request, request.subject, bank, signed))
+    return tuple(attempt for attempt in comparable if attempt.subject.name not in registrants)
 
 
 def _attempt(
@@ -174,45 +174,48 @@ def controls(
     A control is one that was taken, and that is to be `served` by the rule. `shared` is
     what it has in common with the attempt, besides what was sent.
     """
-    found: dict[int, Beside] = {}
+    beside_by_number: dict[int, Beside] = {}
     for order in (every, every[::-1]):
         last: dict[Hashable, Attempt] = {}
-        for one in order:
-            key = (one.bank, one.rest, shared(one))
+        for attempt in order:
+            key = (attempt.bank, attempt.rest, shared(attempt))
             beside = last.get(key)
-            if beside is not None and abs(one.made.at - beside.made.at) <= RECENT:
-                found[one.made.n] = (*found.get(one.made.n, ()), beside)
-            if one.accepted and served(one):
-                last[key] = one
-    return found
+            if beside is not None and abs(attempt.made.at - beside.made.at) <= RECENT:
+                beside_by_number[attempt.made.n] = (
+                    *beside_by_number.get(attempt.made.n, ()),
+                    beside,
+                )
+            if attempt.accepted and served(attempt):
+                last[key] = attempt
+    return beside_by_number
 
 
-def must_be_accepted(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
     """Judge an attempt that has to be accepted."""
-    if one.accepted:
-        yield _evidence(facet, AGREES, f"an acceptance: {why}", one)
-    elif not one.rejected or one.made.wire.status == UNAUTHENTICATED:
-        yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", one)
-    elif beside and one.timely and not one.repeats:
+    if attempt.accepted:
+        yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
+    elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
+        yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
+    elif beside and attempt.timely and not attempt.repeats:
         expected = f"an acceptance, as of call {beside[0].made.n}: {why}"
-        evidence = _evidence(facet, DISAGREES, expected, one, beside)
-        yield evidence if one.subject.fresh else doubt(evidence, EARLIER)
+        evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
+        yield evidence if attempt.subject.fresh else doubt(evidence, EARLIER)
 
 
-def must_be_rejected(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
     """Judge an attempt that has to be rejected, at once or once it is signed."""
-    expected, request = f"a rejection: {why}", one.request
-    plain = one.timely and not one.repeats
-    late = request.outcome is InstanceOutcome.REJECTED and not one.touched
+    expected, request = f"a rejection: {why}", attempt.request
+    plain = attempt.timely and not attempt.repeats
+    late = request.outcome is InstanceOutcome.REJECTED and not attempt.touched
     if request.done:
-        yield _evidence(facet, DISAGREES, expected, one)
-    elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
+        yield _evidence(facet, DISAGREES, expected, attempt)
+    elif attempt.rejected and attempt.made.wire.status != UNAUTHENTICATED:
         if beside and plain:
-            yield _evidence(facet, AGREES, expected, one, beside)
+            yield _evidence(facet, AGREES, expected, attempt, beside)
     elif late and plain and any(map(_went_on, beside)):
-        yield _evidence(facet, AGREES, expected, one, beside)
+        yield _evidence(facet, AGREES, expected, attempt, beside)
     else:
-        yield _evidence(facet, UNCLEAR, expected, one)
+        yield _evidence(facet, UNCLEAR, expected, attempt)
 
 
 def _went_on(control: Attempt) -> bool:
@@ -222,16 +225,16 @@ def _went_on(control: Attempt) -> bool:
 
 
 def _evidence(
-    facet: str, agreement: Agreement, expected: str, one: Attempt, beside: Beside = ()
+    facet: str, agreement: Agreement, expected: str, attempt: Attempt, beside: Beside = ()
 ) -> Evidence:
-    numbers = {*one.request.numbers, *(n for each in beside for n in each.request.numbers)}
+    numbers = {*attempt.request.numbers, *(n for each in beside for n in each.request.numbers)}
     return Evidence(
         facet=facet,
         agreement=agreement,
         expected=expected,
-        seen=one.request.describe(),
+        seen=attempt.request.describe(),
         exchanges=tuple(sorted(numbers)),
-        variation=one.made.call.variation,
+        variation=attempt.made.call.variation,
     )
 
 
@@ -242,10 +245,10 @@ def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> P
     is like a request that was signed may be rejected for being a repeat.
     """
     late = False
-    for one in made:
-        if one.accepted and _stands(one) is not State.REJECTED:
-            yield from request_steps.sign(one)
-            late |= _stands((yield from request_steps.read(lifecycle, one))) is State.REJECTED
+    for exchange in made:
+        if exchange.accepted and _stands(exchange) is not State.REJECTED:
+            yield from request_steps.sign(exchange)
+            late |= _stands((yield from request_steps.read(lifecycle, exchange))) is State.REJECTED
     if late:
         yield from request_steps.sign(control)
         yield from request_steps.read(lifecycle, control)

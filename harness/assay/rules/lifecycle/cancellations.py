@@ -46,7 +46,7 @@ class CancelAttempt:
 def _cancel_attempt(
     lifecycle: Lifecycle, mode: str, tracker: Tracker, at: int, event: Event
 ) -> CancelAttempt | None:
-    """Return the cancellation that an event is, while the book has not yet taken it in."""
+    """Return the cancellation that an event is, while the tracker has not yet taken it in."""
     end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:
         request, now = tracker.find(event.request), event.now
@@ -64,10 +64,10 @@ def _cancel_attempt(
     if request is None or request.mode != mode:
         return None
     signed = request_queries.signed(request)
-    over = any(one.done for one in request.withdrawn) or any(
-        not one.refused for one in request.ends
+    over = any(withdrawal.done for withdrawal in request.withdrawn) or any(
+        not end_call.refused for end_call in request.ends
     )
-    since = max((one.n for one in request.signings), default=0)
+    since = max((signing.n for signing in request.signings), default=0)
     return CancelAttempt(
         at=at,
         request=request,
@@ -101,7 +101,7 @@ class CancellationTracker:
 
     lifecycle: Lifecycle
     mode: str
-    book: Tracker
+    tracker: Tracker
     cancels: list[CancelAttempt] = field(default_factory=list[CancelAttempt])
     cancelled: dict[str | None, CancelledInstance] = field(
         default_factory=dict[str | None, CancelledInstance]
@@ -112,35 +112,35 @@ class CancellationTracker:
 
     def note(self, at: int, event: Event) -> None:
         """Take an event in."""
-        asked = _cancel_attempt(self.lifecycle, self.mode, self.book, at, event)
-        found = self.book.note(event)
-        story = self.cancelled.get(found.key) if found is not None else None
+        asked = _cancel_attempt(self.lifecycle, self.mode, self.tracker, at, event)
+        noted = self.tracker.note(event)
+        instance = self.cancelled.get(noted.key) if noted is not None else None
         if asked is not None:
             self.cancels.append(asked)
             if asked.accepted:
                 self.cancelled.setdefault(asked.request.key, CancelledInstance(cancel=asked))
-        elif story is not None:
-            story.revived = story.revived or self._revives(event)
-        for one in request_queries.requests_shown(self.book, event, found):
-            self._look(at, one, event)
+        elif instance is not None:
+            instance.revived = instance.revived or self._revives(event)
+        for request in request_queries.requests_shown(self.tracker, event, noted):
+            self._look(at, request, event)
         if request_queries.shows_all_executions(event):
             self.inquired = at
 
-    def last_undone_look(self, story: CancelledInstance) -> int | None:
+    def last_undone_look(self, instance: CancelledInstance) -> int | None:
         """Return the last look since it was cancelled at a request that never was carried out."""
-        if self.inquired <= max(story.cancel.at, story.last_look or 0):
-            return story.last_look
+        if self.inquired <= max(instance.cancel.at, instance.last_look or 0):
+            return instance.last_look
         return self.inquired
 
     def _look(self, at: int, request: Instance, event: Event) -> None:
-        story, read = self.cancelled.get(request.key), self.lifecycle.read
+        instance, read = self.cancelled.get(request.key), self.lifecycle.read
         if request.done:
             self.done.setdefault(request.key, at)
-        elif story is not None:
-            story.last_look = at
+        elif instance is not None:
+            instance.last_look = at
         if isinstance(event, Exchange) and read is not None and event.call.operation == read.id:
-            if story is not None:
-                story.shown.append(event)
+            if instance is not None:
+                instance.shown.append(event)
             elif request.state is State.OPEN:
                 self.opened[request.key] = event.n
 

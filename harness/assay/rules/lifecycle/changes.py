@@ -59,16 +59,20 @@ class Change:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The exchanges and signatures that it rests on: those up to it."""
-        told = [self.request.made.n, *(one.n for one in self.request.signings), self.exchange.n]
-        return tuple(n for n in sorted(told) if n <= self.exchange.n)
+        numbers = [
+            self.request.made.n,
+            *(signing.n for signing in self.request.signings),
+            self.exchange.n,
+        ]
+        return tuple(n for n in sorted(numbers) if n <= self.exchange.n)
 
 
-def change_of(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
-    """Return the change that an event asks for, while the book has not yet taken it in."""
+def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | None:
+    """Return the change that an event asks for, while the tracker has not yet taken it in."""
     change = lifecycle.change
     if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
         return None
-    request = book.find(str(event.call.arguments.get(change.about or "")))
+    request = tracker.find(str(event.call.arguments.get(change.about or "")))
     if request is None or not request_queries.is_by_requester(request, event.call):
         return None
     force = request.arguments
@@ -88,7 +92,8 @@ def change_of(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | Non
         phase=_phase(request),
         untouched=_untouched(request),
         ahead=all(
-            request_queries.is_before_due_day(lifecycle, one, event.at) for one in (force, then)
+            request_queries.is_before_due_day(lifecycle, arguments, event.at)
+            for arguments in (force, then)
         ),
     )
 
@@ -102,8 +107,8 @@ def _phase(request: Instance) -> Phase:
 
 
 def _untouched(request: Instance) -> bool:
-    over = [one for one in request.ends if not one.refused]
-    over_elsewhere = [one for one in request.withdrawn if one.done]
+    over = [end for end in request.ends if not end.refused]
+    over_elsewhere = [withdrawal for withdrawal in request.withdrawn if withdrawal.done]
     return request.state in (None, State.OPEN) and not over and not over_elsewhere
 
 
@@ -158,10 +163,10 @@ class ChangeTracker:
         default_factory=dict[str | None, _CurrentValues]
     )
 
-    def before(self, book: Tracker, event: Event, change: Change | None) -> None:
-        """Take in an event that the book has not yet taken in, with the change that it is."""
+    def before(self, tracker: Tracker, event: Event, change: Change | None) -> None:
+        """Take in an event that the tracker has not yet taken in, with the change that it is."""
         if change is None:
-            self._disturb(book, event)
+            self._disturb(tracker, event)
         elif not change.exchange.refused and change.request.mode in self.modes:
             new = _CurrentValues(request=change.request, place=len(self._force))
             force = self._force.setdefault(change.request.key, new)
@@ -171,27 +176,29 @@ class ChangeTracker:
                 force.take(change)
 
     def after(self, event: Event, request: Instance | None) -> None:
-        """Compare with what is in force what an event shows, once the book has taken it in."""
+        """Compare with what is in force what an event shows, once the tracker has taken it in."""
         if isinstance(event, Effects):
-            listed = (self._force.get(one.request) for one in event.done or ())
-            for one in sorted(filter(None, listed), key=lambda one: one.place):
-                if one.request.effect is not None and not one.carried:
-                    one.carried = True
-                    self._carried(one, one.request.effect)
+            listed = (self._force.get(effect.request) for effect in event.done or ())
+            for values in sorted(filter(None, listed), key=lambda values: values.place):
+                if values.request.effect is not None and not values.carried:
+                    values.carried = True
+                    self._carried(values, values.request.effect)
         elif isinstance(event, Exchange) and request is not None and request.key in self._force:
             self._read(self._force[request.key], event)
 
-    def _disturb(self, book: Tracker, event: Event) -> None:
+    def _disturb(self, tracker: Tracker, event: Event) -> None:
         """Notice a call that may have changed or ended a request in some other way."""
         key: object = None
         if isinstance(event, Withdrawn) and event.done:
             key = event.request
         elif isinstance(event, Exchange) and not event.refused:
             about = {
-                one.id: one.about for one in (self.lifecycle.change, self.lifecycle.end) if one
+                operation.id: operation.about
+                for operation in (self.lifecycle.change, self.lifecycle.end)
+                if operation
             }
             key = event.call.arguments.get(about.get(event.call.operation) or "")
-        request = book.find(str(key))
+        request = tracker.find(str(key))
         if request is not None and request.key in self._force:
             self._force[request.key].forget_unread()
 

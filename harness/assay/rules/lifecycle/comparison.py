@@ -27,20 +27,20 @@ from assay.rules.state.calendar import dates, within_a_day
 Likeness: TypeAlias = Hashable
 
 
-def comparable(book: Tracker) -> Iterator[Instance]:
+def comparable(tracker: Tracker) -> Iterator[Instance]:
     """Return the requests of which it is known what was asked for, and what became of it.
 
     Of one that was changed, or that shares its key with another, it is not.
     """
-    keys = Counter(one.key for one in book.requests)
-    for one in book.requests:
-        if unchanged(one) and (one.key is None or keys[one.key] == 1):
-            yield one
+    keys = Counter(request.key for request in tracker.requests)
+    for request in tracker.requests:
+        if unchanged(request) and (request.key is None or keys[request.key] == 1):
+            yield request
 
 
 def unchanged(request: Instance) -> bool:
     """Whether it surely is as it was made."""
-    return all(one.refused for one in request.changes)
+    return all(change.refused for change in request.changes)
 
 
 def is_decided_by(event: Event, request: Instance) -> bool:
@@ -149,24 +149,28 @@ class ComparisonTracker:
 
     def note(self, event: Event) -> None:
         """Take an event in."""
-        found = self.tracker.note(event)
+        noted = self.tracker.note(event)
         if isinstance(event, Registered):
             self.registering.add(event.subject)
-        if found is not None and event is found.made:
-            key = sent(found)
-            self.former[id(found)], self.last_made[key] = self.last_made.get(key), found
-        if found is not None and is_decided_by(event, found):
-            self._compare(found)
+        if noted is not None and event is noted.made:
+            key = sent(noted)
+            self.former[id(noted)], self.last_made[key] = self.last_made.get(key), noted
+        if noted is not None and is_decided_by(event, noted):
+            self._compare(noted)
         about = (
-            request_queries.requests_shown(self.tracker, event, found)
+            request_queries.requests_shown(self.tracker, event, noted)
             if isinstance(event, Effects)
-            else (found,)
+            else (noted,)
         )
-        new = [one for one in about if one and one.done and id(one) not in self.seen_done]
+        new = [
+            request
+            for request in about
+            if request and request.done and id(request) not in self.seen_done
+        ]
         # Of several that the fixture lists at once, the one that was made last counts.
-        for one in sorted(new, key=lambda one: one.made.n):
-            self.seen_done.add(id(one))
-            self._index(one)
+        for request in sorted(new, key=lambda request: request.made.n):
+            self.seen_done.add(id(request))
+            self._index(request)
 
     def _index(self, request: Instance) -> None:
         if self._plain(request) and unchanged(request):
@@ -180,8 +184,8 @@ class ComparisonTracker:
     def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
         yield REPEAT, sent(request)
         yield MODE, arguments(request)
-        for one in self.parameters:
-            yield changed_facet(one), sent(request, but=(one,))
+        for parameter in self.parameters:
+            yield changed_facet(parameter), sent(request, but=(parameter,))
 
     def _compare(self, request: Instance) -> None:
         """Find what a request is to former ones: a repeat of one, or else other in one thing."""
@@ -197,12 +201,16 @@ class ComparisonTracker:
         same = near.get(REPEAT)
         if same is not None:
             # One that is the same but for one thing may be this same one: inconclusive.
-            near = {what: one for what, one in near.items() if what == REPEAT or one is not same}
+            near = {
+                what: former
+                for what, former in near.items()
+                if what == REPEAT or former is not same
+            }
         last = self.former[id(request)]
         if last is not None and (why := _undone(last)):
             near[why] = last
         self.relations[id(request)] = [
-            Relation(facet=what, former=one, n=n) for what, one in near.items()
+            Relation(facet=what, former=former, n=n) for what, former in near.items()
         ]
 
 
@@ -210,7 +218,9 @@ def _undone(former: Instance) -> str:
     """Say why a request was not carried out; empty if it was, or that is unknown."""
     if former.done or not former.made.accepted or not unchanged(former):
         return ""
-    if any(one.accepted for one in former.ends) or any(one.done for one in former.withdrawn):
+    if any(event.accepted for event in former.ends) or any(
+        event.done for event in former.withdrawn
+    ):
         return CANCELLED
     if request_queries.declined(former):
         return REFUSED
@@ -223,18 +233,20 @@ def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
     signed = request_queries.signature(request)
     seen = request.seen_at if request.done else None
     return tuple(
-        one for one in (request.made.at, signed.at if signed else None, seen) if one is not None
+        moment
+        for moment in (request.made.at, signed.at if signed else None, seen)
+        if moment is not None
     )
 
 
-def same_day(lifecycle: Lifecycle, one: Instance, other: Instance) -> bool:
+def same_day(lifecycle: Lifecycle, first: Instance, second: Instance) -> bool:
     """Whether two requests surely are of one local day."""
-    every = (*possible_decision_times(one), *possible_decision_times(other))
+    every = (*possible_decision_times(first), *possible_decision_times(second))
     return len({within_a_day(moment, lifecycle.contract.zone) for moment in every}) == 1
 
 
 def later_day(lifecycle: Lifecycle, former: Instance, request: Instance) -> bool:
     """Whether a request surely is of a later local day than a former one."""
     zone = lifecycle.contract.zone
-    ended = max(dates(one, zone)[-1] for one in possible_decision_times(former))
-    return ended < min(dates(one, zone)[0] for one in possible_decision_times(request))
+    ended = max(dates(moment, zone)[-1] for moment in possible_decision_times(former))
+    return ended < min(dates(moment, zone)[0] for moment in possible_decision_times(request))

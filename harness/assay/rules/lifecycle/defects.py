@@ -82,8 +82,8 @@ def _touched(request: Instance) -> bool:
 
 def _unknown(request: Instance) -> bool:
     """Whether somebody looked at a request last without learning where it stands."""
-    looks = [one for one in (*request.reads, *request.changes, *request.ends) if one.accepted]
-    last = max(looks, key=lambda one: one.n, default=None)
+    looks = [look for look in (*request.reads, *request.changes, *request.ends) if look.accepted]
+    last = max(looks, key=lambda look: look.n, default=None)
     return last is not None and not request.done and (not last.item or last.item.state is None)
 
 

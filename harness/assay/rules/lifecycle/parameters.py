@@ -117,7 +117,10 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
         return
     every: Mapping[str, Raw] = raw["operations"]
     request_name = clause["request"]
-    change = next((one for one in every.values() if one.get("changes") == request_name), None)
+    change = next(
+        (operation for operation in every.values() if operation.get("changes") == request_name),
+        None,
+    )
     if change is None:
         yield (
             at,

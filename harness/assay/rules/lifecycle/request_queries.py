@@ -26,7 +26,7 @@ from assay.rules.state.calendar import dates
 TAIL = 8
 #: Each alphabet is reversed; that of hexadecimal digits stays within itself.
 _ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
-_TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
+_TURNED = str.maketrans("".join(_ALPHABETS), "".join(alphabet[::-1] for alphabet in _ALPHABETS))
 #: The largest difference in length of keys of one format: numbers grow.
 GROWTH = 3
 #: Ends of a flow through the screens after which it is unknown whether a signature was
@@ -48,28 +48,32 @@ def by_owner(request: Instance, signing: Authorised) -> bool:
 def signed(request: Instance) -> bool:
     """Whether the customer of the request has signed it, and not merely somebody."""
     return any(
-        one.ending is Ending.CONFIRMED and by_owner(request, one) for one in request.signings
+        signing.ending is Ending.CONFIRMED and by_owner(request, signing)
+        for signing in request.signings
     )
 
 
 def signature(request: Instance) -> Authorised | None:
     """Return the signature that the customer of the request gave, if any was."""
-    every = (one for one in request.signings if by_owner(request, one))
-    return next((one for one in every if one.ending is Ending.CONFIRMED), None)
+    every = (signing for signing in request.signings if by_owner(request, signing))
+    return next((signing for signing in every if signing.ending is Ending.CONFIRMED), None)
 
 
 def declined(request: Instance) -> bool:
     """Whether the customer of the request has refused it."""
-    return any(one.ending is Ending.REFUSED and by_owner(request, one) for one in request.signings)
+    return any(
+        signing.ending is Ending.REFUSED and by_owner(request, signing)
+        for signing in request.signings
+    )
 
 
 def perhaps_signed(request: Instance) -> bool:
     """Whether the customer's signature may have been taken, though no end was seen."""
     return any(
-        one.ending in _OPEN_ENDS
-        and one.step.decision is Decision.CONFIRM
-        and by_owner(request, one)
-        for one in request.signings
+        signing.ending in _OPEN_ENDS
+        and signing.step.decision is Decision.CONFIRM
+        and by_owner(request, signing)
+        for signing in request.signings
     )
 
 
@@ -78,17 +82,17 @@ def is_known(request: Instance) -> bool:
     return request.subject is not None and request.subject.fresh
 
 
-def requests_shown(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance, ...]:
+def requests_shown(tracker: Tracker, event: Event, noted: Instance | None) -> tuple[Instance, ...]:
     """Return the requests whose state an event shows, once it is noted.
 
     `found` is what noting it gave back. Of all that the world does not name it tells, too:
     that they were not carried out. See `asked_all`.
     """
     if isinstance(event, Effects):
-        listed = (book.find(one.request) for one in event.done or ())
-        return tuple(one for one in listed if one is not None)
-    if isinstance(event, Exchange) and found is not None and event.item is not None:
-        return (found,) if event.item.state is not None else ()
+        listed = (tracker.find(effect.request) for effect in event.done or ())
+        return tuple(request for request in listed if request is not None)
+    if isinstance(event, Exchange) and noted is not None and event.item is not None:
+        return (noted,) if event.item.state is not None else ()
     return ()
 
 
@@ -100,10 +104,14 @@ def shows_all_executions(event: Event) -> bool:
     return isinstance(event, Effects) and event.done is not None
 
 
-def with_own_key(book: Tracker) -> Iterator[Instance]:
+def with_own_key(tracker: Tracker) -> Iterator[Instance]:
     """Return the requests with a key of their own; what is said of others may be of either."""
-    keys = Counter(one.key for one in book.requests)
-    return (one for one in book.requests if one.key is not None and keys[one.key] == 1)
+    keys = Counter(request.key for request in tracker.requests)
+    return (
+        request
+        for request in tracker.requests
+        if request.key is not None and keys[request.key] == 1
+    )
 
 
 def was_refused(exchange: Exchange) -> bool:
@@ -127,12 +135,12 @@ def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: d
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
-def same_value(one: Json, other: Json) -> bool:
+def same_value(first: Json, second: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
-    if one == other:
+    if first == second:
         return True
     try:
-        return Decimal(str(one)) == Decimal(str(other))
+        return Decimal(str(first)) == Decimal(str(second))
     except InvalidOperation:
         return False
 
@@ -145,7 +153,7 @@ def similar_key(key: str) -> str:
 
 def same_format(key: str, given: str) -> bool:
     """Whether a key may be of the same make as another: as long, and divided in the same way."""
-    signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
+    signs = ("".join(sign for sign in each if not sign.isalnum()) for each in (key, given))
     return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
 
 
@@ -155,11 +163,11 @@ ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
-def same_url(one: str, other: str) -> bool:
+def same_url(url: str, other: str) -> bool:
     """Whether two addresses are one, by the rules of RFC 3986 that need no guessing."""
-    if one == other:
+    if url == other:
         return True
-    first, second = split_url(one), split_url(other)
+    first, second = split_url(url), split_url(other)
     return first is not None and second is not None and _normal(first) == _normal(second)
 
 
@@ -173,9 +181,9 @@ def split_url(url: str) -> SplitResult | None:
     return parts if whole else None
 
 
-def same_host(one: str, other: str) -> bool:
+def same_host(url: str, other: str) -> bool:
     """Whether two addresses are surely of one host."""
-    first, second = split_url(one), split_url(other)
+    first, second = split_url(url), split_url(other)
     return first is not None and second is not None and first.hostname == second.hostname
 
 
@@ -183,7 +191,7 @@ def _normal(parts: SplitResult) -> tuple[object, ...]:
     port = parts.port or PORTS.get(parts.scheme)
     user = parts.netloc.rpartition("@")[0]
     rest = (parts.path or "/", parts.query, parts.fragment)
-    return parts.scheme, user, parts.hostname, port, *(ESCAPE.sub(_escape, one) for one in rest)
+    return parts.scheme, user, parts.hostname, port, *(ESCAPE.sub(_escape, part) for part in rest)
 
 
 def _escape(found: re.Match[str]) -> str:

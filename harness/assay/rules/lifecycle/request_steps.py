@@ -201,12 +201,12 @@ class RequestResult:
     @property
     def factor_not_offered(self) -> bool:
         """Whether the customer was not offered the factor that was asked for."""
-        one = self.signed
+        signed = self.signed
         return (
-            one is not None
-            and one.ending is Ending.STOPPED
-            and one.offered is not None
-            and one.step.factor not in (None, *one.offered)
+            signed is not None
+            and signed.ending is Ending.STOPPED
+            and signed.offered is not None
+            and signed.step.factor not in (None, *signed.offered)
         )
 
     @property

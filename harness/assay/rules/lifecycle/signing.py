@@ -63,8 +63,8 @@ class Signing:
     @property
     def alone(self) -> bool:
         """Whether nothing else can have decided what became of the request."""
-        one = self.request
-        others = one.changes or one.ends or one.withdrawn or len(one.signings) > 1
+        request = self.request
+        others = request.changes or request.ends or request.withdrawn or len(request.signings) > 1
         return not others and self.before in (None, State.OPEN)
 
     @property
@@ -94,8 +94,8 @@ class Signing:
 
     @property
     def _looked(self) -> bool:
-        reads = (one for one in self.request.reads if one.n > self.event.n)
-        return self.request.inquired or any(one.item and one.item.state for one in reads)
+        reads = (read for read in self.request.reads if read.n > self.event.n)
+        return self.request.inquired or any(read.item and read.item.state for read in reads)
 
     def evidence(self, facet: str, agreement: Agreement, expected: str, *beside: int) -> Evidence:
         """Say what was seen of this signature, and `beside` which others it rests on."""
@@ -121,15 +121,15 @@ _ENDED: Mapping[Ending, str] = {
 
 def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     """Return every signature of a request that was made in the history, in their order."""
-    book = Tracker(lifecycle=lifecycle)
+    tracker = Tracker(lifecycle=lifecycle)
     given: list[tuple[Instance, Authorised, State | None]] = []
     for event in history.events:
-        known = book.find(event.step.request) if isinstance(event, Authorised) else None
+        known = tracker.find(event.step.request) if isinstance(event, Authorised) else None
         before = known.state if known else None
-        book.note(event)
+        tracker.note(event)
         if known and isinstance(event, Authorised):
             given.append((known, event, before))
-    apart = {id(one) for one in request_queries.with_own_key(book)}
+    apart = {id(request) for request in request_queries.with_own_key(tracker)}
     return tuple(
         Signing(request=request, event=event, before=before)
         for request, event, before in given
@@ -235,14 +235,14 @@ class TimedFlow:
 
 def timed_flows(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
     """Return every way of which only its pace can have decided how it ended."""
-    for one in signings(lifecycle, history):
-        moments, screens = list(one.event.moments), one.event.screens
+    for flow in signings(lifecycle, history):
+        moments, screens = list(flow.event.moments), flow.event.screens
         # Who logged in twice began anew; who was seen on no screen may have been anywhere.
         seen = len(moments) > 1 and screens and screens.count("password") <= 1
-        if seen and one.plain and one.alone and not one.failed:
+        if seen and flow.plain and flow.alone and not flow.failed:
             gaps = [later - sooner for sooner, later in itertools.pairwise(moments)]
             yield TimedFlow(
-                signing=one,
+                signing=flow,
                 total=moments[-1] - moments[0],
                 longest=max(gaps),
                 last=gaps[-1],

@@ -51,7 +51,7 @@ class Lifecycle:
     def operations(self) -> tuple[Operation, ...]:
         """All of them that there are."""
         every = (self.create, self.read, self.change, self.end)
-        return tuple(one for one in every if one is not None)
+        return tuple(operation for operation in every if operation is not None)
 
     @property
     def mode(self) -> str | None:
@@ -71,7 +71,7 @@ class Lifecycle:
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
-        return tuple(one for one in named if one != day)[:1]
+        return tuple(argument for argument in named if argument != day)[:1]
 
     def deferred(self, mode: str | None) -> bool:
         """Whether a request of this mode is put off to a day."""
@@ -88,7 +88,14 @@ def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
 
     def does(what: str) -> Operation | None:
         every = contract.operations.values()
-        return next((one for one in every if getattr(one, what) == request and one.available), None)
+        return next(
+            (
+                operation
+                for operation in every
+                if getattr(operation, what) == request and operation.available
+            ),
+            None,
+        )
 
     create = does("makes")
     if create is None:
@@ -173,12 +180,16 @@ class Instance:
     @property
     def signed(self) -> Authorised | None:
         """The signature that the customer gave, if any was."""
-        return next((one for one in self.signings if one.ending is Ending.CONFIRMED), None)
+        return next(
+            (signing for signing in self.signings if signing.ending is Ending.CONFIRMED), None
+        )
 
     @property
     def declined(self) -> Authorised | None:
         """The refusal that the customer gave, if any was."""
-        return next((one for one in self.signings if one.ending is Ending.REFUSED), None)
+        return next(
+            (signing for signing in self.signings if signing.ending is Ending.REFUSED), None
+        )
 
     @property
     def inquired(self) -> bool:
@@ -203,9 +214,13 @@ class Instance:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the exchanges and signatures about it, in order."""
-        story = {self.made.n, self.seen_in or self.made.n, *(one.n for one in self.signings)}
-        story |= {one.n for one in (*self.reads[-1:], *self.changes, *self.ends)}
-        return tuple(sorted(story))
+        numbers = {
+            self.made.n,
+            self.seen_in or self.made.n,
+            *(signing.n for signing in self.signings),
+        }
+        numbers |= {exchange.n for exchange in (*self.reads[-1:], *self.changes, *self.ends)}
+        return tuple(sorted(numbers))
 
     def describe(self) -> str:
         """Describe its outcome."""
@@ -241,16 +256,16 @@ class Tracker:
                 return self._exchange(event)
             case Authorised():
                 self._passed()
-                found = self._known.get(event.step.request)
-                if found:
-                    found.signings.append(event)
-                return found
+                request = self._known.get(event.step.request)
+                if request:
+                    request.signings.append(event)
+                return request
             case Withdrawn():
-                found = self._known.get(event.request)
-                if found:
-                    found.withdrawn.append(event)
-                    found.inquiries_before = self.inquiries.count
-                return found
+                request = self._known.get(event.request)
+                if request:
+                    request.withdrawn.append(event)
+                    request.inquiries_before = self.inquiries.count
+                return request
             case Advanced():
                 self._passed()
             case Effects(done=done) if done is not None:
@@ -271,33 +286,35 @@ class Tracker:
         """Process the fixture's list of executions, which concerns all requests at once."""
         self.inquiries.count += 1
         for effect in done:
-            found = self._known.get(effect.request)
-            if found is not None:
-                found.effect = effect
+            request = self._known.get(effect.request)
+            if request is not None:
+                request.effect = effect
 
     def _exchange(self, exchange: Exchange) -> Instance | None:
         call, lifecycle = exchange.call, self.lifecycle
         if call.operation == lifecycle.create.id and not (call.malformed or call.credentials):
             return self._made(exchange)
         about = {
-            one.id: one.about for one in (lifecycle.read, lifecycle.change, lifecycle.end) if one
+            operation.id: operation.about
+            for operation in (lifecycle.read, lifecycle.change, lifecycle.end)
+            if operation
         }
         if call.operation not in about:
             return None
-        found = self._known.get(str(call.arguments.get(about[call.operation] or "")))
-        if found is None or call.malformed:
+        request = self._known.get(str(call.arguments.get(about[call.operation] or "")))
+        if request is None or call.malformed:
             return None
         if lifecycle.read and call.operation == lifecycle.read.id:
-            found.reads.append(exchange)
+            request.reads.append(exchange)
         else:
             changed = lifecycle.change is not None and call.operation == lifecycle.change.id
-            (found.changes if changed else found.ends).append(exchange)
-            found.inquiries_before = self.inquiries.count
+            (request.changes if changed else request.ends).append(exchange)
+            request.inquiries_before = self.inquiries.count
             if changed and exchange.accepted:
                 new = {k: v for k, v in call.arguments.items() if k != about[call.operation]}
-                found.arguments |= new
-        self._look(found, exchange)
-        return found
+                request.arguments |= new
+        self._look(request, exchange)
+        return request
 
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
@@ -324,7 +341,7 @@ class Tracker:
 
 def instances(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
     """Return all requests of a history, as they stand at its end."""
-    book = Tracker(lifecycle=lifecycle)
+    tracker = Tracker(lifecycle=lifecycle)
     for event in history.events:
-        book.note(event)
-    yield from book.requests
+        tracker.note(event)
+    yield from tracker.requests

@@ -39,22 +39,22 @@ class PastRequests:
 
     def note(self, event: Event) -> None:
         """Take an event in."""
-        found = self.tracker.note(event)
-        if found is not None and found.made is event:
-            call = found.made.call
-            self._alike[id(found)] = self.perhaps_executed.setdefault(_content(call), set())
-        if found is not None and isinstance(event, Exchange) and _taken(event, found):
+        noted = self.tracker.note(event)
+        if noted is not None and noted.made is event:
+            call = noted.made.call
+            self._alike[id(noted)] = self.perhaps_executed.setdefault(_content(call), set())
+        if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
-        for one in (
-            request_queries.requests_shown(self.tracker, event, found)
-            if found is None
-            else (found,)
+        for request in (
+            request_queries.requests_shown(self.tracker, event, noted)
+            if noted is None
+            else (noted,)
         ):
-            if one.done or one.signings:
-                self._alike[id(one)].add(id(one))
+            if request.done or request.signings:
+                self._alike[id(request)].add(id(request))
             else:
-                self._alike[id(one)].discard(id(one))
+                self._alike[id(request)].discard(id(request))
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
@@ -67,9 +67,9 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
 
     `past` has taken the history in up to this exchange, and may have this one, too.
     """
-    lifecycle, book = past.lifecycle, past.tracker
+    lifecycle, tracker = past.lifecycle, past.tracker
     if operation.makes:
-        made = _made(lifecycle, exchange, book.subjects.get(exchange.call.subject))
+        made = _made(lifecycle, exchange, tracker.subjects.get(exchange.call.subject))
         return (
             made
             and _values_known_good(exchange, past)
@@ -77,7 +77,7 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
             and not _repeats(exchange, past)
         )
     key = str(exchange.call.arguments.get(operation.about or ""))
-    request = book.find(key)
+    request = tracker.find(key)
     if request is None or request.made.call.by != exchange.call.by:
         return False
     return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
@@ -104,7 +104,7 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     """
     call, create = exchange.call, past.lifecycle.create
     if not any(name in past.accepted_values for name in create.arguments):
-        return not call.variation and all(type(one) in PLAIN for one in call.arguments.values())
+        return not call.variation and all(type(value) in PLAIN for value in call.arguments.values())
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     return all(
         name in apart or repr(value) in past.accepted_values.get(name, ())
@@ -136,7 +136,7 @@ def _hashable(value: Json) -> Hashable:
             return value
         case Mapping():
             pairs = cast("Mapping[str, Json]", value).items()
-            return frozenset((name, _hashable(one)) for name, one in pairs)
+            return frozenset((name, _hashable(value)) for name, value in pairs)
         case list() | tuple():
             return tuple(map(_hashable, cast("list[Json]", value)))
         case _:
@@ -147,13 +147,13 @@ def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) ->
     """Whether it is about something ordinary that the customer owns."""
     if not lifecycle.create.owned:
         return True
-    one = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
-    return one is not None and not any(one.traits.values())
+    thing = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
+    return thing is not None and not any(thing.traits.values())
 
 
 def _untouched(request: Instance) -> bool:
     """Whether nothing has happened to a request that might stand in the way of a change."""
-    refused = [one for one in request.changes if not one.accepted]
+    refused = [change for change in request.changes if not change.accepted]
     over = request.signings or request.ends or request.withdrawn or refused[:-1]
     return not over and request.state in (None, State.OPEN)
 

@@ -113,8 +113,8 @@ class Period:
 
 def period(word: str, zone: ZoneInfo | None) -> Period:
     """Return the period that a contract's word means."""
-    words, begins, ends = PERIODS[word]
-    return Period(words=words, begins=begins, ends=ends, zone=zone)
+    wording, begins, ends = PERIODS[word]
+    return Period(words=wording, begins=begins, ends=ends, zone=zone)
 
 
 def _day_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:

@@ -198,14 +198,14 @@ def _meet(seen: SeenAnswers, asked: Range, whole: _Whole) -> Iterator[Evidence]:
         there = whole.of_day.get(day, frozenset())
         shown = frozenset(item.key for item in seen.answer.items if item.key in there)
         mine[day] = _Edge(n=n, keys=frozenset(key for key in shown if key))
-        other = others.get(day)
-        if other and there and (seen.settled or day < seen.lately):
-            full = len(there) in {len(shown), len(other.keys)}
-            lost = 0 if full else len(there - shown - other.keys)
+        meeting = others.get(day)
+        if meeting and there and (seen.settled or day < seen.lately):
+            full = len(there) in {len(shown), len(meeting.keys)}
+            lost = 0 if full else len(there - shown - meeting.keys)
             yield Evidence(
                 facet=MEETING,
                 agreement=DISAGREES if lost else AGREES,
                 expected=f"all {len(there)} of {day} in one of the ranges that meet there",
                 seen=f"{lost} are in neither" if lost else "all of them",
-                exchanges=(whole.n, other.n, n),
+                exchanges=(whole.n, meeting.n, n),
             )
