@@ -1,8 +1,8 @@
-"""Evidence as checks write it: an answer described, and calls that must be served or refused.
+"""Helpers with which checks write evidence: descriptions of answers, and two common judgements.
 
-Most checks need no more than `must_be_served` and `must_be_refused` for the bank, and
-`tpp_evidence` for the TPP. A check that needs its own words builds an `Evidence`, and
-describes answers with `describe`.
+Most checks need only `must_be_served` and `must_be_refused` for the bank, and
+`tpp_evidence` for the TPP. Other checks build an `Evidence` themselves, and describe what
+they saw with `describe_answer`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 
-#: The status for unknown credentials: a fault of the target file before it is one of the
-#: bank.
+#: The status for unknown credentials. It points to the target file rather than to the bank,
+#: so no check counts it as the bank's answer to a rule.
 UNAUTHENTICATED = 401
 
 
 def describe_answer(exchange: Exchange) -> str:
-    """Describe an answer."""
+    """Describe the answer of an exchange, as reports quote it."""
     outcome, status = exchange.outcome, exchange.wire.status
     match outcome:
         case Accepted(items=None):
@@ -43,7 +43,7 @@ def describe_answer(exchange: Exchange) -> str:
 
 
 def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that has to be accepted; a failing target leaves it open."""
+    """Judge a call that must be accepted; `UNCLEAR` where the target itself failed."""
     if exchange.accepted:
         agreement = AGREES
     elif exchange.refused and exchange.wire.status != UNAUTHENTICATED:
@@ -61,7 +61,7 @@ def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
 
 
 def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that has to be refused, and to disclose nothing in doing so."""
+    """Judge a call that must be refused, with an answer that discloses no items."""
     empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
     if exchange.refused and not exchange.items:
         agreement = AGREES
@@ -81,17 +81,17 @@ def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
 
 
 def doubt(evidence: Evidence, why: str) -> Evidence:
-    """Return evidence that is inconclusive because of what the history leaves open."""
+    """Weaken evidence of a violation to `UNCLEAR`, and append the reason to what was seen."""
     if evidence.agreement is not DISAGREES:
         return evidence
     return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
 
 
-# -- the TPP -----
+# -- the TPP -------------------------------------------------------------------------
 def tpp_evidence(
     facet: str, agreement: Agreement, exchange: Exchange, expected: str, done: str, *others: int
 ) -> Evidence:
-    """Return evidence of whether a call met a duty; `others` are the calls that it rests on."""
+    """Return evidence on one call of the TPP; `others` are the exchanges that it depends on."""
     seen = done if agreement is AGREES else f"{done}; {describe_answer(exchange)}"
     return Evidence(
         facet=facet,
@@ -103,7 +103,7 @@ def tpp_evidence(
     )
 
 
-# -- every kind -----
+# -- every kind ----------------------------------------------------------------------
 def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check, or of its check of the TPP.
 

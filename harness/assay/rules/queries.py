@@ -1,6 +1,9 @@
-"""Queries of a history that checks share: page walks, consents, owners, served questions.
+"""Queries of a history that checks share: page walks, kinds of calls, answered questions, consents.
 
-Pure functions; each makes one pass over the history.
+Pure functions, each of which makes one pass over the history. `Consents` is the state of all
+consents at one point: certain and possible ones. A consent whose answer was a server error may
+have been accepted all the same, and where the document is silent, a later consent may or may
+not have replaced an earlier one. A check reports only violations that are certain.
 """
 
 from __future__ import annotations
@@ -52,12 +55,12 @@ class PageWalk:
 
     @property
     def has_unnamed_items(self) -> bool:
-        """Whether some item has no key, so that nothing can be said of all."""
+        """Whether some item has no key, so that the items cannot be compared as a whole."""
         return any(item.key is None for item in self.items)
 
 
 def page_walks(history: History, operation: str) -> Iterator[PageWalk]:
-    """Put the pages of each plain question to an operation together."""
+    """Group the exchanges of an operation into page walks, each with the call that began it."""
     open_walks: list[list[Exchange]] = []
     named: dict[tuple[str, str], list[list[Exchange]]] = {}
     for exchange in history.exchanges:
@@ -79,7 +82,7 @@ def page_walks(history: History, operation: str) -> Iterator[PageWalk]:
 
 
 def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
-    """Return the resource of every key that a roster or a list has named."""
+    """Return the resource of every key that a subject or a list in the history has named."""
     known: dict[str, str] = {}
     for event in history.events:
         if isinstance(event, Subject):
@@ -93,7 +96,7 @@ def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
 
 
 def served_operations(history: History, *, present: bool = True) -> frozenset[tuple[str, str]]:
-    """Return (subject, operation) pairs that were answered at least once, plainly."""
+    """Return the (subject, operation) pairs of which a plain call was accepted at least once."""
     return frozenset(
         (exchange.call.subject, exchange.call.operation)
         for exchange in history.exchanges
@@ -102,32 +105,32 @@ def served_operations(history: History, *, present: bool = True) -> frozenset[tu
 
 
 def plain(call: Call) -> bool:
-    """Whether a call is a first question, well formed and in no mode.
+    """Whether a call is well formed, in no mode, and asks for a first page.
 
-    `variation` is not looked at: it tells readers what a probe did; recorded traffic has none.
+    `variation` does not count: it is a note of the probe, and recorded traffic has none.
     """
     return not (call.follow or call.malformed or call.credentials or call.mode)
 
 
 def ordinary(call: Call) -> bool:
-    """Whether a call is a first question, well formed, in any mode; as `plain` otherwise."""
+    """Whether a call is well formed, in any mode, and asks for a first page."""
     return not (call.follow or call.malformed or call.credentials)
 
 
 def bare(call: Call, operation: Operation) -> bool:
-    """Whether a call asks nothing beyond what the method needs: no range, no page size."""
+    """Whether a plain call has no arguments but those that the operation needs."""
     return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}
 
 
 def question(call: Call) -> tuple[str, str, str]:
-    """Return who asks what, so that the same question can be recognised."""
+    """Return subject, operation and arguments of a call: equal for equal questions."""
     return call.subject, call.operation, repr(sorted(call.arguments.items()))
 
 
 def answered_questions(
     history: History, *, present: bool = True
 ) -> frozenset[tuple[str, str, str]]:
-    """Return the questions that were answered at least once, plainly."""
+    """Return the questions to which a plain call was accepted at least once."""
     return frozenset(
         question(exchange.call)
         for exchange in history.exchanges
@@ -136,7 +139,7 @@ def answered_questions(
 
 
 def fresh_subjects(history: History) -> frozenset[str]:
-    """Return the subjects for whom nothing was done before the history began."""
+    """Return the subjects that had no past when the history began."""
     return frozenset(name for name, subject in history.subjects.items() if subject.fresh)
 
 
@@ -154,9 +157,9 @@ def oldest_date(now: datetime, days: int, zone: ZoneInfo | None) -> date:
     return dates(now, zone)[0] - timedelta(days=days)
 
 
-# -- consents ------
+# -- consents ------------------------------------------------------------------------
 NONE: frozenset[str] = frozenset()
-#: Why a subject that is not fresh cannot be said to have given no consent.
+#: Why a missing consent of a subject with a past is not certain.
 EARLIER = "but a consent from before this history may still hold"
 
 

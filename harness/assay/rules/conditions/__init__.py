@@ -27,7 +27,7 @@ ATOMS: Mapping[str, ReadAtom] = {
 
 
 def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
-    """Read a condition about a request, and derive its table; equal atoms are one."""
+    """Parse a condition about a request, and derive its decision table; equal atoms are merged."""
     atoms: list[Atom] = []
 
     def number(node: Mapping[str, Json]) -> int:
@@ -40,7 +40,7 @@ def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
     return table.derive(expression.parse(raw, number), atoms)
 
 
-#: What holds further conditions, and the keys whose values are arguments.
+#: The keys that contain further conditions, and the keys whose values are arguments.
 _PARTS = ("all", "any")
 _ARGUMENTS = ("field", "registered")
 #: The table of a condition doubles with each atom.
@@ -48,7 +48,7 @@ _MOST = 8
 
 
 def references(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with a condition."""
+    """Find unknown arguments and factors in a condition, and conditions with too many atoms."""
     every: Mapping[str, Raw] = raw["operations"]
     request = rule.get("request")
     makes = next(
@@ -84,5 +84,5 @@ def _atoms(at: Pointer, node: Raw) -> Iterator[tuple[Pointer, Raw]]:
 
 
 def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
-    """Yield the atoms of a condition as a contract has them, whatever joins them."""
+    """Yield the atoms of a condition as the contract has them."""
     yield from (atom for _, atom in _atoms((), cast("Raw", condition)))

@@ -1,4 +1,4 @@
-"""Controls of a decision table's rows, and the row that a request bears on.
+"""Controls of the rows of a decision table, and the row that a request is evidence for.
 
 A control is a request that differs from its row at one input, and must be accepted.
 Beside a row that must be rejected it shows that not everything is rejected; beside one
@@ -23,14 +23,13 @@ from assay.rules.conditions.expression import holds
 from assay.rules.conditions.table import DecisionRow, Input, Table
 from assay.rules.rule import needs
 
-#: What speaks against a control: that no atom is another in it, what it takes, and that
-#: it asks for the same.
+#: The cost of a control: whether no atom differs, what it needs, whether it asks for the same.
 _Cost: TypeAlias = tuple[bool, int, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A control, and how it differs from its row.
+    """A control of a row, and how it differs from the row.
 
     `moved` is the row's own point where they differ. Where what is asked is the same, a
     control that was accepted must not make a repeat of its row, so it is `about` another
@@ -45,7 +44,7 @@ class Control:
 
 
 def controls(table: Table, row: DecisionRow) -> tuple[Control, ...]:
-    """Return all controls of a row, the one that takes the least first.
+    """Return all controls of a row, the cheapest first.
 
     Beside a row that must be rejected one is enough. Beside one that must be accepted the
     same fault may strike several: where an atom is passed over, those that move another.
@@ -54,7 +53,7 @@ def controls(table: Table, row: DecisionRow) -> tuple[Control, ...]:
 
 
 def control(table: Table, row: DecisionRow) -> Control | None:
-    """Return the control that takes the least: the first of those, if there are several."""
+    """Return the cheapest control of a row: the first one, if there are several."""
     return next(iter(controls(table, row)), None)
 
 
@@ -90,15 +89,15 @@ def _cost(candidate: tuple[Control, _Cost]) -> tuple[bool, _Cost]:
     return control_.for_another, cost
 
 
-#: What stands at each input, in their order; None where unknown.
+#: The value of each input, in order; None where unknown.
 Values = tuple[Value | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowMatch:
-    """What a request says: how the condition comes out, and the rows that it is about.
+    """The result of the condition for a request, and the rows that the request can be matched to.
 
-    One row where the result is known; where it is not, all that it may be about.
+    One row where the result is known, otherwise all possible rows.
     """
 
     result: bool | None
@@ -107,12 +106,12 @@ class RowMatch:
 
 
 def look(table: Table, seen: DecidedRequest) -> Values:
-    """Return what stands at each input of a request."""
+    """Return the value of each input of a request."""
     return tuple(table.atoms[input_.atoms[0]].look(seen) for input_ in table.inputs)
 
 
 def match(table: Table, values: Values) -> RowMatch:
-    """Return what a request with these values is about."""
+    """Match a request with these values to rows."""
     truths = _truths(table, values)
     result = holds(table.expression, [truths[n] for n in range(len(table.atoms))])
     stands = [
@@ -145,7 +144,7 @@ def _truths(table: Table, values: Values) -> Mapping[int, bool | None]:
 
 
 def _point(input_: Input, value: Value, truths: Mapping[int, bool | None]) -> Point | None:
-    """Return the point that stands for a value: of those with its truths, the nearest."""
+    """Return the point that represents a value: the nearest one with the same truths."""
     here = [truths[n] for n in input_.atoms]
     alike = [
         point

@@ -22,21 +22,21 @@ class AtomRef:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The contrary of a condition."""
+    """The negation of a condition."""
 
     part: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """That every one of several conditions holds."""
+    """The conjunction of several conditions."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """That at least one of several conditions holds."""
+    """The disjunction of several conditions."""
 
     parts: tuple[Expression, ...]
 
@@ -45,7 +45,7 @@ Expression: TypeAlias = AtomRef | Not | All | Any
 
 
 def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
-    """Read a condition as it stands in a contract; `number` knows or counts its atoms."""
+    """Parse a condition of a contract; `number` returns the number of an atom."""
     node = cast("Mapping[str, Json]", raw)
     if "all" in node:
         return All(_parts(node["all"], number))
@@ -79,7 +79,7 @@ def holds(expression: Expression, truths: Sequence[bool | None]) -> bool | None:
 def _decided(
     parts: Sequence[Expression], truths: Sequence[bool | None], *, by: bool
 ) -> bool | None:
-    """One part that is `by` decides the whole; else all must be known to be the contrary."""
+    """Return `by` if one part is `by`; otherwise every part must be known to be the opposite."""
     holding = {holds(part, truths) for part in parts}
     if by in holding:
         return by
@@ -87,7 +87,7 @@ def _decided(
 
 
 def describe(expression: Expression, labels: Sequence[str]) -> str:
-    """Write a condition down, given the words of each atom."""
+    """Describe a condition, given the label of each atom."""
     match expression:
         case AtomRef(atom):
             return labels[atom]

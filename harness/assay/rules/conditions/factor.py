@@ -23,19 +23,19 @@ CHOICE = "factor"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """One such atom."""
+    """An atom that holds where the request was signed with one factor."""
 
     factor: str
     lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
-        """The signature; there is one."""
+        """The signature of the request."""
         return "factor"
 
     @property
     def argument(self) -> None:
-        """It is about no argument."""
+        """None: it is not about an argument."""
 
     @property
     def id_prefix(self) -> str:
@@ -60,7 +60,7 @@ class Factor:
         return value == self.factor
 
     def look(self, seen: DecidedRequest) -> Value | None:
-        """Return the factor that the customer used."""
+        """Return the factor with which the customer signed."""
         signature = request_queries.signature(seen.request)
         if signature is None or signature.step.code is not Code.RIGHT:
             return None

@@ -26,7 +26,7 @@ from assay.rules.rule import BindingRequirement
 class Given:
     """A value, as text; None for the one in the target file.
 
-    `other` says that it is the other one that the profile has.
+    `other` says that it is the second value in the target file.
     """
 
     text: str | None = None
@@ -34,14 +34,14 @@ class Given:
 
 
 def value_of(seen: DecidedRequest, argument: str) -> Given | None:
-    """Return what was sent in an argument; what is not there says nothing."""
+    """Return the value sent in an argument; None where it was not sent."""
     value = seen.request.arguments.get(argument)
     if value is None:
         return None
     return Given(text=str(value), other=argument in seen.request.made.call.varied)
 
 
-#: What any number stands for: one is as good as another, but for what a rule says of it.
+#: Stands for any number: numbers are interchangeable, except where a rule compares them.
 A_NUMBER = "a number"
 
 
@@ -54,9 +54,9 @@ def named_values(atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
 
 
 def sent_values(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]]:
-    """Return what stands in the arguments that atoms look at, but for what is vouched for.
+    """Return the values of the arguments that atoms look at.
 
-    The profile vouches for its other value.
+    The second value of the target file is left out: the file says that it is valid.
     """
     call = request.made.call
     looked = {atom.argument for atom in atoms} - {None, *call.varied}
@@ -70,7 +70,7 @@ def _kind(value: Json) -> str:
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:
-    """Return how a call gets this value."""
+    """Return a function that gives a call this value."""
     return lambda call: replace(call, arguments={**call.arguments, argument: value})
 
 
@@ -85,7 +85,7 @@ def require(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingR
 
 
 def number(text: str | None) -> Decimal | None:
-    """Read a number; None if it is none."""
+    """Parse a number; None if the text is not a number."""
     try:
         value = Decimal(text) if text is not None else None
     except InvalidOperation:

@@ -22,7 +22,7 @@ from assay.rules.rule import needs
 from assay.rules.steps import Part
 
 SECOND, LONG = timedelta(seconds=1), timedelta(days=30)
-#: How far from the limit a registration still shows where the limit is.
+#: The greatest distance from the limit at which a registration still tests the limit.
 CLOSE = timedelta(minutes=1)
 #: Older than any registration.
 EVER = timedelta(days=1_000_000)
@@ -42,7 +42,7 @@ class Age:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsRegistered:
-    """One such atom."""
+    """An atom that holds where the registration is older than the limit."""
 
     argument: str
     hours: int
@@ -65,7 +65,7 @@ class IsRegistered:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Never, or by another only; about the limit; and long before."""
+        """Never; by another customer only; around the limit; and long before."""
         limit, name, hours = timedelta(hours=self.hours), self.argument, f"{self.hours}h"
         tried = (
             (f"just-under-{hours}", limit - SECOND, limit - CLOSE, limit - SECOND),
@@ -114,7 +114,7 @@ class IsRegistered:
         return answers.pop() if len(answers) == 1 else None
 
     def look(self, seen: DecidedRequest) -> Value | None:
-        """Return how old the registration was when the request was decided on."""
+        """Return the age of the registration at the decision on the request."""
         request, subject = seen.request, seen.request.subject
         value = request.arguments.get(self.argument)
         if subject is None or value is None:

@@ -1,9 +1,12 @@
 """The decision table of a condition: the requests that show that each atom decides.
 
-It is derived: for each atom a pair of rows that differ in it alone and in the result,
-and then every other point of the atom in such a row (at a threshold: just below it, at
-it and just above it). A row for several atoms is included once. What cannot be shown is
-listed with the reason. `text` renders the table with one column for each atom.
+It is derived by unique-cause MC/DC. An *assignment* is one way for all atoms to be true or
+false. Two assignments that differ in one atom alone, and in the result of the condition, are
+a *pair* that shows this atom. One pair is chosen for every atom, such that all of them
+together need few assignments: N atoms need N + 1 at best, and 2 N at most. Every other point
+of the atom is tried in such a row, too (at a threshold: just below it, at it and just above
+it). A row for several atoms is included once. What cannot be shown is listed with the reason.
+`render` writes the table as text with one column for each atom. Pure and deterministic.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import TypeAlias
 from assay.rules.conditions.atom import Atom, Point, Value
 from assay.rules.conditions.expression import Expression, describe, holds
 
-#: What an id does not have, and how long one is.
+#: The characters that an id must not have, and its greatest length.
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST = 60
 #: The truths, at a point, of the atoms that look at the point's input.
@@ -27,7 +30,7 @@ Slice: TypeAlias = tuple[bool, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What some atoms look at together, and the points of all of them."""
+    """One input, with the atoms that look at it and the points of all of them."""
 
     name: str
     atoms: tuple[int, ...]
@@ -39,7 +42,7 @@ class Input:
         return self.slices[self.points.index(point)]
 
     def of(self, assignment: Assignment) -> Slice:
-        """Return the truths of this input's atoms in an assignment."""
+        """Return the truths of the atoms of this input in an assignment."""
         return tuple(assignment[atom] for atom in self.atoms)
 
     def place(self, value: Value) -> int | None:
@@ -49,9 +52,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """One request to make: a point for each input, the truths, and what has to come of it.
+    """One request to make: a point for each input, the truths of the atoms, and the result.
 
-    `decides` are the atoms that it is there for.
+    `decides` lists the atoms whose effect the row shows.
     """
 
     id: str
@@ -63,7 +66,7 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """All rows of a condition, and what no row can show: an id for each, with the reason."""
+    """All rows of a condition; `hidden` has an id and a reason for all that no row can show."""
 
     expression: Expression
     atoms: tuple[Atom, ...]
@@ -76,7 +79,7 @@ class Table:
         return next(row for row in self.rows if row.id == id_)
 
     def assignment(self, points: Sequence[Point]) -> Assignment:
-        """Return the truth of every atom where these points stand."""
+        """Return the truth of every atom at these points."""
         truths = {
             atom: truth
             for input_, point in zip(self.inputs, points, strict=True)
@@ -86,7 +89,7 @@ class Table:
 
 
 def inputs(atoms: Sequence[Atom]) -> tuple[Input, ...]:
-    """Gather what the atoms look at; points of one input that are the same are one."""
+    """Return the inputs of the atoms; equal points of one input are merged."""
     names = list(dict.fromkeys(atom.input for atom in atoms))
     return tuple(_input(name, atoms) for name in names)
 
@@ -126,7 +129,7 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
 
 
 def _assignments(table: Table) -> Iterator[Assignment]:
-    """Yield the assignments that there can be, in the order of the points."""
+    """Yield the possible assignments, in the order of the points."""
     for choice in product(*(dict.fromkeys(input_.slices) for input_ in table.inputs)):
         truths = {
             atom: truth
@@ -138,7 +141,7 @@ def _assignments(table: Table) -> Iterator[Assignment]:
 
 @dataclass(slots=True, kw_only=True)
 class _TableBuilder:
-    """The table while it is being written: rows by their points' places, with their names."""
+    """A table being derived: rows by the places of their points, with their atoms and names."""
 
     table: Table
     results: Mapping[Assignment, bool]
@@ -195,7 +198,7 @@ class _TableBuilder:
         return next(id_ for id_ in tried if id_ not in taken)
 
     def rows(self) -> Iterator[DecisionRow]:
-        """Yield the rows, each named after what it came up for first."""
+        """Yield the rows, each named after the atom and point that first required it."""
         taken = set(self.hidden)
         for places, why in self.places.items():
             id_ = self._id(*why[0], taken)
@@ -212,12 +215,12 @@ class _TableBuilder:
             )
 
 
-#: Marks the atoms that a row is there for.
+#: Marks the atoms whose effect a row shows.
 DECIDES = " *"
 
 
 def render(table: Table, result: str, otherwise: str) -> str:
-    """Write the table down; `result` is what the condition leads to."""
+    """Render the table as text; `result` is the outcome where the condition holds."""
     return "\n".join(_lines(table, result, otherwise))
 
 
@@ -249,7 +252,7 @@ def _cells(table: Table, row: DecisionRow) -> Iterator[str]:
         yield f"{'yes' if truth else 'no'}: {row.points[at].name}{mark}"
 
 
-# -- pairs ------
+# -- pairs ---------------------------------------------------------------------------
 #: The truth of every atom.
 Assignment: TypeAlias = tuple[bool, ...]
 #: Two assignments that differ in one atom, which is false in the first and true in the second.
@@ -260,7 +263,7 @@ BEGINNINGS = 16
 
 
 def pairs_by_atom(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
-    """Return for each atom all pairs that show it, among the assignments that there are."""
+    """Return for each atom all pairs of possible assignments that show it."""
     atoms = range(len(next(iter(results), ())))
     return tuple(
         tuple(

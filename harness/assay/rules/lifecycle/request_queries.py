@@ -1,8 +1,9 @@
-"""Queries about one request in a history, shared by several rule kinds.
+"""Queries about requests in a history, and comparisons of their values, keys and URLs.
 
-Who made a call, who signed, whether a state was seen, whether the day has come: each
-query answers yes only where the history leaves no other possibility. Nothing is judged
-here.
+Who made a call, who signed, whether a state was seen, whether the day has come: each query
+answers yes only where the history leaves no other possibility. URLs are compared by the rules
+that RFC 3986 has for every URL: the case of scheme and host, default ports, escapes of
+unreserved characters. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
 
 def is_by_requester(request: Instance, call: Call) -> bool:
-    """Whether a call is an ordinary one by those who made the request."""
+    """Whether a call is ordinary, and made by the TPP and for the customer of the request."""
     made = request.made.call
     return ordinary(call) and (call.subject, call.by) == (made.subject, made.by)
 
 
 def by_owner(request: Instance, signing: Authorised) -> bool:
-    """Whether it was the customer of the request who walked the screens."""
+    """Whether the customer of the request went through the screens."""
     return (signing.step.by or signing.step.subject) == request.made.call.subject
 
 
 def signed(request: Instance) -> bool:
-    """Whether the customer of the request has signed it, and not merely somebody."""
+    """Whether the customer of the request has signed it; other customers do not count."""
     return any(
         signing.ending is Ending.CONFIRMED and by_owner(request, signing)
         for signing in request.signings
@@ -54,7 +55,7 @@ def signed(request: Instance) -> bool:
 
 
 def signature(request: Instance) -> Authorised | None:
-    """Return the signature that the customer of the request gave, if any was."""
+    """Return the signature of the customer of the request, if there is one."""
     every = (signing for signing in request.signings if by_owner(request, signing))
     return next((signing for signing in every if signing.ending is Ending.CONFIRMED), None)
 
@@ -68,7 +69,7 @@ def declined(request: Instance) -> bool:
 
 
 def perhaps_signed(request: Instance) -> bool:
-    """Whether the customer's signature may have been taken, though no end was seen."""
+    """Whether the customer's signature may have been accepted, although no end was seen."""
     return any(
         signing.ending in _OPEN_ENDS
         and signing.step.decision is Decision.CONFIRM
@@ -78,15 +79,15 @@ def perhaps_signed(request: Instance) -> bool:
 
 
 def is_known(request: Instance) -> bool:
-    """Whether nothing can have been done to the request that the history does not hold."""
+    """Whether everything that happened to the request is in the history."""
     return request.subject is not None and request.subject.fresh
 
 
 def requests_shown(tracker: Tracker, event: Event, noted: Instance | None) -> tuple[Instance, ...]:
-    """Return the requests whose state an event shows, once it is noted.
+    """Return the requests whose state an event shows, once the tracker has processed it.
 
-    `found` is what noting it gave back. Of all that the world does not name it tells, too:
-    that they were not carried out. See `asked_all`.
+    `noted` is what `Tracker.note` returned for it. A list of executions also shows that the
+    requests missing from it were not executed: see `shows_all_executions`.
     """
     if isinstance(event, Effects):
         listed = (tracker.find(effect.request) for effect in event.done or ())
@@ -97,15 +98,15 @@ def requests_shown(tracker: Tracker, event: Event, noted: Instance | None) -> tu
 
 
 def shows_all_executions(event: Event) -> bool:
-    """Whether an event shows of every request whether it was executed.
+    """Whether an event shows for every request whether it was executed.
 
-    It is never noted for each of them: that would cost as much as there are.
+    It is not recorded at each request, so that its cost does not grow with their number.
     """
     return isinstance(event, Effects) and event.done is not None
 
 
 def with_own_key(tracker: Tracker) -> Iterator[Instance]:
-    """Return the requests with a key of their own; what is said of others may be of either."""
+    """Return the requests whose key is unique; events with a shared key are ambiguous."""
     keys = Counter(request.key for request in tracker.requests)
     return (
         request
@@ -115,12 +116,12 @@ def with_own_key(tracker: Tracker) -> Iterator[Instance]:
 
 
 def was_refused(exchange: Exchange) -> bool:
-    """Whether a call was refused for what it asked, and not for who asked."""
+    """Whether a call was refused for its content, and not for its credentials."""
     return exchange.refused and exchange.wire.status != UNAUTHENTICATED
 
 
 def due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
-    """Return the day that a request is put off to, if one can be read."""
+    """Return the day to which a request is deferred, if it can be parsed."""
     due = lifecycle.create.due
     value = arguments.get(due.argument) if due else None
     try:
@@ -130,7 +131,7 @@ def due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
 
 
 def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:
-    """Whether the day of a request has not begun, on whatever clock its days are counted."""
+    """Whether the day of a request has certainly not begun, whatever the time zone."""
     then = due_day(lifecycle, arguments)
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
@@ -146,25 +147,25 @@ def same_value(first: Json, second: Json) -> bool:
 
 
 def similar_key(key: str) -> str:
-    """Return a key that looks like this one, and is another."""
+    """Return a different key of the same format."""
     tail = max(TAIL, len(key) // 3)
     return key[:-tail] + key[-tail:].translate(_TURNED)
 
 
 def same_format(key: str, given: str) -> bool:
-    """Whether a key may be of the same make as another: as long, and divided in the same way."""
+    """Whether two keys may have the same format: similar length, same separators."""
     signs = ("".join(sign for sign in each if not sign.isalnum()) for each in (key, given))
     return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
 
 
-# -- URLs ------
+# -- URLs ----------------------------------------------------------------------------
 PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
 def same_url(url: str, other: str) -> bool:
-    """Whether two addresses are one, by the rules of RFC 3986 that need no guessing."""
+    """Whether two URLs are equivalent by the rules of RFC 3986 for every URL."""
     if url == other:
         return True
     first, second = split_url(url), split_url(other)
@@ -172,7 +173,7 @@ def same_url(url: str, other: str) -> bool:
 
 
 def split_url(url: str) -> SplitResult | None:
-    """Take an address apart; None where it is none."""
+    """Split a URL into its parts; None if it is not an absolute URL."""
     try:
         parts = urlsplit(url)
         whole = bool(parts.scheme and parts.hostname) and parts.port != 0
@@ -182,7 +183,7 @@ def split_url(url: str) -> SplitResult | None:
 
 
 def same_host(url: str, other: str) -> bool:
-    """Whether two addresses are surely of one host."""
+    """Whether two URLs certainly have the same host."""
     first, second = split_url(url), split_url(other)
     return first is not None and second is not None and first.hostname == second.hostname
 
@@ -195,6 +196,6 @@ def _normal(parts: SplitResult) -> tuple[object, ...]:
 
 
 def _escape(found: re.Match[str]) -> str:
-    """Write an escape in one way: as itself where it need not be one, else in capitals."""
+    """Normalise an escape: decoded where it is not needed, in capitals otherwise."""
     sign = chr(int(found[1], 16))
     return sign if sign in UNRESERVED else found[0].upper()

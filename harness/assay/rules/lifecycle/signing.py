@@ -174,7 +174,7 @@ def try_to_sign(
     return made, signed
 
 
-# -- time limits ------
+# -- time limits ---------------------------------------------------------------------
 IDLE, OVERALL = "idle", "overall"
 #: The distance from a limit at which both sides are certain.
 CLEAR = timedelta(seconds=0.5)

@@ -36,7 +36,7 @@ from assay.rules.rule import BindingRequirement
 class Lifecycle:
     """The operations of a contract around one kind of request, and what it is about.
 
-    `owner` is the resource of the customer's that `create.owned` names.
+    `owner` is the resource of the customer that `create.owned` names.
     """
 
     request: Resource
@@ -49,7 +49,7 @@ class Lifecycle:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """All of them that there are."""
+        """The operations that the contract has."""
         every = (self.create, self.read, self.change, self.end)
         return tuple(operation for operation in every if operation is not None)
 
@@ -60,21 +60,21 @@ class Lifecycle:
 
     @property
     def changeable_mode(self) -> str | None:
-        """A mode whose requests can be changed, if the contract names one."""
+        """A mode in which requests can be changed, or the plain one where no clause names any."""
         only = clauses.changeable_modes(self.contract, self.request.id)
         due = self.create.due.modes if self.create.due else ()
         return next((modes[0] for modes in (*only, due) if modes), self.mode)
 
     @property
     def changeable_arguments(self) -> tuple[str, ...]:
-        """An argument that a plain change names: one that asks for no day."""
+        """The arguments of a plain change: one argument, which is not the day."""
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
         return tuple(argument for argument in named if argument != day)[:1]
 
     def deferred(self, mode: str | None) -> bool:
-        """Whether a request of this mode is put off to a day."""
+        """Whether a request of this mode is executed on a later day."""
         due = self.create.due
         return due is not None and mode in due.modes
 
@@ -84,7 +84,7 @@ class Lifecycle:
 
 
 def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
-    """Return what a contract offers around a request."""
+    """Return the lifecycle of a request in a contract."""
 
     def does(what: str) -> Operation | None:
         every = contract.operations.values()
@@ -113,7 +113,7 @@ def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
 
 
 def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycle:
-    """Return the life of the request that an operation makes, shows, changes or ends."""
+    """Return the lifecycle of the request that an operation makes, shows, changes or ends."""
     return lifecycle_of_request(contract, operation.request or "")
 
 
@@ -140,7 +140,7 @@ _OUTCOMES: Mapping[State, InstanceOutcome] = {
 
 @dataclass(slots=True, kw_only=True)
 class Inquiries:
-    """How often the fixture was asked, in total and when time last passed."""
+    """The number of inquiries at the fixture, in total and when time last passed."""
 
     count: int = 0
     count_when_time_passed: int = 0
@@ -148,12 +148,12 @@ class Inquiries:
 
 @dataclass(slots=True, kw_only=True)
 class Instance:
-    """One attempt to make a request, and all that happened to it since.
+    """One attempt to make a request, and everything that happened to it since.
 
     `arguments` are those in force: from its creation, and then from each accepted
-    change. `state` is the last state that was read, at `seen`, by the exchange with the
-    number `told`. `effect` is the execution that the fixture reports; `touched` is how
-    often the fixture had been asked when anything last happened to the request.
+    change. `state` is the last state that was read, at `seen_at`, in the exchange with the
+    number `seen_in`. `effect` is the execution that the fixture reports. `inquiries_before`
+    is the number of inquiries until anything last happened to the request.
     """
 
     made: Exchange
@@ -204,7 +204,7 @@ class Instance:
 
     @property
     def outcome(self) -> InstanceOutcome:
-        """What became of it."""
+        """The outcome of the request, as far as the history shows."""
         if self.made.refused:
             return InstanceOutcome.REFUSED
         if self.effect is not None:
@@ -248,7 +248,7 @@ class Tracker:
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
 
     def note(self, event: Event) -> Instance | None:
-        """Take an event in, and return the request that it is about, if it is about one."""
+        """Process an event; return the request that it is about, if any."""
         match event:
             case Subject():
                 self.subjects[event.name] = event
@@ -279,7 +279,7 @@ class Tracker:
         return self._known.get(key)
 
     def _passed(self) -> None:
-        """Note that time passed, in which anything can have been carried out."""
+        """Note that time passed, in which requests may have been executed."""
         self.inquiries.count_when_time_passed = self.inquiries.count
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
