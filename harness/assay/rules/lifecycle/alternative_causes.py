@@ -26,20 +26,21 @@ from assay.rules.lifecycle.comparison import (
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.state.calendar import DAY, dates
 
-#: A day on which something may have been carried out; None for any.
+#: A day on which a request may have been executed; None for any day.
 _Day: TypeAlias = date | None
-#: What may have been carried out on one of more days than these may have been on any.
+#: The most possible days of an execution that are compared; with more, any day is possible.
 FEW = 7
-#: Where a request stands that has not been carried out.
+#: The outcomes of a request that has not been executed.
 UNDONE = frozenset({InstanceOutcome.OPEN, InstanceOutcome.ENDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanations:
-    """What may explain a rejection, with the number at which it first came up.
+    """The possible causes of a rejection, each with the number of its first exchange.
 
-    `perhaps` has what may have been carried out, by what was sent and the day, `loose` the
-    customers of whom something was that nobody knows, and `alike` what was accepted.
+    `perhaps_executed` has the requests that may have been executed, by content and day,
+    `unknown_customers` the customers with a request whose content is unknown, and `accepted`
+    the accepted requests by their sort.
     """
 
     compared: ComparisonTracker
@@ -49,7 +50,7 @@ class Explanations:
 
     @staticmethod
     def of(compared: ComparisonTracker) -> Explanations:
-        """Gather them from a history."""
+        """Collect them from a history."""
         perhaps: dict[tuple[Likeness, _Day], int] = {}
         loose: dict[str, int] = {}
         alike: dict[Likeness, Instance] = {}
@@ -68,11 +69,11 @@ class Explanations:
         )
 
     def control(self, request: Instance) -> Instance | None:
-        """Return one that is like it in all that matters, and was not rejected."""
+        """Return a request of the same sort that was accepted, if there is one."""
         return self.accepted.get(comparison.sort_of(self.compared.lifecycle, request))
 
     def explanation(self, request: Instance, relation: Relation) -> str:
-        """Say what else may explain that a request was rejected; empty if nothing may."""
+        """Return another possible cause of the rejection of a request; empty if there is none."""
         if not request_queries.is_known(request):
             return "it may repeat a request from before this history"
         if self._repeats(request, relation.n):
@@ -105,7 +106,7 @@ class Explanations:
 
 
 def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
-    """Whether it was carried out, or stood open after its signature, if it is put off."""
+    """Whether it was executed or, if deferred, still open after its signature."""
     signed = request_queries.signature(request)
     open_ = (
         signed is not None
@@ -117,12 +118,12 @@ def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
 
 
 def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
-    """What some may take for all that was sent: where to return to is no part of it."""
+    """Return the content of a request without its return address."""
     return comparison.sent(request, but=(compared.lifecycle.create.returns,))
 
 
 def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:
-    """Yield the days on which a request may have been carried out."""
+    """Yield the days on which a request may have been executed."""
     signed = request_queries.signature(request) is not None
     if request.outcome is InstanceOutcome.UNKNOWN or (
         signed and request.outcome is InstanceOutcome.OPEN

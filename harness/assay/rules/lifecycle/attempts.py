@@ -1,14 +1,13 @@
-"""Rules on who is served with which requests: each attempt is judged beside its control.
+"""Rules on which requests are accepted, and from whom: attempts judged beside their controls.
 
-A control is the same request but for one thing, made shortly before or after, and
-accepted: so nothing else prevented it. Without a control a refusal shows nothing,
+A control is a request that differs in one thing only, made shortly before or after, and
+accepted, so that nothing else prevented it. Without a control a refusal shows nothing,
 because a target that refuses everything would do the same.
 
 A request that must be rejected may be rejected at once, or only after the customer has
-signed. So `press` signs and reads what was accepted, and its execution is the violation. A
-request like one that was signed before may be rejected as a repeat, and one to a creditor
-whom the customer has registered may be rejected because of the registration: neither is
-judged.
+signed. So `sign_and_read` signs and reads what was accepted, and its execution is the violation. A
+request like one that was signed before may be rejected as a repeat, and a request to a
+registered creditor may be rejected because of the registration: neither is judged.
 
 Rules on requests that are wrong in themselves are in `defects`.
 """
@@ -40,11 +39,11 @@ from assay.rules.queries import ordinary
 from assay.rules.rule import Kind
 from assay.rules.steps import Part
 
-#: The longest time between an attempt and its control; in a longer one too much changes.
+#: The longest time between an attempt and its control; over a longer time too much changes.
 RECENT = timedelta(minutes=5)
 #: A date further ahead than this may be rejected for its distance.
 FAR = timedelta(days=31)
-#: Why a refusal of a customer with a past is no violation.
+#: Why refusing a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
 #: The controls of an attempt: the nearest one before it, and the nearest one after.
@@ -76,7 +75,7 @@ class Attempt:
 
     @property
     def rejected(self) -> bool:
-        """Whether it was turned down before anybody signed, by a refusal or by its state."""
+        """Whether it was refused, or rejected before anybody signed it."""
         request = self.request
         if self.made.refused:
             return True
@@ -86,19 +85,19 @@ class Attempt:
 
     @property
     def touched(self) -> bool:
-        """Whether it was changed or ended, or may have been: it may be rejected for that."""
+        """Whether it was or may have been changed or ended, which can be why it was rejected."""
         request = self.request
         asked = any(not event.refused for event in (*request.changes, *request.ends))
         return asked or any(event.done for event in request.withdrawn)
 
     @property
     def accepted(self) -> bool:
-        """Whether it was accepted, whatever became of it once it was signed."""
+        """Whether it was accepted, whatever its outcome after the signature."""
         return self.made.accepted and not self.rejected
 
 
 def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
-    """Return all attempts that can be compared, in their order."""
+    """Return all attempts that can be compared, in order."""
     tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
     registrants = {event.subject for event in history.events if isinstance(event, Registered)}
@@ -147,7 +146,7 @@ def _attempt(
 
 
 def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
-    """Return what an attempt shares with its control, whatever it is that sets them apart."""
+    """Return the part of an attempt that it shares with its control, whatever differs."""
     apart = {
         lifecycle.create.owned,
         lifecycle.create.due.argument if lifecycle.create.due else None,
@@ -171,8 +170,8 @@ def controls(
 ) -> Mapping[int, Beside]:
     """Return the controls of each attempt, by its number.
 
-    A control is one that was taken, and that is to be `served` by the rule. `shared` is
-    what it has in common with the attempt, besides what was sent.
+    A control is an attempt that was accepted, and that the rule expects to be (`served`).
+    `shared` returns what it has in common with the attempt, besides what was sent.
     """
     beside_by_number: dict[int, Beside] = {}
     for order in (every, every[::-1]):
@@ -191,7 +190,7 @@ def controls(
 
 
 def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
-    """Judge an attempt that has to be accepted."""
+    """Judge an attempt that must be accepted."""
     if attempt.accepted:
         yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
     elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
@@ -203,7 +202,7 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
 
 
 def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
-    """Judge an attempt that has to be rejected, at once or once it is signed."""
+    """Judge an attempt that must be rejected, at once or after its signature."""
     expected, request = f"a rejection: {why}", attempt.request
     plain = attempt.timely and not attempt.repeats
     late = request.outcome is InstanceOutcome.REJECTED and not attempt.touched
@@ -239,10 +238,10 @@ def _evidence(
 
 
 def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
-    """Go on with requests that should have been rejected and were not: sign and read them.
+    """Sign and read requests that should have been rejected and were not.
 
-    If one is rejected then, the control shows whether everything is. It comes last: what
-    is like a request that was signed may be rejected for being a repeat.
+    If one of them is rejected then, the control is signed, too, to show whether everything is
+    rejected. It comes last, since a request like a signed one may be rejected as a repeat.
     """
     late = False
     for exchange in made:
@@ -260,7 +259,7 @@ def _stands(exchange: Exchange | None) -> State | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What a rule expects of an attempt, the facet that this shows, and why."""
+    """The outcome that a rule expects of an attempt, the facet that it shows, and the reason."""
 
     facet: str
     accepted: bool
@@ -277,7 +276,7 @@ class AcceptanceRule(Kind):
     lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
 
     def case(self, attempt: Attempt) -> Case | None:
-        """Return what the rule expects of an attempt; None if it does not speak of it."""
+        """Return what the rule expects of an attempt; None where it does not apply."""
         raise NotImplementedError
 
     def is_control(self, attempt: Attempt) -> bool:
@@ -285,11 +284,11 @@ class AcceptanceRule(Kind):
         raise NotImplementedError
 
     def common(self, attempt: Attempt) -> Hashable:
-        """Return what an attempt must have in common with its control, besides what was sent."""
+        """Return what an attempt and its control must have in common, besides what was sent."""
         raise NotImplementedError
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attempt of which the rule speaks, beside its controls."""
+        """Judge every attempt to which the rule applies, beside its controls."""
         every = attempts(self.lifecycle, history)
         beside = controls(every, self.is_control, self.common)
         for attempt in every:

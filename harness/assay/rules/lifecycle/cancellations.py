@@ -1,6 +1,6 @@
-"""Cancellations that were asked for, and what was seen of their requests since.
+"""Cancellations in a history, and what happened to their requests since.
 
-The data that `cancellation` judges: a fold over a history.
+The data that the kind `cancellation` judges.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ PROVIDER, CUSTOMER = "by-provider", "by-customer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelAttempt:
-    """One cancellation that was asked for, and how its request stood just before.
+    """One attempt to cancel a request, and the state of the request just before.
 
-    `event` is the call, or the customer's own doing, which was taken. `signed` is None
-    where a signature may have been given or not. `untouched` says that nothing had ended
-    the request before, `open` that it was seen open since it was signed, `early` that its
-    day had surely not come.
+    `event` is the call, or the cancellation by the customer. `signed` is None where a
+    signature may or may not have been given. `untouched` says that nothing had ended the
+    request before, `open` that it was seen open since it was signed, `early` that its day
+    had certainly not come.
     """
 
     at: int
@@ -34,7 +34,7 @@ class CancelAttempt:
 
     @property
     def who(self) -> str:
-        """By whom, as the facets have it."""
+        """Who cancelled it, as in the ids of the facets."""
         return CUSTOMER if isinstance(self.event, Withdrawn) else PROVIDER
 
     @property
@@ -46,7 +46,7 @@ class CancelAttempt:
 def _cancel_attempt(
     lifecycle: Lifecycle, mode: str, tracker: Tracker, at: int, event: Event
 ) -> CancelAttempt | None:
-    """Return the cancellation that an event is, while the tracker has not yet taken it in."""
+    """Return the cancellation that an event is, before the tracker processes it."""
     end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:
         request, now = tracker.find(event.request), event.now
@@ -81,9 +81,9 @@ def _cancel_attempt(
 
 @dataclass(slots=True, kw_only=True)
 class CancelledInstance:
-    """What was seen of a request since it was cancelled.
+    """A cancelled request, and what was seen of it since.
 
-    `again` says whether something was done with it that may have brought it back.
+    `revived` says whether something happened that may have reopened it.
     """
 
     cancel: CancelAttempt
@@ -96,7 +96,7 @@ class CancelledInstance:
 class CancellationTracker:
     """The cancellations in a history, by the keys of their requests.
 
-    `inquired` is when the world was last asked, of all of them.
+    `inquired` is the place of the last list of executions, which covers all requests.
     """
 
     lifecycle: Lifecycle
@@ -111,7 +111,7 @@ class CancellationTracker:
     inquired: int = -1
 
     def note(self, at: int, event: Event) -> None:
-        """Take an event in."""
+        """Process an event."""
         asked = _cancel_attempt(self.lifecycle, self.mode, self.tracker, at, event)
         noted = self.tracker.note(event)
         instance = self.cancelled.get(noted.key) if noted is not None else None
@@ -127,7 +127,7 @@ class CancellationTracker:
             self.inquired = at
 
     def last_undone_look(self, instance: CancelledInstance) -> int | None:
-        """Return the last look since it was cancelled at a request that never was carried out."""
+        """Return the last place since the cancellation at which the request was seen not executed."""
         if self.inquired <= max(instance.cancel.at, instance.last_look or 0):
             return instance.last_look
         return self.inquired

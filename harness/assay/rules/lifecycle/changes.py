@@ -1,6 +1,6 @@
-"""Changes of requests: what was asked for, and whether an accepted change took effect.
+"""Changes of requests in a history, and whether accepted changes took effect.
 
-The data that `modification` judges. A call is a change only if it gives some argument a
+The data that the kind `modification` judges. A call is a change only if it gives some argument a
 value other than the current one. An accepted change is checked by reading the request,
 and by its execution. Where the answer to a change was lost, came too late, or the
 change was made by somebody else, the current values are unknown, and nothing is
@@ -22,7 +22,7 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 
 class Phase(Enum):
-    """How far a request had come when a change was asked for."""
+    """The phase of a request at the time of a change."""
 
     UNSIGNED = "unsigned"
     SIGNED = "signed"
@@ -32,10 +32,10 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change that was asked for by those who made the request.
+    """One change by the TPP and for the customer of the request.
 
-    `new` are the arguments that were to change. `untouched` says that nothing had ended
-    it before, `ahead` that its day, the former as the new one, had surely not come.
+    `new` has the arguments to change. `untouched` says that nothing had ended the request
+    before, `ahead` that neither its former nor its new day had come.
     """
 
     request: Instance
@@ -47,18 +47,18 @@ class Change:
 
     @property
     def lost(self) -> bool:
-        """Whether it is unknown if it was accepted."""
+        """Whether the answer does not show if it was accepted."""
         return not self.exchange.accepted and not self.exchange.refused
 
     @property
     def like(self) -> tuple[str, str, str]:
-        """Return who asked for what, so that the same change can be recognised."""
+        """Return caller and content of the change: equal for equal changes."""
         call = self.exchange.call
         return call.subject, call.by, repr(sorted(self.new.items()))
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The exchanges and signatures that it rests on: those up to it."""
+        """The exchanges and signatures that it depends on: those up to it."""
         numbers = [
             self.request.made.n,
             *(signing.n for signing in self.request.signings),
@@ -68,7 +68,7 @@ class Change:
 
 
 def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | None:
-    """Return the change that an event asks for, while the tracker has not yet taken it in."""
+    """Return the change that an event asks for, before the tracker processes it."""
     change = lifecycle.change
     if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
         return None
@@ -117,10 +117,10 @@ PERSISTS, CARRIED = "persists", "carried-out-as-changed"
 
 @dataclass(slots=True, kw_only=True)
 class _CurrentValues:
-    """What the changes of one request come to: the last accepted one of each argument.
+    """The current values of one request: the last accepted change of each argument.
 
-    `unread` are those that were not read back since. `doubt` says why nobody can tell
-    what is in force, where that is so. `place` is its place among all.
+    `unread` are the changes not read back since. `unknown_because` says why the current values
+    are unknown, where they are. `place` is its place among all changed requests.
     """
 
     request: Instance
@@ -131,7 +131,7 @@ class _CurrentValues:
     carried: bool = False
 
     def take(self, change: Change) -> None:
-        """Take in a change that was not refused."""
+        """Process a change that was not refused."""
         names = dict.fromkeys(change.new, change)
         if change.lost:
             self.unknown_because = "a change may have been taken or not"
@@ -144,14 +144,14 @@ class _CurrentValues:
             self.unknown_because = "a change may have come too late"
 
     def forget_unread(self) -> None:
-        """Forget what can be read: something else was done with the request."""
+        """Forget the unread changes, since something else happened to the request."""
         self.unread.clear()
         self.unknown_because = "something else was done with it"
 
 
 @dataclass(slots=True, kw_only=True)
 class ChangeTracker:
-    """Follows the changes of all requests of these modes, and finds which took effect."""
+    """Follows the changes of all requests of these modes, and yields evidence of their effect."""
 
     lifecycle: Lifecycle
     modes: tuple[str, ...]
@@ -164,7 +164,7 @@ class ChangeTracker:
     )
 
     def before(self, tracker: Tracker, event: Event, change: Change | None) -> None:
-        """Take in an event that the tracker has not yet taken in, with the change that it is."""
+        """Process an event before the tracker does, with the change that it asks for."""
         if change is None:
             self._disturb(tracker, event)
         elif not change.exchange.refused and change.request.mode in self.modes:
@@ -176,7 +176,7 @@ class ChangeTracker:
                 force.take(change)
 
     def after(self, event: Event, request: Instance | None) -> None:
-        """Compare with what is in force what an event shows, once the tracker has taken it in."""
+        """Compare the current values with an event that the tracker has processed."""
         if isinstance(event, Effects):
             listed = (self._force.get(effect.request) for effect in event.done or ())
             for values in sorted(filter(None, listed), key=lambda values: values.place):
@@ -187,7 +187,7 @@ class ChangeTracker:
             self._read(self._force[request.key], event)
 
     def _disturb(self, tracker: Tracker, event: Event) -> None:
-        """Notice a call that may have changed or ended a request in some other way."""
+        """Process a call that may have changed or ended a request in some other way."""
         key: object = None
         if isinstance(event, Withdrawn) and event.done:
             key = event.request
@@ -210,7 +210,7 @@ class ChangeTracker:
             not request_queries.is_by_requester(force.request, exchange.call)
             or exchange.item.state is State.REJECTED
         ):
-            return  # of what was rejected, for the change perhaps, nothing is in force
+            return  # a rejected request has no current values
         for name in self.fields:
             if name not in force.unread or name not in exchange.item.fields:
                 continue
@@ -230,11 +230,11 @@ class ChangeTracker:
         for name, change in force.last.items():
             value = change.new[name]
             if request_queries.same_value(force.request.made.call.arguments.get(name), value):
-                continue  # changed, and changed back: it says nothing that it is so
+                continue  # changed and changed back: the execution shows nothing
             if due is not None and name == due.argument:
                 shown: Json = effect.on.isoformat()
                 day = request_queries.due_day(self.lifecycle, change.new)
-                # Later than its day may be a day on which nothing is carried out.
+                # An execution after the day may be due to a day without executions.
                 doubtful = day is None or effect.on > day
             elif name in effect.fields:
                 shown, doubtful = effect.fields[name], False

@@ -5,8 +5,8 @@ like it in everything else, and was executed: the same sort of customer, thing a
 request.
 
 For `duplicate`, a request is compared when it is decided on, at its creation and again
-at the customer's signature, with what was known by then to have been executed. A fold
-at constant cost for each event. Nothing is judged here.
+at the customer's signature, with the requests known by then to have been executed. The
+cost of each event is constant. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.state.calendar import dates, within_a_day
 
-#: What two requests have in common; equal if they do.
+#: What two requests have in common: equal values for equal requests.
 Likeness: TypeAlias = Hashable
 
 
 def comparable(tracker: Tracker) -> Iterator[Instance]:
-    """Return the requests of which it is known what was asked for, and what became of it.
+    """Return the requests whose content and outcome are known.
 
-    Of one that was changed, or that shares its key with another, it is not.
+    They are not known of a request that was changed, or that shares its key with another.
     """
     keys = Counter(request.key for request in tracker.requests)
     for request in tracker.requests:
@@ -39,33 +39,33 @@ def comparable(tracker: Tracker) -> Iterator[Instance]:
 
 
 def unchanged(request: Instance) -> bool:
-    """Whether it surely is as it was made."""
+    """Whether no change of the request can have been accepted."""
     return all(change.refused for change in request.changes)
 
 
 def is_decided_by(event: Event, request: Instance) -> bool:
-    """Whether a request is decided on now: it was made, or its customer signed it."""
+    """Whether an event is a decision point of a request: its creation, or its signature."""
     if isinstance(event, Authorised):
         return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
     return event is request.made
 
 
 def arguments(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
-    """Return what was sent in the arguments, but for some: equal if all else is."""
+    """Return the content of the arguments except some: equal for equal requests."""
     return _as_text(request.arguments, but)
 
 
 def sent(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
-    """Return what was asked for, the mode with it, but for some arguments."""
+    """Return the mode and the content of the arguments except some."""
     return request.mode, arguments(request, but=but)
 
 
 def sort_of(
     lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None] = ()
 ) -> Likeness:
-    """Return what sort of request it is, whoever of a sort made it about one of a sort.
+    """Return the sort of a request: its content, and the sort of its customer and its thing.
 
-    Left out are the values of some arguments, and the address to return to, if it is one.
+    The values of some arguments and the return address, if it is a URL, are left out.
     """
     create = lifecycle.create
     rest = _as_text(request.arguments, {create.owned, create.returns, *but})
@@ -80,7 +80,7 @@ def sort_of(
 
 
 def return_scheme(lifecycle: Lifecycle, request: Instance) -> Likeness:
-    """Return what the address to return to is, whoever it leads to."""
+    """Return the scheme of the return address, or the whole value where it is not a URL."""
     address = request.arguments.get(lifecycle.create.returns or "")
     parts = request_queries.split_url(address) if isinstance(address, str) else None
     return parts.scheme if parts else repr(address)
@@ -119,7 +119,7 @@ def changed_facet(parameter: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """What a request is to a former one; `n` is the number at which they were compared."""
+    """The relation of a request to a former one; `n` is the exchange at which they were compared."""
 
     facet: str
     former: Instance
@@ -130,8 +130,8 @@ class Relation:
 class ComparisonTracker:
     """All requests of a history, each with its relations to former ones.
 
-    `done` has what was carried out last, by all that was sent but the one thing that a
-    facet is about, and `last` what was made last, by all that was sent.
+    `last_executed` has the last executed request for each facet and content, without the one
+    thing that the facet is about; `last_made` has the last one made for each content.
     """
 
     lifecycle: Lifecycle
@@ -148,7 +148,7 @@ class ComparisonTracker:
     seen_done: set[int] = field(default_factory=set[int])
 
     def note(self, event: Event) -> None:
-        """Take an event in."""
+        """Process an event."""
         noted = self.tracker.note(event)
         if isinstance(event, Registered):
             self.registering.add(event.subject)
@@ -178,7 +178,7 @@ class ComparisonTracker:
                 self.last_executed[what, key] = request
 
     def _plain(self, request: Instance) -> bool:
-        """Whether it is of a mode that is asked, and carried out when it is signed."""
+        """Whether it is of a judged mode, and executed when it is signed."""
         return request.mode in self.modes and not self.lifecycle.deferred(request.mode)
 
     def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
@@ -188,7 +188,7 @@ class ComparisonTracker:
             yield changed_facet(parameter), sent(request, but=(parameter,))
 
     def _compare(self, request: Instance) -> None:
-        """Find what a request is to former ones: a repeat of one, or else other in one thing."""
+        """Find the relations of a request: a repeat of a former one, or different in one thing."""
         n = (request_queries.signature(request) or request.made).n
         near: dict[str, Instance] = {}
         if self._plain(request):
@@ -200,7 +200,7 @@ class ComparisonTracker:
             }
         same = near.get(REPEAT)
         if same is not None:
-            # One that is the same but for one thing may be this same one: inconclusive.
+            # A request that differs in one thing may be this same request: inconclusive.
             near = {
                 what: former
                 for what, former in near.items()
@@ -215,7 +215,7 @@ class ComparisonTracker:
 
 
 def _undone(former: Instance) -> str:
-    """Say why a request was not carried out; empty if it was, or that is unknown."""
+    """Return why a request was not executed; empty if it was, or that is unknown."""
     if former.done or not former.made.accepted or not unchanged(former):
         return ""
     if any(event.accepted for event in former.ends) or any(
@@ -229,7 +229,7 @@ def _undone(former: Instance) -> str:
 
 # -- days ------------------------------------------------------------------------
 def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
-    """Return the moments that may decide the day of a request."""
+    """Return the moments at which the request may have been decided on."""
     signed = request_queries.signature(request)
     seen = request.seen_at if request.done else None
     return tuple(
@@ -240,13 +240,13 @@ def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
 
 
 def same_day(lifecycle: Lifecycle, first: Instance, second: Instance) -> bool:
-    """Whether two requests surely are of one local day."""
+    """Whether two requests are certainly of one local day."""
     every = (*possible_decision_times(first), *possible_decision_times(second))
     return len({within_a_day(moment, lifecycle.contract.zone) for moment in every}) == 1
 
 
 def later_day(lifecycle: Lifecycle, former: Instance, request: Instance) -> bool:
-    """Whether a request surely is of a later local day than a former one."""
+    """Whether a request is certainly of a later local day than a former one."""
     zone = lifecycle.contract.zone
     ended = max(dates(moment, zone)[-1] for moment in possible_decision_times(former))
     return ended < min(dates(moment, zone)[0] for moment in possible_decision_times(request))

@@ -73,7 +73,7 @@ def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
     deferred = defined.get("due", {}).get("modes", ())
     if name in defined.get("modes", ()) and name not in deferred:
         hint = did_you_mean(name, deferred) or "add it to the modes of `due`, if it is"
-        yield at, f"the mode {name!r} is put off to no day", hint
+        yield at, f"the mode {name!r} is not deferred to a day", hint
 
 
 def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:

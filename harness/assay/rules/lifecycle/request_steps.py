@@ -1,7 +1,7 @@
 """Building blocks of probes about requests: customer, make, sign, read.
 
-They extend `rules.steps`. A step that is impossible because the request was never made
-is left out; the check then finds nothing to judge.
+They extend `rules.steps`. A step about a request that was never made is left out; the
+check then finds nothing to judge.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def customer(
     segment: str | None = None,
     traits: Mapping[str, Json] | None = None,
 ) -> Part[Subject]:
-    """Bring a customer into being who owns what a request can be about."""
+    """Create a customer who owns things that a request can be about."""
     holdings = (
         (Holding(resource=lifecycle.owner, count=count, traits=traits or {}),)
         if lifecycle.owner
@@ -58,7 +58,7 @@ def customer(
 
 
 def today(lifecycle: Lifecycle, subject: Subject) -> date:
-    """Return the local day on which the subject came into being."""
+    """Return the local day on which the subject was created."""
     zone = lifecycle.contract.zone
     return (subject.now.astimezone(zone) if zone else subject.now).date()
 
@@ -72,10 +72,10 @@ def request(
     ahead: int = DAYS_AHEAD,
     variation: str = "",
 ) -> Call:
-    """Return the call that makes a valid request; `replace` it to bend it.
+    """Return the call that makes a valid request; use `replace` for variations.
 
-    What the arguments do not name is as the profile has it. A mode that is put off is
-    so by `ahead` days from when the subject came into being.
+    Arguments that are not given have the values of the target file. In a deferred mode the
+    day is `ahead` days after the creation of the subject.
     """
     mode = mode or lifecycle.mode
     given: dict[str, Json] = {}
@@ -112,7 +112,7 @@ def call_about(operation: Operation | None, made: Exchange, **arguments: Json) -
 
 
 def send_if_any(call: Call | None) -> Part[Exchange | None]:
-    """Make a call, if there is one to make."""
+    """Send a call, or nothing where there is none."""
     if call is None:
         return None
     return (yield from send(call))
@@ -123,12 +123,12 @@ def read(lifecycle: Lifecycle, made: Exchange) -> Part[Exchange | None]:
     return (yield from send_if_any(call_about(lifecycle.read, made)))
 
 
-#: A plain signature; `replace` it to sign in another way.
+#: A plain signature; use `replace` for variations.
 SIGN = Authorise(subject="", request="", approval=None)
 
 
 def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
-    """Let the customer sign a request that was made, in the way that `how` says."""
+    """Let the customer sign a request that was made; `how` says in which way."""
     key = key_of(made)
     if key is None:
         return None
@@ -142,9 +142,9 @@ def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
 def prepare_call(
     contract: Contract, operation: Operation, name: str = "psu"
 ) -> Part[tuple[Subject, Call | None]]:
-    """Bring about whatever a plain valid call of an operation takes, and return the call.
+    """Prepare a plain valid call of an operation, and return the customer and the call.
 
-    It makes a request first where the operation is about one.
+    Where the operation is about a request, a request is made first.
     """
     lifecycle = lifecycle_of_operation(contract, operation)
     psu = yield from customer(lifecycle, name)
@@ -180,19 +180,19 @@ def register(lifecycle: Lifecycle, subject: Subject, argument: str, age: timedel
 
 
 def without_mode(mode: str) -> Part[None]:
-    """Go to a bank that does not offer a mode; before anything else."""
+    """Use a bank that does not offer a mode; must be the first step."""
     yield Lack(mode=mode)
 
 
 def wait_days(subject: Subject, days: int, hour: int = 12) -> Part[None]:
-    """Let days pass, until an hour of the last one by the target's own clock."""
+    """Move the clock by days, to an hour of the last one."""
     then = (subject.now + timedelta(days=days)).replace(hour=hour, minute=0, second=0)
     yield from steps.clock(then)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
-    """What came of a request that a probe made."""
+    """The result of a request that a probe made, signed and read."""
 
     made: Exchange
     signed: Authorised | None
@@ -200,7 +200,7 @@ class RequestResult:
 
     @property
     def factor_not_offered(self) -> bool:
-        """Whether the customer was not offered the factor that was asked for."""
+        """Whether the screens did not offer the factor with which to sign."""
         signed = self.signed
         return (
             signed is not None
@@ -216,7 +216,7 @@ class RequestResult:
 
 
 def make_sign_read(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
-    """Make a request, have it signed, and read it."""
+    """Make a request, sign it, and read it."""
     made = yield from send(call)
     signed = yield from sign(made, how)
     seen = yield from read(lifecycle, made)

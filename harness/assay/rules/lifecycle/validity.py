@@ -17,18 +17,18 @@ from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
-#: Types of values that a request may well have, as long as none was accepted.
+#: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
-#: A request that is put off and was made within the hour is not carried out, in seconds.
+#: The seconds after its creation within which a deferred request is not executed.
 HOUR = 3600
 
 
 @dataclass(slots=True, kw_only=True)
 class PastRequests:
-    """What came before a call, as far as it bears on whether the call is valid: a fold.
+    """The past of a call, as far as its validity depends on it; `note` advances it.
 
-    `taken` is what was accepted in each argument, and `repeated` all that was asked for
-    and may have been carried out, each with the requests that are it.
+    `accepted_values` has the accepted values of each argument, `perhaps_executed` the contents
+    that may have been executed, each with its requests.
     """
 
     lifecycle: Lifecycle
@@ -38,7 +38,7 @@ class PastRequests:
     _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
 
     def note(self, event: Event) -> None:
-        """Take an event in."""
+        """Process an event."""
         noted = self.tracker.note(event)
         if noted is not None and noted.made is event:
             call = noted.made.call
@@ -58,14 +58,14 @@ class PastRequests:
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
-    """Whether a call's values are good: some targets accept a request and reject it later."""
+    """Whether the values of a call were accepted, and the request not rejected later."""
     return exchange.accepted and request.state is not State.REJECTED
 
 
 def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bool:
-    """Whether a call that has been made should be accepted beyond doubt.
+    """Whether a call must certainly be accepted.
 
-    `past` has taken the history in up to this exchange, and may have this one, too.
+    `past` has processed the history up to this exchange, and perhaps this exchange, too.
     """
     lifecycle, tracker = past.lifecycle, past.tracker
     if operation.makes:
@@ -88,7 +88,7 @@ def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> 
     named = set(create.arguments)
     if create.due and not lifecycle.deferred(call.mode):
         named.discard(create.due.argument)
-    # An argument that this mode has no use for is nothing that has to be accepted.
+    # A bank need not accept an argument that has no meaning in this mode.
     lean = call.arguments.keys() <= named
     whole = all(call.arguments.get(name) not in (None, "") for name in named)
     admitted = clauses.admits(lifecycle.contract, lifecycle.request.id, call, subject)
@@ -97,10 +97,10 @@ def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> 
 
 
 def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
-    """Whether its values are surely good: they were accepted before, or are the target's own.
+    """Whether its values are certainly valid: accepted before, or from the target file.
 
-    What is asked first of all is as the target's own file has it, unless it says that it
-    is not. A thing and a day are for others to judge.
+    The first request has the values of the target file, unless it has a variation. The
+    owned thing and the day are judged elsewhere.
     """
     call, create = exchange.call, past.lifecycle.create
     if not any(name in past.accepted_values for name in create.arguments):
@@ -113,13 +113,13 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
 
 
 def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
-    """Whether a value stands in it for which some rule may reject a request."""
+    """Whether a clause may reject a request for one of its values."""
     request = lifecycle.request.id
     return clauses.may_reject(lifecycle.contract, request, exchange.call.arguments)
 
 
 def _repeats(exchange: Exchange, past: PastRequests) -> bool:
-    """Whether the like of it may have been carried out already, where that matters."""
+    """Whether a request with the same content may have been executed, where a clause forbids it."""
     lifecycle = past.lifecycle
     matters = clauses.rejects_repeats(lifecycle.contract, lifecycle.request.id)
     return matters and bool(past.perhaps_executed.get(_content(exchange.call)))
@@ -130,7 +130,7 @@ def _content(call: Call) -> Hashable:
 
 
 def _hashable(value: Json) -> Hashable:
-    """Return what stands for a value: equal for equal values, whatever JSON they are."""
+    """Return a hashable form of a JSON value: equal for equal values."""
     match value:
         case str() | int() | None:
             return value
@@ -144,7 +144,7 @@ def _hashable(value: Json) -> Hashable:
 
 
 def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
-    """Whether it is about something ordinary that the customer owns."""
+    """Whether it is about a thing without special traits that the customer owns."""
     if not lifecycle.create.owned:
         return True
     thing = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
@@ -152,14 +152,14 @@ def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) ->
 
 
 def _untouched(request: Instance) -> bool:
-    """Whether nothing has happened to a request that might stand in the way of a change."""
+    """Whether nothing happened to a request that may prevent a change."""
     refused = [change for change in request.changes if not change.accepted]
     over = request.signings or request.ends or request.withdrawn or refused[:-1]
     return not over and request.state in (None, State.OPEN)
 
 
 def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bool:
-    """Whether a change is of a mode that can be changed, before its day, and to what is good."""
+    """Whether a change is of a changeable mode, before its day, and to valid values."""
     lifecycle, call = past.lifecycle, exchange.call
     only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
@@ -169,7 +169,7 @@ def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bo
         name in call.varied or repr(value) in past.accepted_values.get(name, ())
         for name, value in new.items()
     )
-    # Which arguments can be changed is left open: what a plain change names is asked of all.
+    # The contract leaves open which arguments can be changed; a plain change must be possible.
     plain = bool(new) and new.keys() <= set(lifecycle.changeable_arguments)
     plain = plain and not any(
         request_queries.same_value(new[name], request.arguments.get(name)) for name in new

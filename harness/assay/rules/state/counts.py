@@ -1,8 +1,8 @@
 """Counts of the calls in a period against a quota: a lower and an upper bound.
 
 Documents leave open what counts (further pages, refused calls, other names of a
-method), a call that timed out may or may not have been counted, and without a zone it
-is unknown which calls fall on one day. A call must be refused when the lower bound has
+method), a call that timed out may or may not have been counted, and without a zone it is
+unknown which calls fall on one day. A call must be refused when the lower bound has
 reached the quota, and answered while the upper bound is below it.
 """
 
@@ -25,9 +25,9 @@ SKEW = timedelta(minutes=2)
 
 #: A subject and an operation.
 Pair: TypeAlias = tuple[str, str]
-#: Likewise, under one of the operation's names.
+#: A subject and an operation, under one of the operation's names.
 Named: TypeAlias = tuple[Pair, int | None]
-#: Who used a quota up last; the last one at the end.
+#: The users of exhausted quotas; the most recent one at the end.
 Users: TypeAlias = defaultdict[str, dict[str, Named]]
 
 
@@ -72,7 +72,7 @@ class Counts:
         return self.period.earliest_end(first - SKEW) == self.period.earliest_end(now + SKEW)
 
     def facet_beside_used_up(self, exchange: Exchange) -> str | None:
-        """Return the facet that a first call shows when something else is used up."""
+        """Return the facet that a call tests while the quota of another method or customer is used up."""
         call, now = exchange.call, moment(exchange)
         if self._used_up(self._methods[call.subject], call.operation, now):
             return "per-method"
@@ -97,7 +97,7 @@ class Counts:
         return bisect_right(made, now) - bisect_left(made, self.period.latest_begin(now))
 
     def _used_up(self, users: dict[str, Named], but: str, now: datetime) -> bool:
-        """Whether another of the last two still has nothing left."""
+        """Whether one of the last two others still has no calls left."""
         return any(
             name != but and self._counted(named, now) >= self.limit
             for name, named in islice(reversed(users.items()), 2)
@@ -136,7 +136,7 @@ def same_customers(exchanges: Sequence[Exchange]) -> Mapping[str, str]:
 
 
 def _things(exchange: Exchange) -> Iterator[str]:
-    """Yield the texts by which things are named in a call and its answer."""
+    """Yield the keys of things in a call and its answer."""
     for value in exchange.call.arguments.values():
         for text in value if isinstance(value, list | tuple) else (value,):
             # A date or a word is not a key.
