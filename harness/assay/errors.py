@@ -7,6 +7,7 @@ separate the other causes of a failure:
     ├── InputError        a file or option: path, line, expected, found, hint (exit 2)
     ├── TargetError       the target cannot be reached or used at all (exit 2)
     ├── CannotArrange     a step of a probe that cannot be performed on this target
+    ├── KindError         a rule kind that does not do what it declares
     └── JournalError      a journal that is damaged, foreign or unfinished (exit 2)
 """
 
@@ -86,6 +87,10 @@ class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
         super().__init__(needed)
         self.shortage = shortage
         self.key = key
+
+
+class KindError(AssayError):
+    """A rule kind that does not do what it declares; to be fixed in the code of the kind."""
 
 
 class JournalError(AssayError):

@@ -11,8 +11,9 @@ Besides classes there are modules, each for one part of a kind:
   and `lifecycle_parameters` for a kind about requests;
 - facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
 - the probe: `steps`, and `request_steps` for requests; `Script` is its return type;
-- the check: `queries`, and `attempts`, `request_queries` and `tracker` for requests;
-  `calendar` and `consents` for what depends on a day or on a consent;
+- the check: `must_be_served`, `must_be_refused`, `describe_answer`, `doubt` and `UNAUTHENTICATED`;
+  `queries` of a history and its consents, `calendar` for what depends on a day, and
+  `attempts`, `request_queries` and `tracker` for requests;
 - the TPP's side: `tpp_evidence`;
 - what other clauses of the contract say: `clauses`.
 
@@ -72,6 +73,13 @@ from assay.rules import (
     parameters,
     queries,
     steps,
+)
+from assay.rules.evidence import (
+    UNAUTHENTICATED,
+    describe_answer,
+    doubt,
+    must_be_refused,
+    must_be_served,
     tpp_evidence,
 )
 from assay.rules.lifecycle import attempts, request_queries, request_steps, tracker
@@ -88,9 +96,10 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, SchemaPiece
-from assay.rules.state import calendar, consents
+from assay.rules.state import calendar
 
 __all__ = [
+    "UNAUTHENTICATED",
     "Accepted",
     "Advance",
     "Advanced",
@@ -155,8 +164,11 @@ __all__ = [
     "calendar",
     "clauses",
     "consent",
-    "consents",
+    "describe_answer",
+    "doubt",
     "lifecycle_parameters",
+    "must_be_refused",
+    "must_be_served",
     "needs",
     "operation_parameters",
     "parameters",

@@ -171,7 +171,7 @@ def _create(around: Lifecycle, psu: Subject, dice: Random) -> steps.Part[Exchang
 def _continue(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> Script:
     """Perform one more step with a request, or next to it."""
     change, age = (
-        request_steps.about(around.change, made),
+        request_steps.call_about(around.change, made),
         timedelta(hours=dice.choice((1, 72, 100))),
     )
     ways: list[Script] = [
@@ -179,8 +179,8 @@ def _continue(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> 
         request_steps.sign(made),
         request_steps.sign(made, replace(request_steps.SIGN, decision=Decision.REFUSE)),
         request_steps.sign(made, replace(request_steps.SIGN, code=Code.WRONG)),
-        request_steps.maybe(change and replace(change, varied=around.changed)),
-        request_steps.maybe(request_steps.about(around.end, made)),
+        request_steps.send_if_any(change and replace(change, varied=around.changeable_arguments)),
+        request_steps.send_if_any(request_steps.call_about(around.end, made)),
         request_steps.inquire(),
         request_steps.inquire(),
         request_steps.withdraw(made),

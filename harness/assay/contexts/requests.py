@@ -21,7 +21,7 @@ from assay.history import (
     Step,
     Subject,
 )
-from assay.rules.lifecycle.request_steps import AHEAD
+from assay.rules.lifecycle.request_steps import DAYS_AHEAD
 from assay.rules.rule import Script
 
 NO_REQUEST = "the trial makes no request"
@@ -72,7 +72,7 @@ class InMode(StepMapper):
             return None
         zone = self.contract.zone
         local = self.now.astimezone(zone) if zone else self.now
-        return datetime.combine(local.date() + timedelta(days=AHEAD), time(18), local.tzinfo)
+        return datetime.combine(local.date() + timedelta(days=DAYS_AHEAD), time(18), local.tzinfo)
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Let the days pass until a deferred request that was signed is due."""

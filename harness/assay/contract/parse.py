@@ -33,6 +33,7 @@ from assay.contract.references import OPEN, findings
 from assay.errors import InputError, Problem, did_you_mean
 from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
+from assay.rules.rule import FEATURES
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
 
@@ -70,21 +71,31 @@ def parse_document(document: Document) -> Contract:
     if problems:
         raise InputError(problems)
     contract = _contract(document)
-    problems = [problem(document, *one) for one in _repeated_facets(contract)]
+    problems = [problem(document, *one) for one in _facet_problems(contract)]
     if problems:
         raise InputError(problems)
     return contract
 
 
-def _repeated_facets(contract: Contract) -> Iterator[Finding]:
-    """Find clauses of which two obligations have the same id, for what they name."""
+def _facet_problems(contract: Contract) -> Iterator[Finding]:
+    """Find clauses with two obligations of one id, or with a requirement that no target meets."""
     for index, kind in enumerate(clauses_of(contract)):
         own = kind.tpp_facet()
-        ids = Counter(facet.id for facet in (*kind.facets(), *((own,) if own else ())))
-        for id_, times in ids.items():
+        facets = (*kind.facets(), *((own,) if own else ()))
+        for id_, times in Counter(facet.id for facet in facets).items():
             if times > 1:
                 what = f"{times} of its obligations have the id {id_!r}"
                 yield ("rules", index), what, "rename what the clause names so that they differ"
+        for facet in facets:
+            for requirement in facet.requires:
+                what = f"the facet {facet.id!r} of kind {kind.name!r} requires"
+                for noun, name, known in (
+                    ("feature", requirement.feature, FEATURES),
+                    ("operation", requirement.operation, contract.operations),
+                ):
+                    if name not in known:
+                        hint = did_you_mean(name, known)
+                        yield ("rules", index), f"{what} an unknown {noun} {name!r}", hint
 
 
 def shape_problems(document: Document) -> list[Problem]:

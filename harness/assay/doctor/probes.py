@@ -290,18 +290,18 @@ def _requests(plan: ProbePlan, create: Operation) -> Script:
         yield from request_steps.read(lifecycle, made)
         for operation in plan.contract.operations.values():
             if not operation.available and operation.by_provider:
-                yield from request_steps.maybe(request_steps.about(operation, made))
+                yield from request_steps.send_if_any(request_steps.call_about(operation, made))
         if plan.signs and made.item and _leads(plan, made):
             yield from request_steps.sign(made)
             yield from request_steps.read(lifecycle, made)
             yield from request_steps.inquire()
-    made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))
+    made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable_mode))
     if not plan.makes_customers:
         yield from request_steps.read(lifecycle, made)
-    change = request_steps.about(lifecycle.change, made)
+    change = request_steps.call_about(lifecycle.change, made)
     if change is not None:
-        yield from steps.send(replace(change, varied=lifecycle.changed))
-    yield from request_steps.maybe(request_steps.about(lifecycle.end, made))
+        yield from steps.send(replace(change, varied=lifecycle.changeable_arguments))
+    yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, made))
     if plan.makes_customers:
         yield from request_steps.read(lifecycle, made)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from assay.binding.encode import Access
@@ -29,6 +30,7 @@ from assay.judging.verdict import Exit, Standing, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
+from assay.rules.evidence import evidence_of
 from assay.rules.rule import Script
 from assay.transport.auth.diagnostics import AuthenticationError
 
@@ -220,13 +222,13 @@ class Session:
         stopped = self.environment.guard.stopped
         if stopped:
             run = ProbeRun(history=History(), stopped=stopped)
-            return run, judge(clause.kind.check, trial.settles, run, ())
+            return run, judge(partial(evidence_of, clause.kind), trial.settles, run, ())
         run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
         stopped = self.environment.guard.stopped
         if run.stopped and stopped:
             run = replace(run, stopped=stopped, shortage=None)
         clauses = clauses_of(self.plan.contracts[trial.contract])
-        return run, judge(clause.kind.check, trial.settles, run, clauses)
+        return run, judge(partial(evidence_of, clause.kind), trial.settles, run, clauses)
 
     def _perform(
         self, name: str, probe: Script, contract: Contract, environment: Environment | None = None

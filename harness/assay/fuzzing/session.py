@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,6 +27,7 @@ from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
 from assay.rules.clauses import clauses_of
+from assay.rules.evidence import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
@@ -259,6 +261,6 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
     probe_run = session.replay(trial, contract, recorded.steps, seed=recorded.seed)
     for name in recorded.breaks:
         obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
-        check = plan.clauses[recorded.contract][obligation.clause].kind.check
+        check = partial(evidence_of, plan.clauses[recorded.contract][obligation.clause].kind)
         (verdict,) = judge(check, (obligation,), probe_run, clauses_of(contract))
         session.record_finding(verdict, trial=trial, replay=Path(recorded.path))

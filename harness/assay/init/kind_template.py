@@ -100,6 +100,7 @@ from assay.kinds import (
     needs,
     operation_parameters,
     parameters,
+    must_be_served,
     queries,
     steps,
 )
@@ -142,7 +143,7 @@ class $kind_class(Kind):
         """Judge any history, of this probe or of another one, or recorded."""
         for exchange in history.exchanges:
             if exchange.call.operation == self.operation.id and queries.plain(exchange.call):
-                yield queries.must_be_served(ANSWERED, exchange, "the operation is offered")
+                yield must_be_served(ANSWERED, exchange, "the operation is offered")
 ''')
 
 _MUTANTS: Final = Template('''\

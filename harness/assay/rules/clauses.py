@@ -1,7 +1,7 @@
-"""The clauses of a contract as instances of their kinds, for checks that need others of them.
+"""Questions to all clauses of a contract, each clause as an instance of its kind.
 
-What one clause says can bear on another: a probe reads whole pages, so it needs the page size
-of the clause on pagination. It asks every clause a general question (a method of `Kind`), so
+One clause can depend on another: a probe that reads whole pages needs the page size of the
+clause on pagination. It asks every clause a general question, which is a method of `Kind`, so
 no kind knows another by name.
 """
 
@@ -17,7 +17,7 @@ from assay.rules.rule import Kind
 
 
 class _Same:
-    """A contract as the key of a cache: equal to itself alone, for it cannot be hashed."""
+    """A contract as a cache key, compared by identity, since a contract cannot be hashed."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
@@ -31,7 +31,7 @@ class _Same:
 
 @lru_cache(maxsize=256)
 def _answering(key: _Same, question: str) -> tuple[Kind, ...]:
-    """Parse the clauses whose kind answers a question: only those that define the method."""
+    """Parse the clauses whose kind overrides the method of this name."""
     from assay.rules.kinds import kind_of  # noqa: PLC0415 -- kinds ask one another through here
 
     general = getattr(Kind, question)
@@ -54,7 +54,7 @@ def page_size(contract: Contract, operation: str) -> int | None:
 
 
 def surely_listed(contract: Contract, thing: Owned, at: datetime) -> bool:
-    """Whether nothing that is known of an owned thing speaks against listing it."""
+    """Whether every trait of an owned thing is known to allow listing it."""
     judged: set[str] = set()
     for clause in _answering(_Same(contract), "listed_by_trait"):
         by_trait = clause.listed_by_trait(thing, at)
@@ -95,14 +95,14 @@ def closure_phases(contract: Contract, instant: datetime) -> tuple[int, ...]:
 
 
 def admits(contract: Contract, request: str, call: Call, subject: Subject | None) -> bool:
-    """Whether no clause speaks against accepting a call that makes a request."""
+    """Whether every clause allows a bank to accept a call that makes a request."""
     return all(
         clause.admits(request, call, subject) for clause in _answering(_Same(contract), "admits")
     )
 
 
 def may_reject(contract: Contract, request: str, arguments: Mapping[str, Json]) -> bool:
-    """Whether a clause may reject a request for what stands in one of its arguments."""
+    """Whether a clause may reject a request because of the value of an argument."""
     return any(
         clause.may_reject(request, arguments)
         for clause in _answering(_Same(contract), "may_reject")

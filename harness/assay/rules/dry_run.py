@@ -47,9 +47,9 @@ from assay.rules import clauses
 from assay.rules.rule import Script
 from assay.rules.steps import each_step
 
-#: When dry runs begin that nobody gave a time: always the same, so they cost the same.
+#: When dry runs begin unless a time is given: always the same, so that prices are stable.
 START = datetime(2026, 9, 16, 8, 0, tzinfo=UTC)
-#: How many steps of a probe are played at most, for it might never end.
+#: The most steps of a probe that are played, since a probe might never end.
 MOST = 1_000
 
 _WIRE = Wire(method="GET", url="dry-run:", status=200)
@@ -168,8 +168,8 @@ class ConformingTarget(DryTarget):
                 for thing in (subject.owns if subject else ())
             )
         key = str(call.arguments.get(operation.about))
-        found = (subject.owned(key) for subject in self.subjects.values())
-        thing = next((owned for owned in found if owned is not None), None)
+        candidates = (subject.owned(key) for subject in self.subjects.values())
+        thing = next((owned for owned in candidates if owned is not None), None)
         entries = (thing.entries if thing else None) or ()
         days = clauses.history_days(self.contract, operation.id)
         if days is None:
@@ -189,6 +189,6 @@ def play(script: Script, dry_target: DryTarget, most: int | None = None) -> Iter
 
 
 def dry_run(script: Script, dry_target: DryTarget, most: int = MOST) -> Iterator[Step]:
-    """Play a probe likewise; if it cannot use an answer, the steps until then stand."""
+    """Play a probe as `play` does; where it fails on a made-up answer, stop without an error."""
     with suppress(Exception):
         yield from play(script, dry_target, most)

@@ -20,7 +20,7 @@ def argument(*, key: str = "argument") -> Any:
 
 
 def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with an argument that the clause's operation does not have."""
+    """Find an argument that the clause's operation does not have."""
     defined = raw["operations"].get(clause.get("operation"))
     if defined is not None:
         paths = ("about", "since", "until", "grants")

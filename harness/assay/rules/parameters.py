@@ -24,7 +24,7 @@ Raw: TypeAlias = Mapping[str, Any]
 
 
 def known(at: Pointer, name: str, names: Collection[str], noun: str) -> Iterator[Finding]:
-    """Find fault with a name that is not among the names."""
+    """Find a name that is not among the known names."""
     if name not in names:
         hint = did_you_mean(name, names) or f"the contract names no {noun}"
         yield at, f"there is no {noun} {found(name)}", hint
@@ -33,12 +33,12 @@ def known(at: Pointer, name: str, names: Collection[str], noun: str) -> Iterator
 def all_known(
     at: Pointer, wanted: Sequence[str], names: Collection[str], noun: str
 ) -> Iterator[Finding]:
-    """Find fault with each of a list of names that is not among the names."""
+    """Find each name of a list that is not among the known names."""
     for index, name in enumerate(wanted):
         yield from known((*at, index), name, names, noun)
 
 
-#: Where a value stands, the value, its clause and the whole contract -> what is wrong with it.
+#: From the place of a value, the value, its clause and the whole contract to the problems.
 Reference: TypeAlias = Callable[[Pointer, Any, Raw, Raw], Iterator[Finding]]
 #: Reads a value: the clause, the contract, and the fields that were read before it.
 Read: TypeAlias = Callable[[Clause, Contract, Mapping[str, Any]], Any]
@@ -68,13 +68,13 @@ def kind_schema(
     schema["required"] = ["id", "kind", "says", "source"] + [
         key for key, each in written.items() if each.required
     ]
-    for keyword, names, words in (
+    for keyword, names, phrase in (
         ("anyOf", at_least_one_of, "at least one of"),
         ("oneOf", exactly_one_of, "exactly one of"),
     ):
         if names:
-            schema["description"] = f"{words} {', '.join(names[:-1])} and {names[-1]}"
-            schema[keyword] = [{"required": [one]} for one in names]
+            schema["description"] = f"{phrase} {', '.join(names[:-1])} and {names[-1]}"
+            schema[keyword] = [{"required": [name]} for name in names]
     schema["properties"] = {
         "id": ref("id"),
         "kind": {"const": name},
@@ -263,7 +263,7 @@ def operations(*, also: Reference | None = None) -> Any:
 
 
 def about_one_thing(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with an operation that does not name what it is about."""
+    """Find an operation that does not name what it is about."""
     if "about" not in raw["operations"][name]:
         hint = f"add `about` to operations.{name}, or leave it out here"
         yield at, f"{name!r} is not asked about one thing", hint
@@ -331,9 +331,9 @@ def mode(*, also: Reference | None = None) -> Any:
     return word(key="mode", references=check)
 
 
-# -- requests: resources that somebody makes -------------------------------------------
+# -- requests: resources that a TPP makes ----------------------------------------------
 def maker(clause: Raw, raw: Raw) -> Raw:
-    """Return the operation that makes the clause's request as the file has it, or nothing."""
+    """Return the operation that makes the clause's request, as written in the file; or an empty one."""
     every: Mapping[str, Raw] = raw["operations"]
     wanted = clause.get("request", "")
     return next((each for each in every.values() if each.get("makes") == wanted), {})

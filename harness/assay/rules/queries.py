@@ -1,21 +1,22 @@
-"""Queries of a history that checks share: page walks, consents, owners, served questions.
+"""Queries of a history that checks share: page walks, kinds of calls, answered questions, consents.
 
-Pure functions; each makes one pass over the history.
+Pure functions, each of which makes one pass over the history. `Consents` is the state of all
+consents at one point: certain and possible ones. A consent whose answer was a server error may
+have been accepted all the same, and where the document is silent, a later consent may or may
+not have replaced an earlier one. A check reports only violations that are certain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Contract, Operation
 from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
-from assay.judging.verdict import Agreement, Evidence
 from assay.rules.state.calendar import dates
-
-AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +54,13 @@ class PageWalk:
         return frozenset(item.key for item in self.items if item.key is not None)
 
     @property
-    def nameless(self) -> bool:
-        """Whether some item has no key, so that nothing can be said of all."""
+    def has_unnamed_items(self) -> bool:
+        """Whether some item has no key, so that the items cannot be compared as a whole."""
         return any(item.key is None for item in self.items)
 
 
-def walks(history: History, operation: str) -> Iterator[PageWalk]:
-    """Put the pages of each plain question to an operation together."""
+def page_walks(history: History, operation: str) -> Iterator[PageWalk]:
+    """Group the exchanges of an operation into page walks, each with the call that began it."""
     open_walks: list[list[Exchange]] = []
     named: dict[tuple[str, str], list[list[Exchange]]] = {}
     for exchange in history.exchanges:
@@ -80,12 +81,12 @@ def walks(history: History, operation: str) -> Iterator[PageWalk]:
         yield PageWalk(pages=tuple(pages))
 
 
-def kinds(history: History, contract: Contract) -> Mapping[str, str]:
-    """Return the resource of every key that a roster or a list has named."""
+def resources_by_key(history: History, contract: Contract) -> Mapping[str, str]:
+    """Return the resource of every key that a subject or a list in the history has named."""
     known: dict[str, str] = {}
     for event in history.events:
         if isinstance(event, Subject):
-            known.update({one.key: one.resource for one in event.owns})
+            known.update({thing.key: thing.resource for thing in event.owns})
         elif isinstance(event, Exchange):
             for item in event.items:
                 resource = item.resource or ""
@@ -94,7 +95,7 @@ def kinds(history: History, contract: Contract) -> Mapping[str, str]:
     return known
 
 
-def served(history: History) -> frozenset[tuple[str, str, bool]]:
+def served_operations(history: History) -> frozenset[tuple[str, str, bool]]:
     """Return who was answered plainly by which operation, and whether the customer was there."""
     return frozenset(
         (exchange.call.subject, exchange.call.operation, exchange.call.present)
@@ -104,118 +105,102 @@ def served(history: History) -> frozenset[tuple[str, str, bool]]:
 
 
 def plain(call: Call) -> bool:
-    """Whether a call is a first question, well formed and in no mode.
+    """Whether a call is well formed, in no mode, and asks for a first page.
 
-    `variation` is not looked at: it tells readers what a probe did; recorded traffic has none.
+    `variation` does not count: it is a note of the probe, and recorded traffic has none.
     """
     return not (call.follow or call.malformed or call.credentials or call.mode)
 
 
 def ordinary(call: Call) -> bool:
-    """Whether a call is a first question, well formed, in any mode; as `plain` otherwise."""
+    """Whether a call is well formed, in any mode, and asks for a first page."""
     return not (call.follow or call.malformed or call.credentials)
 
 
 def bare(call: Call, operation: Operation) -> bool:
-    """Whether a call asks nothing beyond what the method needs: no range, no page size."""
+    """Whether a plain call has no arguments but those that the operation needs."""
     return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}
 
 
 def question(call: Call) -> tuple[str, str, str]:
-    """Return who asks what, so that the same question can be recognised."""
+    """Return subject, operation and arguments of a call: equal for equal questions."""
     return call.subject, call.operation, repr(sorted(call.arguments.items()))
 
 
-def answered(history: History, *, present: bool = True) -> frozenset[tuple[str, str, str]]:
-    """Return the questions that were answered at least once, plainly."""
+def answered_questions(
+    history: History, *, present: bool = True
+) -> frozenset[tuple[str, str, str]]:
+    """Return the questions to which a plain call was accepted at least once."""
     return frozenset(
-        question(one.call)
-        for one in history.exchanges
-        if one.accepted and one.call.present is present and plain(one.call)
+        question(exchange.call)
+        for exchange in history.exchanges
+        if exchange.accepted and exchange.call.present is present and plain(exchange.call)
     )
 
 
-def fresh(history: History) -> frozenset[str]:
-    """Return the subjects for whom nothing was done before the history began."""
+def fresh_subjects(history: History) -> frozenset[str]:
+    """Return the subjects that had no past when the history began."""
     return frozenset(name for name, subject in history.subjects.items() if subject.fresh)
 
 
-def doubt(evidence: Evidence, why: str) -> Evidence:
-    """Return evidence that is inconclusive because of what the history leaves open."""
-    if evidence.agreement is not DISAGREES:
-        return evidence
-    return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
-
-
-def failed(exchange: Exchange) -> bool:
+def target_failed(exchange: Exchange) -> bool:
     """Whether the target itself failed (a 5xx answer)."""
     outcome = exchange.outcome
     return isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER
 
 
-def describe(exchange: Exchange) -> str:
-    """Describe an answer."""
-    outcome, status = exchange.outcome, exchange.wire.status
-    match outcome:
-        case Accepted(items=None):
-            return f"it was accepted ({status})"
-        case Accepted(items=items):
-            return f"it was accepted ({status}) with {len(items or ())} items"
-        case Indeterminate(why=why):
-            return why
-        case _:
-            leak = len(exchange.items)
-            return f"it was refused ({status})" + (
-                f", but the answer carries {leak} items" if leak else ""
-            )
-
-
-def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that has to be refused, and to disclose nothing in doing so."""
-    empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
-    if exchange.refused and not exchange.items:
-        agreement = AGREES
-    elif empty or isinstance(exchange.outcome, Indeterminate):
-        agreement = UNCLEAR
-    else:
-        agreement = DISAGREES
-    hint = "; an empty list may be a refusal: `outcomes` in the target file can say so"
-    return Evidence(
-        facet=facet,
-        agreement=agreement,
-        expected=f"a refusal: {why}",
-        seen=describe(exchange) + (hint if empty else ""),
-        exchanges=(exchange.n,),
-        variation=exchange.call.variation,
-    )
-
-
-def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that has to be accepted; a failing target leaves it open."""
-    if exchange.accepted:
-        agreement = AGREES
-    elif exchange.refused and exchange.wire.status != UNAUTHENTICATED:
-        agreement = DISAGREES
-    else:
-        agreement = UNCLEAR
-    return Evidence(
-        facet=facet,
-        agreement=agreement,
-        expected=f"an answer: {why}",
-        seen=describe(exchange),
-        exchanges=(exchange.n,),
-        variation=exchange.call.variation,
-    )
-
-
-#: The status for unknown credentials: a fault of the target file before it is one of the
-#: bank.
-UNAUTHENTICATED = 401
-
-
-def earliest(now: datetime, days: int, zone: ZoneInfo | None) -> date:
+def oldest_date(now: datetime, days: int, zone: ZoneInfo | None) -> date:
     """Return the oldest date that "up to N days" can still mean at `now`.
 
     With no zone known, the widest reading of "today" is taken.
     """
     return dates(now, zone)[0] - timedelta(days=days)
+
+
+# -- consents ------------------------------------------------------------------------
+NONE: frozenset[str] = frozenset()
+#: Why a missing consent of a subject with a past is not certain.
+EARLIER = "but a consent from before this history may still hold"
+
+
+def consented_keys(call: Call, grant: Operation) -> frozenset[str]:
+    """Return the keys of the things that a call consents to."""
+    listed = call.arguments.get(grant.grants or "")
+    return frozenset(map(str, listed)) if isinstance(listed, list | tuple) else NONE
+
+
+@dataclass(slots=True, kw_only=True)
+class Consents:
+    """The state of all consents at a point of a history; `note` advances it.
+
+    Only what the last consent names is certain: it may have replaced earlier ones.
+    """
+
+    grant: Operation | None
+    _certain: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    _possible: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+
+    def note(self, exchange: Exchange) -> bool:
+        """Process an exchange; return whether it may have changed a consent."""
+        call = exchange.call
+        if self.grant is None or call.operation != self.grant.id or exchange.refused:
+            return False
+        keys, name = consented_keys(call, self.grant), call.subject
+        sure = self.certain(name)
+        taken = exchange.accepted and plain(call)
+        self._certain[name] = keys if taken else keys & sure
+        self._possible.setdefault(name, set()).update(keys)
+        return True
+
+    def certain(self, subject: str) -> frozenset[str]:
+        """Return what a subject's consent certainly covers."""
+        return self._certain.get(subject, NONE)
+
+    def covers(self, operation: Operation, call: Call) -> bool:
+        """Whether the caller certainly consented to what a call is about, where needed."""
+        key = str(call.arguments.get(operation.about or ""))
+        return not operation.about or not self.grant or key in self.certain(call.subject)
+
+    def possible(self, subject: str) -> AbstractSet[str]:
+        """Return what a subject's consent may cover."""
+        return self._possible.get(subject, NONE)

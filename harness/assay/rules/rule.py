@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
@@ -26,6 +26,22 @@ if TYPE_CHECKING:
     from assay.contract.files.document import Finding, Pointer
     from assay.rules.schema_pieces import SchemaPiece
 
+#: What a target file can bind at an operation, and what a facet can require of it.
+FEATURES: Final = (
+    "key",
+    "on",
+    "field",
+    "state",
+    "argument",
+    "other",
+    "mode",
+    "value",
+    "links",
+    "approval",
+    "aliases",
+    "credentials",
+)
+
 #: A running probe: it yields steps and receives the reply to each.
 Script: TypeAlias = Generator[Step, Reply, None]
 
@@ -34,10 +50,11 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class BindingRequirement:
     """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is what has to stand at the operation in a target file: `key`, `on`, `field` or
-    `state` of its `item`; `argument`, or `other`, the second value of one; `mode`, `value`,
-    `links`, `approval`, `aliases` or `credentials`. `name` says which argument, field, mode or
-    value is meant. `if_missing` is the verdict where the target does not bind it.
+    `feature` is one of `FEATURES`, the keys of an operation in a target file: `key`,
+    `on`, `field` or `state` of its `item`; `argument`, or `other`, the second value of one;
+    `mode`, `value`, `links`, `approval`, `aliases` or `credentials`. `name` says which
+    argument, field, mode or value is meant. `if_missing` is the verdict where the target does
+    not bind it.
     """
 
     operation: str
@@ -52,7 +69,7 @@ class BindingRequirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What one trial tries; the facets of one scenario share a trial.
+    """The setting of one trial; the facets of one scenario share a trial.
 
     A kind whose probe needs more than the name derives a class with fields for it. The `id`
     names the trial, and is never taken apart.
@@ -94,7 +111,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TppFacet:
-    """The TPP's side of a clause: its one obligation, shown by recordings only.
+    """The obligation of the TPP under a clause; only recordings can show it.
 
     `needs` and `requires` are what the target file must define before a recording can
     show it.
@@ -181,7 +198,7 @@ class Kind:
         raise NotImplementedError
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge any history: what each exchange says of a facet."""
+        """Judge any history; yield the evidence of each exchange for a facet."""
         raise NotImplementedError
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -209,7 +226,7 @@ class Kind:
         return {}
 
     def explain(self) -> str | None:
-        """Write down what was derived from the parameters, where facets do not show it."""
+        """Return an explanation of what was derived from the parameters, for `assay plan --verbose`."""
         return None
 
     def scenario(self, id_: str) -> Scenario:
@@ -226,16 +243,16 @@ class Kind:
 
     # -- the TPP's side --------------------------------------------------------------
     def tpp_facet(self) -> TppFacet | None:
-        """Return what the clause obliges the TPP to, if to anything."""
+        """Return the obligation of the TPP under the clause, if it has one."""
         return None
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge the TPP by any history: only calls that could have broken its obligation."""
+        """Judge the TPP by any history; yield evidence only on calls that could violate the clause."""
         yield from ()
 
-    # -- what other parts of Assay ask of every kind ---------------------------------
+    # -- questions to every kind ---------------------------------
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what the clause says of the shape of a request or an answer."""
+        """Yield the constraints that the clause puts on the shape of a request or an answer."""
         yield from ()
 
     def page_size(self, operation: str) -> int | None:
@@ -259,11 +276,11 @@ class Kind:
         return ()
 
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
-        """Whether nothing in the clause speaks against accepting a call that makes a request."""
+        """Whether the clause allows a bank to accept a call that makes a request."""
         return True
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether the clause may reject a request for what stands in one of its arguments."""
+        """Whether the clause may reject a request because of the value of an argument."""
         return False
 
     def rejects_repeats(self, request: str) -> bool:
@@ -302,7 +319,7 @@ class Kind:
         return None
 
     def fixed_value(self, argument: str) -> str | None:
-        """Return the one right value of an argument of a request, if the clause states it."""
+        """Return the fixed value of an argument of a request, if the clause states one."""
         return None
 
     def bars_credentials(self, operation: str) -> bool:
@@ -310,7 +327,7 @@ class Kind:
         return False
 
     def control_of(self, operation: str) -> str | None:
-        """Return the operation whose answer shows that all else is well, if it is another."""
+        """Return the operation that is the control for another, if the clause names one."""
         return None
 
     def daily_limits(self) -> Mapping[str, int]:
@@ -325,5 +342,5 @@ def needs(*capabilities: Capability) -> frozenset[Capability]:
 
 def consent(*operations: Operation | None) -> frozenset[Capability]:
     """Return the need for consents, where one of the operations transmits them."""
-    granting = any(one is not None and one.grants for one in operations)
+    granting = any(operation is not None and operation.grants for operation in operations)
     return needs(Capability.CONSENT) if granting else needs()

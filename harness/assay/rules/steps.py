@@ -33,10 +33,10 @@ MOST_PAGES = 40
 
 
 def arrange(subject: str, *holdings: Holding) -> Part[Subject]:
-    """Bring a subject into being and return it with what it was asked to own.
+    """Create a subject, and return it with the things that it was asked to own.
 
-    One that existed before may own more. Checks see all of that in the history; a
-    probe sees its own part, which comes first, so that its price stays as planned.
+    A subject that existed before may own more. Checks see all of it in the history; a probe
+    sees only what it asked for, so that its price stays as planned.
     """
     reply = yield Arrange(subject=subject, holdings=holdings)
     if not isinstance(reply, Subject):
@@ -62,7 +62,7 @@ def send(call: Call) -> Part[Exchange]:
 
 
 def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
-    """Make a call and turn pages until they end, repeat, fail, or are too many."""
+    """Make a call and read further pages until they end, repeat, fail, or are too many."""
     exchange = yield from send(call)
     pages = [exchange]
     turned: set[str] = set()
@@ -89,7 +89,7 @@ def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
 
 
 def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
-    """Transmit the subject's consent for the things with these keys, if any can be."""
+    """Transmit the subject's consent for the things with these keys; nothing without an operation."""
     if operation is not None:
         yield from send(
             Call(
@@ -101,7 +101,7 @@ def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
 
 
 def customer(name: str, owner: str, granting: Operation | None) -> Part[Subject]:
-    """Bring a subject into being who owns one thing with entries, and has consented."""
+    """Create a subject who owns one thing with entries and has consented to its use."""
     today = (yield from clock()).date()
     subject = yield from arrange(name, Holding(resource=owner, entries=days_before(today, 1, 2)))
     yield from grant(granting, name, subject.owns[0].key)
@@ -120,11 +120,13 @@ def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
 def roots(contract: Contract) -> tuple[Resource, ...]:
     """Return the resources that a subject owns directly, in the contract's order.
 
-    A request is nobody's to begin with: it has to be made.
+    Requests are left out: they are made, not owned from the start.
     """
     made = {operation.request for operation in contract.operations.values()}
     return tuple(
-        one for one in contract.resources.values() if one.of is None and one.id not in made
+        resource
+        for resource in contract.resources.values()
+        if resource.of is None and resource.id not in made
     )
 
 

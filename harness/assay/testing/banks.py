@@ -39,6 +39,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Evidence, Standing, weigh
+from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
 from assay.testing.histories import START, Bank, exchange, history
@@ -89,11 +90,15 @@ def judge(kind: Kind, bank: Callable[[], Bank]) -> dict[str, Standing]:
     """Play every scenario of a clause against a new bank, and return each facet's verdict.
 
     Evidence counts for the facets of its own scenario only, as in a run.
+
+    Raises:
+        KindError: the check yields evidence for a facet that the kind does not have.
+
     """
     facets = [facet for facet in kind.facets() if not facet.not_applicable_because]
     trials = dict.fromkeys(facet.scenario.id for facet in facets)
     evidence: dict[str, list[Evidence]] = {
-        id_: list(kind.check(play(kind, id_, bank()).history)) for id_ in trials
+        id_: list(evidence_of(kind, play(kind, id_, bank()).history)) for id_ in trials
     }
     return {
         facet.id: weigh(item for item in evidence[facet.scenario.id] if item.facet == facet.id)[0]

@@ -24,6 +24,7 @@ from assay.history import (
     Unavailable,
     Wire,
 )
+from assay.rules.evidence import evidence_of
 from assay.rules.rule import Kind
 
 #: The moment at which literal histories and scripted banks begin.
@@ -122,8 +123,12 @@ def evidence(kind: Kind, history: History, *, tpp: bool = False) -> list[str]:
 
     A text is the facet, the agreement and the numbers of the exchanges, for example
     `returned disagrees 1,2`. With `tpp` it is the check of the TPP's side.
+
+    Raises:
+        KindError: the check yields evidence for a facet that the kind does not have.
+
     """
     return [
         f"{item.facet} {item.agreement.value} {','.join(map(str, item.exchanges))}"
-        for item in (kind.check_tpp if tpp else kind.check)(history)
+        for item in evidence_of(kind, history, tpp=tpp)
     ]

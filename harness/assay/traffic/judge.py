@@ -19,6 +19,7 @@ from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
+from assay.rules.evidence import evidence_of
 
 NOT_SHOWN = "this traffic does not show it"
 #: How much evidence of one agreement is kept for one obligation.
@@ -112,10 +113,9 @@ def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check
     A recording may have calls of several contracts. What happened between two calls of one may
     explain them, so a check sees everything; but only evidence on its `own` exchanges counts.
     """
-    check = bound.kind.check if party is Party.BANK else bound.kind.check_tpp
 
     def check_own_calls(history: History) -> Iterator[Evidence]:
-        for evidence in check(history):
+        for evidence in evidence_of(bound.kind, history, tpp=party is not Party.BANK):
             if any(n in own for n in evidence.exchanges):
                 yield evidence
 

@@ -17,7 +17,7 @@ from assay.contract.files.load import load
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
-from assay.rules.rule import BindingRequirement
+from assay.rules.rule import FEATURES, BindingRequirement
 
 SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
 
@@ -157,7 +157,8 @@ def test_every_key_of_an_operation_is_a_feature() -> None:
 def test_a_requirement_says_which_features_there_are() -> None:
     """Who writes a kind elsewhere finds the words where they are used."""
     said = BindingRequirement.__doc__ or ""
-    assert [] == [name for name in BINDING_FEATURES if f"`{name}`" not in said]
+    assert {*FEATURES} == {*BINDING_FEATURES}
+    assert [] == [name for name in FEATURES if f"`{name}`" not in said]
 
 
 def test_waivers() -> None:

@@ -23,7 +23,7 @@ def problems(old, new):
         (
             "    request: payment\n    mode: deferred\n",
             "    request: payment\n    mode: instant\n",
-            "the mode 'instant' is put off to no day",
+            "the mode 'instant' is not deferred to a day",
         ),
         (
             "    request: payment\n    mode: deferred\n",
@@ -31,7 +31,11 @@ def problems(old, new):
             "there is no mode 'defered' (did you mean 'deferred'?)",
         ),
         ("    request: payment\n    mode: deferred\n", "    request: payment\n", "'mode'"),
-        ("only: [deferred]", "only: [deferred, instant]", "only[1]: the mode 'instant' is put off"),
+        (
+            "only: [deferred]",
+            "only: [deferred, instant]",
+            "only[1]: the mode 'instant' is not deferred",
+        ),
         ("only: [deferred]", "only: []", "only"),
         ("fields: [amount, creditorAccount, date]", "fields: []", "fields"),
         (

@@ -8,10 +8,12 @@ import pytest
 from parcels_bank import Lockers
 
 from assay.contract.parse import find_contract
+from assay.errors import KindError
 from assay.kinds import (
     Advance,
     Arrange,
     Authorise,
+    BindingRequirement,
     Call,
     Capability,
     Decision,
@@ -24,9 +26,11 @@ from assay.kinds import (
     Register,
     Scenario,
     Standing,
+    TppFacet,
     Withdraw,
+    must_be_refused,
+    must_be_served,
     needs,
-    queries,
 )
 from assay.rules.kinds import find_kind
 from assay.testing import (
@@ -96,11 +100,14 @@ class Every(Kind):
 
     def check(self, history):
         for each in history.exchanges:
-            yield queries.must_be_served("served", each, "it is offered")
+            yield must_be_served("served", each, "it is offered")
+
+    def tpp_facet(self):
+        return TppFacet(id="tpp", description="the TPP calls nothing")
 
     def check_tpp(self, history):
         for each in history.exchanges:
-            yield replace(queries.must_be_refused("tpp", each, "it is not its own"), exchanges=(7,))
+            yield replace(must_be_refused("tpp", each, "it is not its own"), exchanges=(7,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +122,34 @@ class Broken(Every):
 
     def probe(self, scenario):
         yield from ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misspelt(Every):
+    """A kind whose check names a facet that it does not have."""
+
+    name = "misspelt"
+
+    def check(self, history):
+        for each in history.exchanges:
+            yield must_be_served("serves", each, "it is offered")
+
+    def probe(self, scenario):
+        psu = yield Arrange(subject="psu", holdings=(Holding(resource="locker"),))
+        yield replace(CALL, arguments={"number": psu.owns[0].key})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demanding(Every):
+    """A kind that requires what no target file can bind."""
+
+    name = "demanding"
+    #: What the one facet requires.
+    requirement = BindingRequirement(operation="parcels", feature="key")
+
+    def facets(self):
+        served, _ = Every.facets(self)
+        return (replace(served, requires=(self.requirement,)),)
 
 
 @pytest.fixture
@@ -192,6 +227,54 @@ def test_a_check_that_raises_ends_the_run(contract):
     """A mistake of a kind is no verdict."""
     with use_kind(Broken), pytest.raises(RuntimeError, match="a mistake in a check"):
         verdicts(contract("broken"), HERE / "parcels-target.yaml", Lockers())
+
+
+def test_evidence_for_an_unknown_facet_is_an_error(contract):
+    """A misspelt facet id is not dropped: the error names the one that was probably meant."""
+    with use_kind(Misspelt):
+        clause = kind_in(contract("misspelt"), "c")
+    hint = r"'serves', which is none of its facets \(did you mean 'served'\?\)"
+    with pytest.raises(KindError, match=hint):
+        judge(clause, lambda: lambda call: accepted())
+    with pytest.raises(KindError, match=hint):
+        evidence(clause, history(exchange(CALL, accepted())))
+
+
+def test_evidence_for_an_unknown_facet_is_a_fault_of_a_run(contract):
+    """A run records one line, and ends with a harness fault instead of a verdict."""
+    with use_kind(Misspelt), pytest.raises(RuntimeError) as raised:
+        verdicts(contract("misspelt"), HERE / "parcels-target.yaml", Lockers())
+    assert str(raised.value) == (
+        "parcels/c#all: KindError: the check of kind 'misspelt' yields evidence for 'serves', "
+        "which is none of its facets (did you mean 'served'?)"
+    )
+
+
+def test_evidence_for_a_tpp_facet_that_is_not_there_is_an_error(clause):
+    """A kind that judges the TPP declares the facet, too."""
+    silent = type("Silent", (Every,), {"tpp_facet": lambda _: None})
+    kind = silent(contract=clause.contract)
+    with pytest.raises(KindError, match=r"'tpp', .* \(it has no facet at all\)"):
+        evidence(kind, history(exchange(CALL, accepted())), tpp=True)
+
+
+@pytest.mark.parametrize(
+    ("operation", "feature", "problem"),
+    [
+        ("parcels", "kay", "an unknown feature 'kay' (did you mean 'key'?)"),
+        ("parcel", "key", "an unknown operation 'parcel' (did you mean 'parcels'?)"),
+    ],
+)
+def test_an_unknown_requirement_is_a_finding(contract, monkeypatch, operation, feature, problem):
+    """What a facet requires of the target file is checked with the contract, with a hint."""
+    path = contract("demanding")
+    with use_kind(Demanding):
+        assert [] == problems(path)
+        requirement = BindingRequirement(operation=operation, feature=feature)
+        monkeypatch.setattr(Demanding, "requirement", requirement)
+        (found,) = problems(path)
+    assert f"the facet 'served' of kind 'demanding' requires {problem}" in found
+    assert found.startswith(f"{path}:")
 
 
 def test_shipped_kinds_can_be_played_too():

@@ -1,4 +1,4 @@
-"""Literal histories, and a bank that obliges, for the tests of the rules.
+"""Literal histories, and a bank that accepts every call, for tests of kinds.
 
 A history is written as what was asked and what came back, in order; numbers and
 times are filled in. Nothing here knows what a rule expects.

@@ -1,4 +1,4 @@
-"""Histories of any length, for tests of what judging costs: chapter upon chapter.
+"""Histories of any length, for tests of the cost of judging.
 
 Each chapter holds whatever can happen, a week after the one before it: with customers of
 its own, or with the same two to the end. Nothing is said of what is right.
@@ -42,7 +42,7 @@ from orders import (
 )
 
 from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject
-from assay.rules.kinds.addressed import stray
+from assay.rules.kinds.addressed import similar_key
 
 #: Each chapter begins at the hour of the maintenance, on another day than that.
 BEGIN = AT.replace(hour=2)
@@ -166,7 +166,7 @@ def payments(n, who, other):
         make(shown(key["h"]), provider="other", **plain | {"amount": "2.00"}),
         read(shown(key["h"]), key=key["h"], by=who, provider="other"),
         read(NO, key=key["f"], by=who, provider="other"),
-        read(NO, key=stray(key["f"]), by=who),
+        read(NO, key=similar_key(key["f"]), by=who),
         read(shown(key["f"], OPEN), key=key["f"], by=who, wire={"body": b"{}"}),
         read(shown(key["f"], OPEN), key=key["f"], by=who, host=0),
         ask("confirm-payment", GONE, by=who, arguments={KEY: key["f"]}),

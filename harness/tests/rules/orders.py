@@ -1,4 +1,4 @@
-"""Literal histories of requests, for the tests of the rules that are about them.
+"""Literal histories of requests, for tests of kinds about requests.
 
 What `building` is for calls and lists: a history is written as what was asked and what
 came back, in order. Nothing here knows what a rule expects.

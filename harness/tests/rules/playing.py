@@ -1,4 +1,4 @@
-"""Probes about requests, played against a bank of which only the answers to calls matter.
+"""Scripted banks for probes about requests: only the answers to calls matter.
 
 What `building.Obliging` is for lists. A bank is a function from a call, and a key that a
 new request may have, to what came back; `anything` is one that accepts whatever it is asked.

@@ -1,4 +1,4 @@
-"""Ways through screens, for the tests of the rules that are about signing.
+"""Flows through signing screens, for tests of kinds about signatures.
 
 `story` writes one signature down, with the making of its request before it and a look at
 it after; `Signing` is a bank that lets every customer sign.

@@ -23,10 +23,10 @@ from playing import calls, paid, play, price
 
 from assay.contract.model import Capability
 from assay.history import Accepted, Advanced, Item, Lacking, Malformed, Rejected
-from assay.rules.lifecycle.request_queries import stray
+from assay.rules.lifecycle.request_queries import similar_key
 
 MINE, THEIRS = "3f9a0c11d2", "77b0c4e8aa"
-ODD = stray(MINE)
+ODD = similar_key(MINE)
 #: The caller's own, so that it is known that he is answered at all.
 OWN = make(shown(THEIRS), provider="other"), read(key=THEIRS, provider="other")
 
@@ -57,7 +57,7 @@ def refusal(*items, status=403):
 )
 def test_a_stray_key_looks_like_a_real_one(key, other):
     """It has the same letters and digits in the same places, and is another one."""
-    assert (other, key) == (stray(key), stray(other))
+    assert (other, key) == (similar_key(key), similar_key(other))
 
 
 def test_a_key_with_nothing_to_change_has_no_stray():
@@ -161,7 +161,7 @@ def test_a_short_key_may_have_been_used_by_one_who_has_a_past():
     assert ["read-payment-unknown unclear 2"] == says(read(shown(ODD), key=ODD), who=old)
     assert ["read-payment-unknown agrees 2"] == says(read(NO, key=ODD), read(key=MINE), who=old)
     long = "3f9a0c11d2e4"
-    events = old, make(shown(long)), read(shown(stray(long)), key=stray(long))
+    events = old, make(shown(long)), read(shown(similar_key(long)), key=similar_key(long))
     assert ["read-payment-unknown disagrees 2"] == check("payments.addressed", *events)
 
 

@@ -194,12 +194,12 @@ def test_full_hours_east_of_utc_come_before_its_own():
     then = datetime(2026, 9, 16, 10, 20, tzinfo=UTC)
 
     assert [then.replace(minute=15), then.replace(minute=0)] == [
-        hour.sure(then),
-        hour.perhaps(then),
+        hour.latest_begin(then),
+        hour.earliest_begin(then),
     ]
     assert [then.replace(hour=11, minute=one) for one in (0, 15)] == [
-        hour.kept(then),
-        hour.gone(then),
+        hour.earliest_end(then),
+        hour.latest_end(then),
     ]
 
 
@@ -560,17 +560,17 @@ def test_a_period_tells_itself_by_the_zone():
     """A day by its date, an hour by its minute."""
     late = datetime(2026, 9, 16, 22, 30, tzinfo=UTC)
 
-    assert "2026-09-17" == period("calendar-day", PARIS).tell(late)
-    assert ["00:30", "22:30"] == [period("hour", zone).tell(late) for zone in (PARIS, None)]
+    assert "2026-09-17" == period("calendar-day", PARIS).label(late)
+    assert ["00:30", "22:30"] == [period("hour", zone).label(late) for zone in (PARIS, None)]
 
 
 def test_a_day_without_a_zone_has_no_edges_that_anybody_knows():
     """It surely began before this quarter of an hour, and is surely over in two days."""
     day, noon = period("calendar-day", None), datetime(2026, 9, 16, 12, 7, tzinfo=UTC)
 
-    assert not day.edged
+    assert not day.has_known_end
     assert (noon.replace(minute=0), noon - timedelta(days=2, minutes=7)) == (
-        day.sure(noon),
-        day.perhaps(noon),
+        day.latest_begin(noon),
+        day.earliest_begin(noon),
     )
-    assert noon + timedelta(days=2) == day.kept(noon) == day.gone(noon)
+    assert noon + timedelta(days=2) == day.earliest_end(noon) == day.latest_end(noon)

@@ -25,7 +25,7 @@ from assay.contract.files.load import loads
 from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError
 from assay.history import Decision
-from assay.rules.lifecycle.urls import same
+from assay.rules.lifecycle.request_queries import same_url
 
 QUERY = "https://tpp.example/back?state=4711&x=%C3%A9"
 EVIL = "https://evil.example/take"
@@ -90,9 +90,9 @@ def test_who_has_signed_is_sent_elsewhere(redirected):
 
 def test_an_escape_that_means_something_is_none_to_be_undone():
     """What an escaped sign stands for is not what the bare sign would do."""
-    assert not same("https://tpp.example/?a=%26b", "https://tpp.example/?a=&b")
-    assert not same("https://tpp.example/a%2Fb", "https://tpp.example/a/b")
-    assert same("https://tpp.example/a%2fb", "https://tpp.example/a%2Fb")
+    assert not same_url("https://tpp.example/?a=%26b", "https://tpp.example/?a=&b")
+    assert not same_url("https://tpp.example/a%2Fb", "https://tpp.example/a/b")
+    assert same_url("https://tpp.example/a%2fb", "https://tpp.example/a%2Fb")
 
 
 @pytest.mark.parametrize(("stuck", "word"), [(True, "disagrees"), (False, "unclear")])

@@ -1,4 +1,4 @@
-"""Scenarios: each has an id and a trial of its own, whatever the operations are called."""
+"""Scenarios: ids are unique whatever the operations are called."""
 
 from collections import defaultdict
 

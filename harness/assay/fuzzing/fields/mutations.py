@@ -300,7 +300,9 @@ def _requests(
         mutations=every,
         moments=actions.moments if Capability.CLOCK in offered else (),
         read=read if read in bound else None,
-        varied=tuple(name for name in lifecycle.changed if others.get(name) is not None),
+        varied=tuple(
+            name for name in lifecycle.changeable_arguments if others.get(name) is not None
+        ),
         signs=Capability.SCA in offered,
         inquires=Capability.EFFECTS in offered,
     )

@@ -35,7 +35,7 @@ from assay.fuzzing.sequences.abstract_step import (
 )
 from assay.fuzzing.sequences.actions import OTHER, SELF
 from assay.history import Advance, Arrange, Authorise, Call, Inquire, Step
-from assay.rules.lifecycle.request_steps import AHEAD
+from assay.rules.lifecycle.request_steps import DAYS_AHEAD
 
 V = TypeVar("V")
 
@@ -282,8 +282,8 @@ class _RequestSteps:
         if due is None:
             return call
         arguments = {name: value for name, value in call.arguments.items() if name != due.argument}
-        if self.fuzzable.lifecycle.due(call.mode):
-            arguments[due.argument] = RelativeDay(AHEAD)
+        if self.fuzzable.lifecycle.deferred(call.mode):
+            arguments[due.argument] = RelativeDay(DAYS_AHEAD)
         return replace(call, arguments=arguments)
 
     def create(self, call: Call, control: Call) -> None:
@@ -297,7 +297,7 @@ class _RequestSteps:
         """Make a varied call about a request, beside the same call without variation."""
         lifecycle, operation = self.fuzzable.lifecycle, mutation.operation
         if made is None or operation is not lifecycle.read:
-            made = self.builder.call(self.plain(lifecycle.changeable))
+            made = self.builder.call(self.plain(lifecycle.changeable_mode))
         plain = Call(
             operation=operation.id,
             subject=SELF,

@@ -278,10 +278,12 @@ def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]
         # An operation that can change a request can also end it.
         lifecycle = lifecycle_of_operation(contract, operation)
         psu = yield from request_steps.customer(lifecycle, subject)
-        made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable))
-        call = request_steps.about(operation, made)
+        made = yield from steps.send(
+            request_steps.request(lifecycle, psu, lifecycle.changeable_mode)
+        )
+        call = request_steps.call_about(operation, made)
     elif operation.request:
-        _, call = yield from request_steps.ready(contract, operation, subject)
+        _, call = yield from request_steps.prepare_call(contract, operation, subject)
     if operation.request:
         if call is None:
             raise CannotArrange("a request that is made")

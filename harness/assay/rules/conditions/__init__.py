@@ -27,11 +27,11 @@ ATOMS: Mapping[str, ReadAtom] = {
 
 
 def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
-    """Read a condition about a request, and derive its table; equal atoms are one."""
+    """Parse a condition about a request, and derive its decision table; equal atoms are merged."""
     atoms: list[Atom] = []
 
     def number(node: Mapping[str, Json]) -> int:
-        key = next(one for one in ATOMS if one in node)
+        key = next(name for name in ATOMS if name in node)
         atom = ATOMS[key](node, lifecycle)
         if atom not in atoms:
             atoms.append(atom)
@@ -40,7 +40,7 @@ def parse(raw: Json, lifecycle: Lifecycle) -> table.Table:
     return table.derive(expression.parse(raw, number), atoms)
 
 
-#: What holds further conditions, and the keys whose values are arguments.
+#: The keys that contain further conditions, and the keys whose values are arguments.
 _PARTS = ("all", "any")
 _ARGUMENTS = ("field", "registered")
 #: The table of a condition doubles with each atom.
@@ -48,15 +48,17 @@ _MOST = 8
 
 
 def references(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with a condition."""
+    """Find unknown arguments and factors in a condition, and conditions with too many atoms."""
     every: Mapping[str, Raw] = raw["operations"]
     request = rule.get("request")
-    makes = next((one for one in every.values() if one.get("makes") == request), None)
+    makes = next(
+        (operation for operation in every.values() if operation.get("makes") == request), None
+    )
     factors = {
         name
-        for one in raw["rules"]
-        if one["kind"] == "factors" and one.get("request") == request
-        for names in one["offered"].values()
+        for rule in raw["rules"]
+        if rule["kind"] == "factors" and rule.get("request") == request
+        for names in rule["offered"].values()
         for name in names
     }
     atoms = list(_atoms(at, value))
@@ -71,10 +73,10 @@ def references(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding
 
 
 def _atoms(at: Pointer, node: Raw) -> Iterator[tuple[Pointer, Raw]]:
-    parts = [(key, n, one) for key in _PARTS for n, one in enumerate(node.get(key, ()))]
+    parts = [(key, n, part) for key in _PARTS for n, part in enumerate(node.get(key, ()))]
     if parts:
-        for key, n, one in parts:
-            yield from _atoms((*at, key, n), one)
+        for key, n, part in parts:
+            yield from _atoms((*at, key, n), part)
     elif "not" in node:
         yield from _atoms((*at, "not"), node["not"])
     else:
@@ -82,5 +84,5 @@ def _atoms(at: Pointer, node: Raw) -> Iterator[tuple[Pointer, Raw]]:
 
 
 def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
-    """Yield the atoms of a condition as a contract has them, whatever joins them."""
+    """Yield the atoms of a condition as the contract has them."""
     yield from (atom for _, atom in _atoms((), cast("Raw", condition)))

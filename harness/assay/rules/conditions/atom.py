@@ -3,7 +3,7 @@
 An atom looks at one *input* of a request: an argument, the factor that it was signed
 with, a registration. The value of the input is understood only by the atoms that look
 at it. Two atoms with the same input are coupled: not every pair of truths is possible.
-A *point* is a value worth trying, with the way to bring it about.
+A *point* is a value worth trying, with the steps that produce it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle
 from assay.rules.rule import BindingRequirement
 from assay.rules.steps import Part
 
-#: What stands at an input.
+#: The value of an input.
 Value: TypeAlias = Hashable
-#: How far apart two values are that have nothing to do with each other.
+#: The distance of two unrelated values.
 FAR = float("inf")
 
 
 @dataclass(slots=True, kw_only=True)
 class Registrations:
-    """Who is known to have registered what, and since when: a fold over registrations."""
+    """The registrations so far: which customer registered which value, and since when."""
 
     first: dict[tuple[str, str, str], datetime] = field(
         default_factory=dict[tuple[str, str, str], datetime]
@@ -35,79 +35,79 @@ class Registrations:
     who: dict[tuple[str, str], set[str]] = field(default_factory=dict[tuple[str, str], set[str]])
 
     def note(self, event: Registered) -> None:
-        """Take a registration in; who registers twice has done so since the first time."""
+        """Process a registration; of several by one customer the earliest counts."""
         key = (event.subject, event.argument, repr(event.value))
         self.first[key] = min(event.since, self.first.get(key, event.since))
         self.who.setdefault(key[1:], set()).add(event.subject)
 
     def since(self, subject: str, argument: str, value: Json) -> datetime | None:
-        """Return since when a subject has known a value, as far as the history tells."""
+        """Return since when a subject has registered a value, as far as the history shows."""
         return self.first.get((subject, argument, repr(value)))
 
-    def others(self, subject: str, argument: str, value: Json) -> bool:
-        """Whether somebody else has registered a value."""
+    def registered_by_another(self, subject: str, argument: str, value: Json) -> bool:
+        """Whether another customer has registered a value."""
         who = self.who.get((argument, repr(value)), set())
         return len(who) > (subject in who)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedRequest:
-    """A request as it stood when it was decided on, and what was registered by then."""
+    """A request at the moment of its decision, with the registrations until then."""
 
     lifecycle: Lifecycle
     request: Instance
-    known: Registrations
+    registrations: Registrations
 
 
-def nothing(_life: Lifecycle, _subject: Subject, _call: Call) -> Part[None]:
+def prepare_nothing(_life: Lifecycle, _subject: Subject, _call: Call) -> Part[None]:
     """Prepare nothing."""
     yield from ()
 
 
-def unasked(call: Call) -> Call:
-    """Ask as usual."""
+def unchanged_call(call: Call) -> Call:
+    """Return the call unchanged."""
     return call
 
 
-def unsigned(how: Authorise) -> Authorise:
-    """Sign as usual."""
+def unchanged_signature(how: Authorise) -> Authorise:
+    """Return the signature unchanged."""
     return how
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A value that is worth trying: its name in ids, its words, and how to bring it about.
+    """A value worth trying: its name in ids, its description, and the steps that produce it.
 
-    `near` tells how far a value that was seen is from it, 0 for the point itself.
-    `prepare` is done before the request is made, which `ask` alters, and `sign` its
-    signature. `segments` are those whose customers can do so, where not all can.
+    `distance` returns how far an observed value is from it, 0 for the point itself.
+    `prepare` yields the steps before the request is made, `ask` changes the request, and
+    `sign` its signature. `segments` lists the customer segments that can do so, if not all.
     """
 
     name: str
-    says: str
+    description: str
     value: Value
-    near: Callable[[Value], float]
-    prepare: Callable[[Lifecycle, Subject, Call], Part[None]] = nothing
-    ask: Callable[[Call], Call] = unasked
-    sign: Callable[[Authorise], Authorise] = unsigned
+    distance: Callable[[Value], float]
+    prepare: Callable[[Lifecycle, Subject, Call], Part[None]] = prepare_nothing
+    ask: Callable[[Call], Call] = unchanged_call
+    sign: Callable[[Authorise], Authorise] = unchanged_signature
     needs: frozenset[Capability] = frozenset()
-    wants: tuple[BindingRequirement, ...] = ()
+    requires: tuple[BindingRequirement, ...] = ()
     segments: tuple[str, ...] = ()
 
     @property
     def prepared(self) -> bool:
-        """Whether anything has to be prepared for it."""
-        return self.prepare is not nothing
+        """Whether it needs preparation."""
+        return self.prepare is not prepare_nothing
 
     @property
     def asked(self) -> bool:
-        """Whether the request itself is another for it."""
-        return self.ask is not unasked
+        """Whether it changes the request itself."""
+        return self.ask is not unchanged_call
 
 
-def words(points: Sequence[Point]) -> str:
-    """Say what stands at some points."""
-    return ", ".join(one.says for one in points)
+def describe_points(points: Sequence[Point]) -> str:
+    """Join the descriptions of points."""
+    return ", ".join(point.description for point in points)
 
 
 class Atom(Protocol):
@@ -115,7 +115,7 @@ class Atom(Protocol):
 
     @property
     def input(self) -> str:
-        """What it looks at; atoms with the same input are coupled."""
+        """The input that it looks at; atoms with the same input are coupled."""
         ...
 
     @property
@@ -124,28 +124,28 @@ class Atom(Protocol):
         ...
 
     @property
-    def stem(self) -> str:
-        """How the ids of its points begin."""
+    def id_prefix(self) -> str:
+        """The prefix of the ids of its points."""
         ...
 
     @property
-    def head(self) -> str:
-        """What it says, in a few words."""
+    def label(self) -> str:
+        """A short description, the heading of its column in a decision table."""
         ...
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """What is worth trying; the first true and the first false point stand for others."""
+        """The values worth trying; the first true and the first false point represent the others."""
         ...
 
     def holds(self, value: Value) -> bool | None:
-        """Whether it is true of a value; None if unknown."""
+        """Whether it is true for a value; None if unknown."""
         ...
 
     def look(self, seen: DecidedRequest) -> Value | None:
-        """Return what stands at its input; None where unknown."""
+        """Return the value of its input; None where unknown."""
         ...
 
 
-#: Reads an atom as a contract writes it, about a request.
+#: Reads an atom of a condition about a request, as written in a contract.
 ReadAtom: TypeAlias = Callable[[Mapping[str, Json], Lifecycle], Atom]

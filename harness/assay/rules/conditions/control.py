@@ -1,4 +1,4 @@
-"""Controls of a decision table's rows, and the row that a request bears on.
+"""Controls of the rows of a decision table, and the row that a request is evidence for.
 
 A control is a request that differs from its row at one input, and must be accepted.
 Beside a row that must be rejected it shows that not everything is rejected; beside one
@@ -23,14 +23,13 @@ from assay.rules.conditions.expression import holds
 from assay.rules.conditions.table import DecisionRow, Input, Table
 from assay.rules.rule import needs
 
-#: What speaks against a control: that no atom is another in it, what it takes, and that
-#: it asks for the same.
+#: The cost of a control: whether no atom differs, what it needs, whether it asks for the same.
 _Cost: TypeAlias = tuple[bool, int, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A control, and how it differs from its row.
+    """A control of a row, and how it differs from the row.
 
     `moved` is the row's own point where they differ. Where what is asked is the same, a
     control that was accepted must not make a repeat of its row, so it is `about` another
@@ -45,22 +44,22 @@ class Control:
 
 
 def controls(table: Table, row: DecisionRow) -> tuple[Control, ...]:
-    """Return all controls of a row, the one that takes the least first.
+    """Return all controls of a row, the cheapest first.
 
     Beside a row that must be rejected one is enough. Beside one that must be accepted the
     same fault may strike several: where an atom is passed over, those that move another.
     """
-    return tuple(one for one, _ in sorted(_candidates(table, row), key=_cost))
+    return tuple(control_ for control_, _ in sorted(_candidates(table, row), key=_cost))
 
 
 def control(table: Table, row: DecisionRow) -> Control | None:
-    """Return the control that takes the least: the first of those, if there are several."""
+    """Return the cheapest control of a row: the first one, if there are several."""
     return next(iter(controls(table, row)), None)
 
 
 def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost]]:
     given = frozenset(need for point in row.points for need in point.needs)
-    spelt = {want for point in row.points for want in point.wants}
+    bound = {want for point in row.points for want in point.requires}
     for place, input_ in enumerate(table.inputs):
         mine = row.points[place]
         for point in input_.points:
@@ -68,37 +67,37 @@ def _candidates(table: Table, row: DecisionRow) -> Iterator[tuple[Control, _Cost
             assignment = table.assignment(points)
             if point is mine or holds(table.expression, assignment) is not False:
                 continue
-            other = mine.prepared or point.prepared
-            two = needs(Capability.TWO_PSU) if other else needs()
-            extra = (two | point.needs) - given
-            more = len(extra) + len(set(point.wants) - spelt)
+            prepared = mine.prepared or point.prepared
+            capabilities = needs(Capability.TWO_PSU) if prepared else needs()
+            extra = (capabilities | point.needs) - given
+            cost = len(extra) + len(set(point.requires) - bound)
             same = not (mine.asked or point.asked)
             yield (
                 Control(
                     points=points,
                     moved=mine,
                     needs=extra,
-                    about_another=same and not other,
-                    for_another=other,
+                    about_another=same and not prepared,
+                    for_another=prepared,
                 ),
-                (assignment == row.assignment, more, same),
+                (assignment == row.assignment, cost, same),
             )
 
 
 def _cost(candidate: tuple[Control, _Cost]) -> tuple[bool, _Cost]:
-    one, cost = candidate
-    return one.for_another, cost
+    control_, cost = candidate
+    return control_.for_another, cost
 
 
-#: What stands at each input, in their order; None where unknown.
+#: The value of each input, in order; None where unknown.
 Values = tuple[Value | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bearing:
-    """What a request says: how the condition comes out, and the rows that it is about.
+class RowMatch:
+    """The result of the condition for a request, and the rows that the request can be matched to.
 
-    One row where the result is known; where it is not, all that it may be about.
+    One row where the result is known, otherwise all possible rows.
     """
 
     result: bool | None
@@ -107,17 +106,17 @@ class Bearing:
 
 
 def look(table: Table, seen: DecidedRequest) -> Values:
-    """Return what stands at each input of a request."""
-    return tuple(table.atoms[one.atoms[0]].look(seen) for one in table.inputs)
+    """Return the value of each input of a request."""
+    return tuple(table.atoms[input_.atoms[0]].look(seen) for input_ in table.inputs)
 
 
-def bearing(table: Table, values: Values) -> Bearing:
-    """Return what a request with these values is about."""
+def match(table: Table, values: Values) -> RowMatch:
+    """Match a request with these values to rows."""
     truths = _truths(table, values)
     result = holds(table.expression, [truths[n] for n in range(len(table.atoms))])
     stands = [
-        None if value is None else _point(one, value, truths)
-        for one, value in zip(table.inputs, values, strict=True)
+        None if value is None else _point(input_, value, truths)
+        for input_, value in zip(table.inputs, values, strict=True)
     ]
     fits = [
         row
@@ -126,33 +125,33 @@ def bearing(table: Table, values: Values) -> Bearing:
     ]
     if result is None:
         maybe = tuple(row for row in fits if _same(row, stands))
-        return Bearing(result=None, rows=maybe, exact=False)
+        return RowMatch(result=None, rows=maybe, exact=False)
     fits = [row for row in fits if row.result is result]
     best = max(fits, key=lambda row: _shared(row, stands), default=None)
     exact = best is not None and all(
-        point is not None and point is mine and point.near(value) == 0
+        point is not None and point is mine and point.distance(value) == 0
         for point, mine, value in zip(stands, best.points, values, strict=True)
     )
-    return Bearing(result=result, rows=(best,) if best else (), exact=exact)
+    return RowMatch(result=result, rows=(best,) if best else (), exact=exact)
 
 
 def _truths(table: Table, values: Values) -> Mapping[int, bool | None]:
     return {
         n: None if value is None else table.atoms[n].holds(value)
-        for one, value in zip(table.inputs, values, strict=True)
-        for n in one.atoms
+        for input_, value in zip(table.inputs, values, strict=True)
+        for n in input_.atoms
     }
 
 
 def _point(input_: Input, value: Value, truths: Mapping[int, bool | None]) -> Point | None:
-    """Return the point that stands for a value: of those with its truths, the nearest."""
+    """Return the point that represents a value: the nearest one with the same truths."""
     here = [truths[n] for n in input_.atoms]
     alike = [
         point
         for point, slice_ in zip(input_.points, input_.slices, strict=True)
         if all(truth in (None, mine) for truth, mine in zip(here, slice_, strict=True))
     ]
-    return min(alike, key=lambda point: point.near(value), default=None)
+    return min(alike, key=lambda point: point.distance(value), default=None)
 
 
 def _shared(row: DecisionRow, stands: Sequence[Point | None]) -> int:

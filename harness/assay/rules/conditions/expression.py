@@ -22,21 +22,21 @@ class AtomRef:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The contrary of a condition."""
+    """The negation of a condition."""
 
     part: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """That every one of several conditions holds."""
+    """The conjunction of several conditions."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """That at least one of several conditions holds."""
+    """The disjunction of several conditions."""
 
     parts: tuple[Expression, ...]
 
@@ -45,7 +45,7 @@ Expression: TypeAlias = AtomRef | Not | All | Any
 
 
 def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
-    """Read a condition as it stands in a contract; `number` knows or counts its atoms."""
+    """Parse a condition of a contract; `number` returns the number of an atom."""
     node = cast("Mapping[str, Json]", raw)
     if "all" in node:
         return All(_parts(node["all"], number))
@@ -57,7 +57,7 @@ def parse(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> Expression:
 
 
 def _parts(raw: Json, number: Callable[[Mapping[str, Json]], int]) -> tuple[Expression, ...]:
-    return tuple(parse(one, number) for one in cast("Sequence[Json]", raw))
+    return tuple(parse(part, number) for part in cast("Sequence[Json]", raw))
 
 
 def holds(expression: Expression, truths: Sequence[bool | None]) -> bool | None:
@@ -79,28 +79,28 @@ def holds(expression: Expression, truths: Sequence[bool | None]) -> bool | None:
 def _decided(
     parts: Sequence[Expression], truths: Sequence[bool | None], *, by: bool
 ) -> bool | None:
-    """One part that is `by` decides the whole; else all must be known to be the contrary."""
-    found = {holds(one, truths) for one in parts}
-    if by in found:
+    """Return `by` if one part is `by`; otherwise every part must be known to be the opposite."""
+    holding = {holds(part, truths) for part in parts}
+    if by in holding:
         return by
-    return None if None in found else not by
+    return None if None in holding else not by
 
 
-def tell(expression: Expression, words: Sequence[str]) -> str:
-    """Write a condition down, given the words of each atom."""
+def describe(expression: Expression, labels: Sequence[str]) -> str:
+    """Describe a condition, given the label of each atom."""
     match expression:
         case AtomRef(atom):
-            return words[atom]
+            return labels[atom]
         case Not(part):
-            return f"not {_inner(part, words)}"
+            return f"not {_inner(part, labels)}"
         case All(parts):
-            return " and ".join(_inner(one, words) for one in parts)
+            return " and ".join(_inner(part, labels) for part in parts)
         case Any(parts):
-            return " or ".join(_inner(one, words) for one in parts)
+            return " or ".join(_inner(part, labels) for part in parts)
         case _:
             assert_never(expression)
 
 
-def _inner(part: Expression, words: Sequence[str]) -> str:
-    text = tell(part, words)
+def _inner(part: Expression, labels: Sequence[str]) -> str:
+    text = describe(part, labels)
     return f"({text})" if isinstance(part, All | Any) else text

@@ -23,27 +23,27 @@ CHOICE = "factor"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """One such atom."""
+    """An atom that holds where the request was signed with one factor."""
 
     factor: str
     lifecycle: Lifecycle = field(compare=False, repr=False)
 
     @property
     def input(self) -> str:
-        """The signature; there is one."""
+        """The signature of the request."""
         return "factor"
 
     @property
     def argument(self) -> None:
-        """It is about no argument."""
+        """None: it is not about an argument."""
 
     @property
-    def stem(self) -> str:
+    def id_prefix(self) -> str:
         """The same for all factors."""
         return "factor"
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says."""
         return f"signed with {self.factor}"
 
@@ -51,23 +51,23 @@ class Factor:
     def points(self) -> tuple[Point, ...]:
         """Each other factor, and this one; where no other is known, any that is offered."""
         offered = _offered(self.lifecycle)
-        others: list[str | None] = [one for one in offered if one != self.factor]
+        others: list[str | None] = [factor for factor in offered if factor != self.factor]
         every = (*(others or [None]), self.factor)
-        return tuple(_point(one, offered.get(one or "", ())) for one in every)
+        return tuple(_point(factor, offered.get(factor or "", ())) for factor in every)
 
     def holds(self, value: Value) -> bool | None:
         """Whether it is this factor."""
         return value == self.factor
 
     def look(self, seen: DecidedRequest) -> Value | None:
-        """Return the factor that the customer used."""
-        one = request_queries.signature(seen.request)
-        if one is None or one.step.code is not Code.RIGHT:
+        """Return the factor with which the customer signed."""
+        signature = request_queries.signature(seen.request)
+        if signature is None or signature.step.code is not Code.RIGHT:
             return None
-        if one.screens and CHOICE not in one.screens:
+        if signature.screens and CHOICE not in signature.screens:
             return None
-        only = one.offered[0] if one.offered and len(one.offered) == 1 else None
-        return one.step.factor or only
+        only = signature.offered[0] if signature.offered and len(signature.offered) == 1 else None
+        return signature.step.factor or only
 
 
 def _offered(lifecycle: Lifecycle) -> Mapping[str, tuple[str, ...]]:
@@ -86,9 +86,9 @@ def _point(factor: str | None, segments: tuple[str, ...]) -> Point:
 
     return Point(
         name=factor or "other",
-        says=f"it is signed with {factor or 'any factor'}",
+        description=f"it is signed with {factor or 'any factor'}",
         value=factor,
-        near=near,
+        distance=near,
         sign=_with(factor),
         segments=segments,
     )

@@ -26,26 +26,26 @@ from assay.rules.rule import BindingRequirement
 class Given:
     """A value, as text; None for the one in the target file.
 
-    `other` says that it is the other one that the profile has.
+    `other` says that it is the second value in the target file.
     """
 
     text: str | None = None
     other: bool = False
 
 
-def look(seen: DecidedRequest, argument: str) -> Given | None:
-    """Return what was sent in an argument; what is not there says nothing."""
+def value_of(seen: DecidedRequest, argument: str) -> Given | None:
+    """Return the value sent in an argument; None where it was not sent."""
     value = seen.request.arguments.get(argument)
     if value is None:
         return None
     return Given(text=str(value), other=argument in seen.request.made.call.varied)
 
 
-#: What any number stands for: one is as good as another, but for what a rule says of it.
+#: Stands for any number: numbers are interchangeable, except where a rule compares them.
 A_NUMBER = "a number"
 
 
-def named(atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
+def named_values(atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
     """Yield the arguments that atoms look at, with the values that they name there."""
     for atom in atoms:
         for point in atom.points:
@@ -53,10 +53,10 @@ def named(atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
                 yield atom.argument, _kind(point.value.text)
 
 
-def sent(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]]:
-    """Return what stands in the arguments that atoms look at, but for what is vouched for.
+def sent_values(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]]:
+    """Return the values of the arguments that atoms look at.
 
-    The profile vouches for its other value.
+    The second value of the target file is left out: the file says that it is valid.
     """
     call = request.made.call
     looked = {atom.argument for atom in atoms} - {None, *call.varied}
@@ -69,23 +69,23 @@ def _kind(value: Json) -> str:
     return A_NUMBER if spelt is not None and not isinstance(value, bool) else repr(value)
 
 
-def give(argument: str, value: Json) -> Callable[[Call], Call]:
-    """Return how a call gets this value."""
+def with_value(argument: str, value: Json) -> Callable[[Call], Call]:
+    """Return a function that gives a call this value."""
     return lambda call: replace(call, arguments={**call.arguments, argument: value})
 
 
-def vary(argument: str) -> Callable[[Call], Call]:
+def with_other_value(argument: str) -> Callable[[Call], Call]:
     """Return a function that gives a call the target file's other value."""
     return lambda call: replace(call, varied=(*call.varied, argument))
 
 
-def want(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingRequirement, ...]:
+def require(lifecycle: Lifecycle, feature: str, argument: str) -> tuple[BindingRequirement, ...]:
     """Require the target file to bind an argument, or another value of it."""
     return (BindingRequirement(operation=lifecycle.create.id, feature=feature, name=argument),)
 
 
 def number(text: str | None) -> Decimal | None:
-    """Read a number; None if it is none."""
+    """Parse a number; None if the text is not a number."""
     try:
         value = Decimal(text) if text is not None else None
     except InvalidOperation:
@@ -106,13 +106,13 @@ class FieldAtom:
         return f"field {self.argument}"
 
     @property
-    def stem(self) -> str:
+    def id_prefix(self) -> str:
         """The argument's name."""
         return self.argument
 
     def look(self, seen: DecidedRequest) -> Value | None:
         """Return what was sent in the argument."""
-        return look(seen, self.argument)
+        return value_of(seen, self.argument)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class FieldIs(FieldAtom):
     value: str
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says."""
         return f"{self.argument} is {self.value}"
 
@@ -133,25 +133,25 @@ class FieldIs(FieldAtom):
         return (
             Point(
                 name=value,
-                says=f"{name} is {value}",
+                description=f"{name} is {value}",
                 value=Given(text=value),
-                near=lambda seen: 0 if isinstance(seen, Given) and seen.text == value else FAR,
-                ask=give(name, value),
-                wants=want(self.lifecycle, "argument", name),
+                distance=lambda seen: 0 if isinstance(seen, Given) and seen.text == value else FAR,
+                ask=with_value(name, value),
+                requires=require(self.lifecycle, "argument", name),
             ),
             Point(
                 name=f"not-{value}",
-                says=f"{name} is as usual",
+                description=f"{name} is as usual",
                 value=Given(),
-                near=lambda seen: 1 if isinstance(seen, Given) and seen.other else 0,
+                distance=lambda seen: 1 if isinstance(seen, Given) and seen.other else 0,
             ),
             Point(
                 name=f"not-{value}-other",
-                says=f"{name} is neither {value} nor as usual",
+                description=f"{name} is neither {value} nor as usual",
                 value=Given(other=True),
-                near=lambda seen: 0 if isinstance(seen, Given) and seen.other else 1,
-                ask=vary(name),
-                wants=want(self.lifecycle, "other", name),
+                distance=lambda seen: 0 if isinstance(seen, Given) and seen.other else 1,
+                ask=with_other_value(name),
+                requires=require(self.lifecycle, "other", name),
             ),
         )
 
@@ -175,7 +175,7 @@ class FieldAbove(FieldAtom):
     limit: str
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says."""
         return f"{self.argument} above {self.limit}"
 
@@ -193,22 +193,22 @@ class FieldAbove(FieldAtom):
         text = f"{value:f}"
 
         def near(seen: Value) -> float:
-            found = number(seen.text) if isinstance(seen, Given) else None
-            return FAR if found is None else float(abs(found - value))
+            sent = number(seen.text) if isinstance(seen, Given) else None
+            return FAR if sent is None else float(abs(sent - value))
 
         return Point(
             name=f"{word}-{self.limit}",
-            says=f"{self.argument} is {text}",
+            description=f"{self.argument} is {text}",
             value=Given(text=text),
-            near=near,
-            ask=give(self.argument, value),
-            wants=want(self.lifecycle, "argument", self.argument),
+            distance=near,
+            ask=with_value(self.argument, value),
+            requires=require(self.lifecycle, "argument", self.argument),
         )
 
     def holds(self, value: Value) -> bool | None:
         """Whether a value is greater; unknown for anything but a number."""
-        found = number(value.text) if isinstance(value, Given) else None
-        return None if found is None else found > Decimal(self.limit)
+        sent = number(value.text) if isinstance(value, Given) else None
+        return None if sent is None else sent > Decimal(self.limit)
 
 
 def read_above(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldAbove:

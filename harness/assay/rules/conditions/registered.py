@@ -22,7 +22,7 @@ from assay.rules.rule import needs
 from assay.rules.steps import Part
 
 SECOND, LONG = timedelta(seconds=1), timedelta(days=30)
-#: How far from the limit a registration still shows where the limit is.
+#: The greatest distance from the limit at which a registration still tests the limit.
 CLOSE = timedelta(minutes=1)
 #: Older than any registration.
 EVER = timedelta(days=1_000_000)
@@ -42,7 +42,7 @@ class Age:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsRegistered:
-    """One such atom."""
+    """An atom that holds where the registration is older than the limit."""
 
     argument: str
     hours: int
@@ -54,18 +54,18 @@ class IsRegistered:
         return f"registration of {self.argument}"
 
     @property
-    def stem(self) -> str:
+    def id_prefix(self) -> str:
         """The argument's name."""
         return self.argument
 
     @property
-    def head(self) -> str:
+    def label(self) -> str:
         """What it says."""
         return f"{self.argument} registered > {self.hours} h"
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Never, or by another only; about the limit; and long before."""
+        """Never; by another customer only; around the limit; and long before."""
         limit, name, hours = timedelta(hours=self.hours), self.argument, f"{self.hours}h"
         tried = (
             (f"just-under-{hours}", limit - SECOND, limit - CLOSE, limit - SECOND),
@@ -76,28 +76,28 @@ class IsRegistered:
         return (
             Point(
                 name="unregistered",
-                says=f"{name} was never registered",
+                description=f"{name} was never registered",
                 value=Age(),
-                near=lambda seen: _none(seen, another=False),
+                distance=lambda seen: _none(seen, another=False),
             ),
             Point(
                 name="by-another",
-                says=f"{name} was registered by another customer only",
+                description=f"{name} was registered by another customer only",
                 value=Age(another=True),
-                near=lambda seen: _none(seen, another=True),
+                distance=lambda seen: _none(seen, another=True),
                 prepare=_by_another(name, limit + LONG),
                 needs=needs(Capability.REGISTRATIONS, Capability.TWO_PSU),
-                wants=fields.want(self.lifecycle, "argument", name),
+                requires=fields.require(self.lifecycle, "argument", name),
             ),
             *(
                 Point(
                     name=word,
-                    says=f"{name} was registered {_told(age)} before",
+                    description=f"{name} was registered {_told(age)} before",
                     value=Age(least=age, most=age),
-                    near=_between(first, last),
+                    distance=_between(first, last),
                     prepare=_by_customer(name, age),
                     needs=needs(Capability.REGISTRATIONS),
-                    wants=fields.want(self.lifecycle, "argument", name),
+                    requires=fields.require(self.lifecycle, "argument", name),
                 )
                 for word, age, first, last in tried
             ),
@@ -110,22 +110,22 @@ class IsRegistered:
         if value.least is None or value.most is None:
             return False
         limit = timedelta(hours=self.hours)
-        found = {value.least > limit, value.most > limit}
-        return found.pop() if len(found) == 1 else None
+        answers = {value.least > limit, value.most > limit}
+        return answers.pop() if len(answers) == 1 else None
 
     def look(self, seen: DecidedRequest) -> Value | None:
-        """Return how old the registration was when the request was decided on."""
+        """Return the age of the registration at the decision on the request."""
         request, subject = seen.request, seen.request.subject
         value = request.arguments.get(self.argument)
         if subject is None or value is None:
             return None
-        another = seen.known.others(subject.name, self.argument, value)
-        since = seen.known.since(subject.name, self.argument, value)
+        another = seen.registrations.registered_by_another(subject.name, self.argument, value)
+        since = seen.registrations.since(subject.name, self.argument, value)
         if since is None:
             return Age(another=another) if subject.fresh else None
         signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
-        open_ended = seen.lifecycle.due(request.mode) or not subject.fresh
+        open_ended = seen.lifecycle.deferred(request.mode) or not subject.fresh
         return Age(
             least=min(moments) - since,
             most=EVER if open_ended else max(moments) - since,
@@ -170,8 +170,8 @@ def _by_another(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, 
     register = _by_customer(argument, age)
 
     def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[None]:
-        other = yield from request_steps.customer(lifecycle, f"{subject.name}-other")
-        yield from register(lifecycle, other, call)
+        another = yield from request_steps.customer(lifecycle, f"{subject.name}-other")
+        yield from register(lifecycle, another, call)
 
     return prepare
 

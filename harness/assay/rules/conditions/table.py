@@ -1,25 +1,27 @@
 """The decision table of a condition: the requests that show that each atom decides.
 
-It is derived: for each atom a pair of rows that differ in it alone and in the result,
-and then every other point of the atom in such a row (at a threshold: just below it, at
-it and just above it). A row for several atoms is included once. What cannot be shown is
-listed with the reason. `text` renders the table with one column for each atom.
+It is derived by unique-cause MC/DC. An *assignment* is one way for all atoms to be true or
+false. Two assignments that differ in one atom alone, and in the result of the condition, are
+a *pair* that shows this atom. One pair is chosen for every atom, such that all of them
+together need few assignments: N atoms need N + 1 at best, and 2 N at most. Every other point
+of the atom is tried in such a row, too (at a threshold: just below it, at it and just above
+it). A row for several atoms is included once. What cannot be shown is listed with the reason.
+`render` writes the table as text with one column for each atom. Pure and deterministic.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from assay.rules.conditions import pairs
 from assay.rules.conditions.atom import Atom, Point, Value
-from assay.rules.conditions.expression import Expression, holds, tell
-from assay.rules.conditions.pairs import Assignment, Pair
+from assay.rules.conditions.expression import Expression, describe, holds
 
-#: What an id does not have, and how long one is.
+#: The characters that an id must not have, and its greatest length.
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST = 60
 #: The truths, at a point, of the atoms that look at the point's input.
@@ -28,7 +30,7 @@ Slice: TypeAlias = tuple[bool, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What some atoms look at together, and the points of all of them."""
+    """One input, with the atoms that look at it and the points of all of them."""
 
     name: str
     atoms: tuple[int, ...]
@@ -40,19 +42,19 @@ class Input:
         return self.slices[self.points.index(point)]
 
     def of(self, assignment: Assignment) -> Slice:
-        """Return the truths of this input's atoms in an assignment."""
+        """Return the truths of the atoms of this input in an assignment."""
         return tuple(assignment[atom] for atom in self.atoms)
 
     def place(self, value: Value) -> int | None:
         """Return the place of the point that has a value, if there is one."""
-        return next((n for n, one in enumerate(self.points) if one.value == value), None)
+        return next((n for n, point in enumerate(self.points) if point.value == value), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """One request to make: a point for each input, the truths, and what has to come of it.
+    """One request to make: a point for each input, the truths of the atoms, and the result.
 
-    `decides` are the atoms that it is there for.
+    `decides` lists the atoms whose effect the row shows.
     """
 
     id: str
@@ -64,7 +66,7 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """All rows of a condition, and what no row can show: an id for each, with the reason."""
+    """All rows of a condition; `hidden` has an id and a reason for all that no row can show."""
 
     expression: Expression
     atoms: tuple[Atom, ...]
@@ -74,26 +76,26 @@ class Table:
 
     def row(self, id_: str) -> DecisionRow:
         """Return a row by its id."""
-        return next(one for one in self.rows if one.id == id_)
+        return next(row for row in self.rows if row.id == id_)
 
     def assignment(self, points: Sequence[Point]) -> Assignment:
-        """Return the truth of every atom where these points stand."""
-        found = {
+        """Return the truth of every atom at these points."""
+        truths = {
             atom: truth
             for input_, point in zip(self.inputs, points, strict=True)
             for atom, truth in zip(input_.atoms, input_.at(point), strict=True)
         }
-        return tuple(found[atom] for atom in range(len(self.atoms)))
+        return tuple(truths[atom] for atom in range(len(self.atoms)))
 
 
 def inputs(atoms: Sequence[Atom]) -> tuple[Input, ...]:
-    """Gather what the atoms look at; points of one input that are the same are one."""
-    names = list(dict.fromkeys(one.input for one in atoms))
+    """Return the inputs of the atoms; equal points of one input are merged."""
+    names = list(dict.fromkeys(atom.input for atom in atoms))
     return tuple(_input(name, atoms) for name in names)
 
 
 def _input(name: str, atoms: Sequence[Atom]) -> Input:
-    here = tuple(n for n, one in enumerate(atoms) if one.input == name)
+    here = tuple(n for n, atom in enumerate(atoms) if atom.input == name)
     merged: dict[Value, Point] = {}
     for point in (point for n in here for point in atoms[n].points):
         merged.setdefault(point.value, point)
@@ -101,7 +103,7 @@ def _input(name: str, atoms: Sequence[Atom]) -> Input:
     slices: list[Slice] = []
     for point in merged.values():
         truths = [atoms[n].holds(point.value) for n in here]
-        known = tuple(one for one in truths if one is not None)
+        known = tuple(truth for truth in truths if truth is not None)
         if len(known) == len(here):
             points.append(point)
             slices.append(known)
@@ -113,9 +115,9 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
     about = inputs(atoms)
     bare = Table(expression=expression, atoms=tuple(atoms), inputs=about, rows=())
     results = {assignment: bool(holds(expression, assignment)) for assignment in _assignments(bare)}
-    showing = pairs.showing(results)
-    sheet = _Sheet(table=bare, results=results)
-    for atom, pair in enumerate(pairs.chosen(showing)):
+    showing = pairs_by_atom(results)
+    sheet = _TableBuilder(table=bare, results=results)
+    for atom, pair in enumerate(choose_pairs(showing)):
         sheet.add(atom, pair, showing[atom])
     return Table(
         expression=expression,
@@ -127,23 +129,23 @@ def derive(expression: Expression, atoms: Sequence[Atom]) -> Table:
 
 
 def _assignments(table: Table) -> Iterator[Assignment]:
-    """Yield the assignments that there can be, in the order of the points."""
-    for choice in product(*(dict.fromkeys(one.slices) for one in table.inputs)):
-        found = {
+    """Yield the possible assignments, in the order of the points."""
+    for choice in product(*(dict.fromkeys(input_.slices) for input_ in table.inputs)):
+        truths = {
             atom: truth
             for input_, slice_ in zip(table.inputs, choice, strict=True)
             for atom, truth in zip(input_.atoms, slice_, strict=True)
         }
-        yield tuple(found[atom] for atom in range(len(table.atoms)))
+        yield tuple(truths[atom] for atom in range(len(table.atoms)))
 
 
 @dataclass(slots=True, kw_only=True)
-class _Sheet:
-    """The table while it is being written: rows by their points' places, with their names."""
+class _TableBuilder:
+    """A table being derived: rows by the places of their points, with their atoms and names."""
 
     table: Table
     results: Mapping[Assignment, bool]
-    found: dict[tuple[int, ...], list[tuple[int, str]]] = field(
+    places: dict[tuple[int, ...], list[tuple[int, str]]] = field(
         default_factory=dict[tuple[int, ...], list[tuple[int, str]]]
     )
     hidden: dict[str, str] = field(default_factory=dict[str, str])
@@ -154,50 +156,55 @@ class _Sheet:
         if pair is None:
             self._hide(number, "hidden", "it never decides alone, whatever the other atoms are")
             return
-        input_ = next(one for one in self.table.inputs if number in one.atoms)
-        assignments, left = [assignment for one in (pair, *every) for assignment in one], list(pair)
+        input_ = next(input_ for input_ in self.table.inputs if number in input_.atoms)
+        assignments, left = (
+            [assignment for candidate in (pair, *every) for assignment in candidate],
+            list(pair),
+        )
         for point in atom.points:
             place = input_.place(point.value)
             if place is None:
                 self._hide(number, point.name, "other atoms with the same input are unknown there")
                 continue
             slice_ = input_.slices[place]
-            assignment = next((one for one in assignments if input_.of(one) == slice_), None)
+            assignment = next(
+                (candidate for candidate in assignments if input_.of(candidate) == slice_), None
+            )
             if assignment is None:
                 self._hide(number, point.name, "it does not decide alone there")
                 continue
             self._put(number, assignment, input_, place, point.name)
-            left = [one for one in left if one != assignment]
+            left = [candidate for candidate in left if candidate != assignment]
         for assignment in left:
             place = input_.slices.index(input_.of(assignment))
             self._put(number, assignment, input_, place, input_.points[place].name)
 
     def _hide(self, number: int, name: str, why: str) -> None:
         atom = self.table.atoms[number]
-        self.hidden[self._id(number, name, self.hidden)] = f"{atom.head}: {why}"
+        self.hidden[self._id(number, name, self.hidden)] = f"{atom.label}: {why}"
 
     def _put(
         self, number: int, assignment: Assignment, input_: Input, place: int, name: str
     ) -> None:
         places = tuple(
-            place if one is input_ else one.slices.index(one.of(assignment))
-            for one in self.table.inputs
+            place if each is input_ else each.slices.index(each.of(assignment))
+            for each in self.table.inputs
         )
-        self.found.setdefault(places, []).append((number, name))
+        self.places.setdefault(places, []).append((number, name))
 
     def _id(self, number: int, name: str, taken: Collection[str]) -> str:
-        id_ = _UNFIT.sub("-", f"{self.table.atoms[number].stem}-{name}")[:LONGEST]
+        id_ = _UNFIT.sub("-", f"{self.table.atoms[number].id_prefix}-{name}")[:LONGEST]
         tried = (id_, *(f"{id_}-{n}" for n in range(2, len(taken) + 3)))
-        return next(one for one in tried if one not in taken)
+        return next(id_ for id_ in tried if id_ not in taken)
 
     def rows(self) -> Iterator[DecisionRow]:
-        """Yield the rows, each named after what it came up for first."""
+        """Yield the rows, each named after the atom and point that first required it."""
         taken = set(self.hidden)
-        for places, why in self.found.items():
+        for places, why in self.places.items():
             id_ = self._id(*why[0], taken)
             taken.add(id_)
             every = zip(self.table.inputs, places, strict=True)
-            points = tuple(one.points[place] for one, place in every)
+            points = tuple(input_.points[place] for input_, place in every)
             assignment = self.table.assignment(points)
             yield DecisionRow(
                 id=id_,
@@ -208,22 +215,22 @@ class _Sheet:
             )
 
 
-#: Marks the atoms that a row is there for.
+#: Marks the atoms whose effect a row shows.
 DECIDES = " *"
 
 
-def text(table: Table, result: str, otherwise: str) -> str:
-    """Write the table down; `result` is what the condition leads to."""
+def render(table: Table, result: str, otherwise: str) -> str:
+    """Render the table as text; `result` is the outcome where the condition holds."""
     return "\n".join(_lines(table, result, otherwise))
 
 
 def _lines(table: Table, result: str, otherwise: str) -> Iterator[str]:
-    heads = [one.head for one in table.atoms]
-    yield f"{result} if {tell(table.expression, heads)}"
+    heads = [atom.label for atom in table.atoms]
+    yield f"{result} if {describe(table.expression, heads)}"
     yield ""
-    words = {True: result, False: otherwise}
+    results = {True: result, False: otherwise}
     cells = [[*heads, "result", "facet"]]
-    cells += [[*_cells(table, row), words[row.result], row.id] for row in table.rows]
+    cells += [[*_cells(table, row), results[row.result], row.id] for row in table.rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield _line(line, widths)
@@ -240,6 +247,67 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _cells(table: Table, row: DecisionRow) -> Iterator[str]:
     for n, truth in enumerate(row.assignment):
-        at = next(place for place, one in enumerate(table.inputs) if n in one.atoms)
+        at = next(place for place, input_ in enumerate(table.inputs) if n in input_.atoms)
         mark = DECIDES if n in row.decides else ""
         yield f"{'yes' if truth else 'no'}: {row.points[at].name}{mark}"
+
+
+# -- pairs ---------------------------------------------------------------------------
+#: The truth of every atom.
+Assignment: TypeAlias = tuple[bool, ...]
+#: Two assignments that differ in one atom, which is false in the first and true in the second.
+Pair: TypeAlias = tuple[Assignment, Assignment]
+
+#: The number of starting points tried in the search for few assignments.
+BEGINNINGS = 16
+
+
+def pairs_by_atom(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...], ...]:
+    """Return for each atom all pairs of possible assignments that show it."""
+    atoms = range(len(next(iter(results), ())))
+    return tuple(
+        tuple(
+            (low, high)
+            for low in results
+            if not low[atom]
+            and (high := (*low[:atom], True, *low[atom + 1 :])) in results
+            and results[low] is not results[high]
+        )
+        for atom in atoms
+    )
+
+
+def choose_pairs(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
+    """Choose one pair for each atom that can be shown, with few assignments in all."""
+    shared = Counter(assignment for pairs in showing_ for pair in pairs for assignment in pair)
+    every = [
+        _greedy(showing_, assignment, shared) for assignment, _ in shared.most_common(BEGINNINGS)
+    ]
+    return min(every, key=_size, default=(None,) * len(showing_))
+
+
+def _size(pairs: Sequence[Pair | None]) -> int:
+    return len({assignment for pair in pairs if pair for assignment in pair})
+
+
+def _greedy(
+    showing_: Sequence[Sequence[Pair]], begin: Assignment, shared: Mapping[Assignment, int]
+) -> tuple[Pair | None, ...]:
+    """From an assignment on, repeatedly take the pair that needs the fewest new ones."""
+    have, out = {begin}, dict[int, Pair]()
+    left = [atom for atom, pairs in enumerate(showing_) if pairs]
+
+    def cost(choice: tuple[int, Pair]) -> tuple[int, int]:
+        pair = choice[1]
+        return sum(assignment not in have for assignment in pair), -sum(
+            shared[assignment] for assignment in pair
+        )
+
+    while left:
+        atom, pair = min(
+            ((left_atom, pair) for left_atom in left for pair in showing_[left_atom]), key=cost
+        )
+        out[atom] = pair
+        have.update(pair)
+        left.remove(atom)
+    return tuple(out.get(atom) for atom in range(len(showing_)))

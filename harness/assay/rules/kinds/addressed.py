@@ -35,11 +35,12 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
-from assay.rules.lifecycle.request_queries import like, said_no, stray
+from assay.rules.lifecycle.request_queries import same_format, similar_key, was_refused
 from assay.rules.lifecycle.tracker import Tracker
-from assay.rules.queries import DISAGREES, doubt, must_be_refused, ordinary
+from assay.rules.queries import ordinary
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -50,7 +51,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: What another provider is called in this script.
@@ -114,14 +114,14 @@ class Addressed(Kind):
         operation = tried.operation
         psu = yield from request_steps.customer(self.lifecycle)
         make = request_steps.request(
-            self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable
+            self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable_mode
         )
         made = yield from steps.send(make)
         call = _about(self, operation, made)
         if call is None:
             return
         if not tried.foreign:
-            key = stray(request_steps.key_of(made) or "")
+            key = similar_key(request_steps.key_of(made) or "")
             arguments = {**call.arguments, operation.about or "": key}
             words = "about a request that there never was"
             if arguments != call.arguments:
@@ -131,7 +131,7 @@ class Addressed(Kind):
         theirs = yield from steps.send(replace(make, by=OTHER))
         yield from steps.send(replace(call, by=OTHER, variation="by another TPP"))
         yield from steps.send(call)
-        yield from request_steps.maybe(_about(self, operation, theirs))
+        yield from request_steps.send_if_any(_about(self, operation, theirs))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a key that is not the caller's own."""
@@ -178,7 +178,7 @@ class Addressed(Kind):
 
 
 def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
-    changed = p.lifecycle.changed if operation.changes else ()
+    changed = p.lifecycle.changeable_arguments if operation.changes else ()
     return (
         BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
         *(
@@ -189,8 +189,12 @@ def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]
 
 
 def _about(p: Addressed, operation: Operation, made: Exchange) -> Call | None:
-    call = request_steps.about(operation, made)
-    return replace(call, varied=p.lifecycle.changed) if call and operation.changes else call
+    call = request_steps.call_about(operation, made)
+    return (
+        replace(call, varied=p.lifecycle.changeable_arguments)
+        if call and operation.changes
+        else call
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +246,7 @@ class _Desk:
     def _made(self, request: tracker.Instance) -> None:
         if request.key is not None:
             self.makers.setdefault(request.key, set()).add(request.made.call.by)
-            self.strays.setdefault(stray(request.key), request.key)
+            self.strays.setdefault(similar_key(request.key), request.key)
 
     def _moves(self, event: Event) -> bool:
         """Whether an event may change what becomes of later calls about its request."""
@@ -308,15 +312,17 @@ def _judge_by_tpp(
     exchange: Exchange, key: str, makers: Mapping[str, set[str]]
 ) -> Iterator[Evidence]:
     if exchange.call.by in makers.get(key, ()):
-        yield say(TPP_FACET, KEPT, exchange, OWED, "it was given in this history")
+        yield tpp_evidence(TPP_FACET, AGREES, exchange, OWED, "it was given in this history")
         return
-    refused = said_no(exchange)
-    judged: Agreement = OPEN
+    refused = was_refused(exchange)
+    judged: Agreement = UNCLEAR
     why = "no answer of this history gave it"
     if key in makers:
-        judged, why = BROKEN, "it was given to another TPP"
-    elif refused and makers and not any(like(key, one) for one in makers):
-        judged, why = BROKEN, f"{why}, and it looks like none that was given"
+        judged, why = DISAGREES, "it was given to another TPP"
+    elif refused and makers and not any(same_format(key, one) for one in makers):
+        judged, why = DISAGREES, f"{why}, and it looks like none that was given"
     elif exchange.accepted:
-        judged, why = KEPT, "the bank knows it as this TPP's"
-    yield say(TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is OPEN else why)
+        judged, why = AGREES, "the bank knows it as this TPP's"
+    yield tpp_evidence(
+        TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is UNCLEAR else why
+    )

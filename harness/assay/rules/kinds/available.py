@@ -15,22 +15,18 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
-from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.validity import Past, valid
-from assay.rules.queries import (
+from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNAUTHENTICATED,
     UNCLEAR,
-    bare,
-    describe,
-    failed,
+    describe_answer,
     must_be_refused,
-    ordinary,
-    question,
 )
+from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle.validity import PastRequests, is_valid
+from assay.rules.queries import Consents, bare, consented_keys, ordinary, question, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
-from assay.rules.state.consents import Consents, transmitted
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -128,7 +124,7 @@ class Available(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Call plainly; then by every name; or bent in every way between two plain calls."""
         if self.operation.request:
-            _, plain_call = yield from request_steps.ready(self.contract, self.operation)
+            _, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
             if plain_call is not None:
                 yield from (
                     _bent(self, plain_call)
@@ -218,7 +214,7 @@ def _requests(
     lifecycle: tracker.Lifecycle, operation: Operation, history: History
 ) -> Iterator[Evidence]:
     """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
-    past = Past(lifecycle=lifecycle, book=tracker.Tracker(lifecycle=lifecycle))
+    past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
     for event in history.events:
         if isinstance(event, Exchange) and event.call.operation == operation.id:
@@ -228,7 +224,7 @@ def _requests(
                     yield from _judge_bent(event, call.malformed)
             elif ordinary(call):
                 controlled |= {call.subject} if event.accepted else set()
-                if event.accepted or valid(operation, event, past):
+                if event.accepted or is_valid(operation, event, past):
                     yield _answers(event)
         past.note(event)
 
@@ -242,10 +238,10 @@ def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: 
     if not operation.about and not operation.grants:
         return True
     if operation.grants:
-        named = transmitted(call, operation)
+        named = consented_keys(call, operation)
     else:
         named = frozenset({str(call.arguments.get(operation.about or ""))})
-    if p.grant and not named <= consents.sure(call.subject):
+    if p.grant and not named <= consents.certain(call.subject):
         return False
     if subject is None:
         return p.grant is not None
@@ -257,12 +253,13 @@ def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: 
 
 def _answers(exchange: Exchange) -> Evidence:
     known = exchange.wire.status != UNAUTHENTICATED
-    broken = (exchange.refused and known) or failed(exchange)
+    broken = (exchange.refused and known) or target_failed(exchange)
     return Evidence(
         facet="answers",
         agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
         expected="the method to answer a valid call",
-        seen=describe(exchange) + ("" if known else "; check the credentials in the target file"),
+        seen=describe_answer(exchange)
+        + ("" if known else "; check the credentials in the target file"),
         exchanges=(exchange.n,),
     )
 
@@ -274,12 +271,12 @@ def _agree(other: Exchange, main: Exchange) -> Iterator[Evidence]:
     same = other.accepted and _bag(other) == _bag(main)
     if same and not any(_telling(item) for item in main.items):
         return
-    unclear = not other.accepted and not other.refused and not failed(other)
+    unclear = not other.accepted and not other.refused and not target_failed(other)
     yield Evidence(
         facet="aliases-agree",
         agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,
         expected=f"the same {len(main.items)} items as under the main name",
-        seen="the same items" if same else f"other data: {describe(other)}",
+        seen="the same items" if same else f"other data: {describe_answer(other)}",
         exchanges=(main.n, other.n),
         variation=other.call.variation,
     )
@@ -298,9 +295,9 @@ def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
     sound = exchange.accepted or exchange.refused
     yield Evidence(
         facet="survives-malformed",
-        agreement=AGREES if sound else DISAGREES if failed(exchange) else UNCLEAR,
+        agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
         expected="an orderly answer, not a failure of the target",
-        seen=describe(exchange),
+        seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )

@@ -20,6 +20,7 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
     CUSTOMER,
@@ -29,9 +30,8 @@ from assay.rules.lifecycle.cancellations import (
     CancelledInstance,
 )
 from assay.rules.lifecycle.parameters import check_deferred, the_request
-from assay.rules.lifecycle.request_queries import ours
+from assay.rules.lifecycle.request_queries import is_by_requester
 from assay.rules.lifecycle.tracker import Instance, Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -43,7 +43,6 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.steps import Part, send
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 ACCEPTED = "accepted"
 
@@ -114,10 +113,12 @@ class Cancellation(Kind):
         yield from request_steps.sign(made)
         yield from _cancel(self, made, tried)
         control = yield from send(
-            request_steps.request(self.lifecycle, psu, self.mode, ahead=request_steps.AHEAD + 1)
+            request_steps.request(
+                self.lifecycle, psu, self.mode, ahead=request_steps.DAYS_AHEAD + 1
+            )
         )
         yield from request_steps.sign(control)
-        yield from request_steps.later(psu, request_steps.AHEAD + 1)
+        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
         yield from request_steps.inquire()
         yield from request_steps.read(self.lifecycle, control)
         yield from request_steps.read(self.lifecycle, made)
@@ -125,16 +126,16 @@ class Cancellation(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation, and what became of the requests whose one was taken."""
         seen = CancellationTracker(
-            lifecycle=self.lifecycle, mode=self.mode, book=tracker.Tracker(lifecycle=self.lifecycle)
+            lifecycle=self.lifecycle, mode=self.mode, tracker=Tracker(lifecycle=self.lifecycle)
         )
         for at, event in enumerate(history.events):
             seen.note(at, event)
-        every = {one.key: one for one in request_queries.apart(seen.book)}
+        every = {one.key: one for one in request_queries.with_own_key(seen.tracker)}
         for cancel in seen.cancels:
             if cancel.request.key in every and cancel.untouched:
                 yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))
         controls = _controls(self, every.values(), seen.done)
-        for key, story in seen.stories.items():
+        for key, story in seen.cancelled.items():
             if key in every:
                 yield from _shown(story)
                 made = story.cancel.request.made.call
@@ -150,18 +151,20 @@ class Cancellation(Kind):
         book, end = Tracker(lifecycle=self.lifecycle), self.lifecycle.end
         for event in history.events:
             if isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
-                found = book.known(str(event.call.arguments.get(end.about or "")))
-                if found is not None and ours(found, event.call):
-                    told = found.made.n, found.told or found.made.n
+                found = book.find(str(event.call.arguments.get(end.about or "")))
+                if found is not None and is_by_requester(found, event.call):
+                    told = found.made.n, found.seen_in or found.made.n
                     mode = f"it is {found.mode}"
                     if found.done:
-                        yield say(TPP_FACET, BROKEN, event, OWED, "it was carried out", *told)
+                        yield tpp_evidence(
+                            TPP_FACET, DISAGREES, event, OWED, "it was carried out", *told
+                        )
                     elif found.mode == self.mode:
-                        yield say(TPP_FACET, KEPT, event, OWED, mode, *told)
+                        yield tpp_evidence(TPP_FACET, AGREES, event, OWED, mode, *told)
                     else:
-                        yield say(
+                        yield tpp_evidence(
                             TPP_FACET,
-                            OPEN,
+                            UNCLEAR,
                             event,
                             OWED,
                             f"{mode}: it is open whether it can",
@@ -183,7 +186,7 @@ def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = Fals
         ),
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
         requires=(
-            *p.lifecycle.state(),
+            *p.lifecycle.state_requirement(),
             BindingRequirement(operation=create, feature="approval"),
             BindingRequirement(operation=create, feature="mode", name=p.mode),
             *(
@@ -199,7 +202,7 @@ def _cancel(p: Cancellation, made: Exchange, tried: CancellationScenario) -> Par
     if tried.elsewhere:
         yield from request_steps.withdraw(made)
     else:
-        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
+        yield from request_steps.send_if_any(request_steps.call_about(p.lifecycle.end, made))
 
 
 def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
@@ -207,7 +210,7 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
     call = cancel.event
     if not isinstance(call, Exchange) or (call.refused and not cancel.early):
         return
-    closed = request_queries.said_no(call) and opened > call.n
+    closed = request_queries.was_refused(call) and opened > call.n
     if cancel.signed is None:
         agreement = UNCLEAR
     else:
@@ -217,7 +220,7 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
         facet=ACCEPTED,
         agreement=agreement,
         expected=f"that a cancellation is accepted {when}",
-        seen=describe(call),
+        seen=describe_answer(call),
         exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
     )
 
@@ -238,7 +241,7 @@ def _shown(story: CancelledInstance) -> Iterator[Evidence]:
             agreement = AGREES
         else:
             sure = state is State.OPEN or cancel.early
-            agreement = DISAGREES if sure and not story.again else UNCLEAR
+            agreement = DISAGREES if sure and not story.revived else UNCLEAR
         yield Evidence(
             facet=f"{cancel.who}-shown",
             agreement=agreement,
@@ -258,7 +261,7 @@ def _controls(
     """Return what was signed, never cancelled and carried out: the last one's day counts."""
     out: dict[tuple[str, str], _Control] = {}
     for one in every:
-        day = request_queries.day(p.lifecycle, one.arguments)
+        day = request_queries.due_day(p.lifecycle, one.arguments)
         whole = request_queries.signed(one) and not one.ends and not one.withdrawn
         if one.mode == p.mode and one.key in done and day is not None and whole:
             who = (one.made.call.subject, one.made.call.by)
@@ -277,12 +280,12 @@ def _done(
     p: Cancellation, story: CancelledInstance, seen: CancellationTracker, control: _Control | None
 ) -> Iterator[Evidence]:
     """Judge whether a cancelled request was carried out, on a day that has surely come."""
-    cancel, quiet = story.cancel, seen.quiet(story)
+    cancel, quiet = story.cancel, seen.last_undone_look(story)
     done = seen.done.get(cancel.request.key)
-    request, day = cancel.request, request_queries.day(p.lifecycle, cancel.request.arguments)
+    request, day = cancel.request, request_queries.due_day(p.lifecycle, cancel.request.arguments)
     numbers = set(request.numbers)
     if done is not None and done > cancel.at:
-        agreement = DISAGREES if cancel.early and not story.again else UNCLEAR
+        agreement = DISAGREES if cancel.early and not story.revived else UNCLEAR
     elif done is None and control and day and cancel.signed and _came(quiet, day, control):
         agreement = AGREES
         numbers |= set(control[2].numbers)
@@ -292,7 +295,7 @@ def _done(
         facet=f"{cancel.who}-never-done",
         agreement=agreement,
         expected="that it is never carried out once it was cancelled",
-        seen=request.tell(),
+        seen=request.describe(),
         exchanges=tuple(sorted(numbers)),
         variation=request.made.call.variation,
     )

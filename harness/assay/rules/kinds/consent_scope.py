@@ -22,22 +22,21 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.lifecycle.request_queries import said_no
-from assay.rules.parameters import about_one_thing
-from assay.rules.queries import (
+from assay.rules.evidence import (
+    AGREES,
     DISAGREES,
     UNCLEAR,
-    bare,
-    describe,
+    describe_answer,
     doubt,
-    fresh,
     must_be_refused,
     must_be_served,
+    tpp_evidence,
 )
+from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.parameters import about_one_thing
+from assay.rules.queries import EARLIER, Consents, bare, fresh_subjects
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.state.calendar import dates
-from assay.rules.state.consents import EARLIER, Consents
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 #: Entries of so many last days are in every history, however short.
 LATELY = timedelta(days=7)
@@ -126,7 +125,7 @@ class ConsentScope(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every attended call about a thing whose owners and kind are known."""
-        untouched = fresh(history)
+        untouched = fresh_subjects(history)
         owners = _owners(history)
         shown = _shown(self, history)
         consents = Consents(grant=self.grant)
@@ -145,10 +144,10 @@ class ConsentScope(Kind):
                 continue
             if call.subject not in whose:
                 yield from _foreign(child, exchange, key, whose, shown)
-            elif key in consents.sure(call.subject):
+            elif key in consents.certain(call.subject):
                 if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
                     yield _granted(f"{child}-granted", exchange, whose[call.subject])
-            elif key not in consents.perhaps(call.subject):
+            elif key not in consents.possible(call.subject):
                 evidence = _own(child, exchange, consents, shown)
                 known = call.subject in untouched
                 yield from evidence if known else (doubt(one, EARLIER) for one in evidence)
@@ -176,18 +175,18 @@ class ConsentScope(Kind):
             if not isinstance(event, Exchange):
                 continue
             call, name = event.call, event.call.subject
-            if _none_yet(self, event) and not consents.perhaps(name):
+            if _none_yet(self, event) and not consents.possible(name):
                 clean.add(name)
             consents.note(event)
             key = call.arguments.get(about.get(call.operation, ""))
             if call.operation not in about or key is None or call.follow is not None:
                 continue
-            if str(key) in consents.perhaps(name):
-                yield say(TPP_FACET, KEPT, event, OWED, "consent was given for it")
+            if str(key) in consents.possible(name):
+                yield tpp_evidence(TPP_FACET, AGREES, event, OWED, "consent was given for it")
             else:
                 judged = _uncovered(event, clean, consents, served)
-                doubt = f", {EARLIER}" if judged is OPEN else ""
-                yield say(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
+                doubt = f", {EARLIER}" if judged is UNCLEAR else ""
+                yield tpp_evidence(TPP_FACET, judged, event, OWED, f"no consent covers it{doubt}")
 
 
 def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
@@ -217,7 +216,7 @@ def _shown(p: ConsentScope, history: History) -> _Shown:
         consents.note(exchange)
         if call.operation in about and exchange.accepted and exchange.items:
             key = str(call.arguments.get(about[call.operation]))
-            if key in consents.sure(call.subject):
+            if key in consents.certain(call.subject):
                 out.add((call.operation, call.subject, key))
     return _Shown(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
 
@@ -230,7 +229,7 @@ def _own(child: str, exchange: Exchange, consents: Consents, shown: _Shown) -> I
     call = exchange.call
     if (call.operation, call.subject) not in shown.callers:
         return
-    if consents.perhaps(call.subject):
+    if consents.possible(call.subject):
         yield must_be_refused(f"{child}-refused", exchange, "it is not in the consent")
     else:
         yield must_be_refused(f"{child}-before", exchange, "there is no consent yet")
@@ -259,14 +258,14 @@ def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
     if not exchange.accepted or exchange.items:
         return evidence
     if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
-        seen = f"{describe(exchange)}; the target file points to no list in it"
+        seen = f"{describe_answer(exchange)}; the target file points to no list in it"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     today = dates(exchange.at, None)
     filled = any(today[-1] - one.on <= LATELY and one.on <= today[0] for one in owned.entries)
     return replace(
         evidence,
         agreement=DISAGREES if filled else UNCLEAR,
-        seen=f"{describe(exchange)}" + (", though there are some" if filled else ""),
+        seen=f"{describe_answer(exchange)}" + (", though there are some" if filled else ""),
     )
 
 
@@ -275,9 +274,9 @@ def _uncovered(
 ) -> Agreement:
     name = exchange.call.subject
     if name in clean:
-        return BROKEN
-    told = consents.sure(name) and (name, exchange.call.operation) in served
-    return BROKEN if told and said_no(exchange) and exchange.call.present else OPEN
+        return DISAGREES
+    told = consents.certain(name) and (name, exchange.call.operation) in served
+    return DISAGREES if told and was_refused(exchange) and exchange.call.present else UNCLEAR
 
 
 def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
@@ -287,7 +286,7 @@ def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
     for one in history.exchanges:
         consents.note(one)
         key = str(one.call.arguments.get(about.get(one.call.operation, "")))
-        if one.accepted and key in consents.sure(one.call.subject):
+        if one.accepted and key in consents.certain(one.call.subject):
             out.add((one.call.subject, one.call.operation))
     return frozenset(out)
 

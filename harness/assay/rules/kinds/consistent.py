@@ -18,7 +18,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges

@@ -20,15 +20,15 @@ from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import fields
 from assay.rules.conditions import table as conditions_table
-from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, words
-from assay.rules.conditions.control import Bearing, Control, Values, control, controls
+from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, describe_points
+from assay.rules.conditions.control import Control, RowMatch, Values, control, controls
 from assay.rules.conditions.table import DecisionRow, Table
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.comparison import Likeness
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.request_steps import RequestResult, through
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part
 
@@ -124,27 +124,28 @@ class DecisionRule(Kind):
 
         def look(request: Instance) -> Values:
             return conditions_control.look(
-                self.table, DecidedRequest(lifecycle=self.lifecycle, request=request, known=known)
+                self.table,
+                DecidedRequest(lifecycle=self.lifecycle, request=request, registrations=known),
             )
 
         for event in history.events:
             found = book.note(event)
             if isinstance(event, Registered):
                 known.note(event)
-            elif found is not None and comparison.decides(event, found):
+            elif found is not None and comparison.is_decided_by(event, found):
                 values[id(found)] = look(found)
         beside = _Beside.of(self, book)
-        for request in comparison.sure(book):
+        for request in comparison.comparable(book):
             mine = values[id(request)]
-            if self.lifecycle.due(request.mode):
+            if self.lifecycle.deferred(request.mode):
                 # What was registered meanwhile may count on its day, or may not.
                 both = zip(mine, look(request), strict=True)
                 mine = tuple(then if then == now else None for then, now in both)
-            yield from _judge(self, request, conditions_control.bearing(self.table, mine), beside)
+            yield from _judge(self, request, conditions_control.match(self.table, mine), beside)
 
     def explain(self) -> str | None:
         """Write the derived table down."""
-        return conditions_table.text(self.table, REJECTED, ACCEPTED)
+        return conditions_table.render(self.table, REJECTED, ACCEPTED)
 
 
 _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
@@ -154,13 +155,13 @@ def _facet(p: DecisionRule, row: DecisionRow) -> Facet:
     mine = p.controls.get(row.id) if row.result else None
     points = (*row.points, *(mine.points if mine else ()))
     wants = (
-        *p.lifecycle.state(),
+        *p.lifecycle.state_requirement(),
         BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
-        *(want for point in points for want in point.wants),
+        *(want for point in points for want in point.requires),
     )
     return Facet(
         id=row.id,
-        description=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
+        description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
         scenario=Scenario(id=row.id),
         needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
         requires=tuple(dict.fromkeys(wants)),
@@ -175,9 +176,9 @@ def _trial(p: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]
     psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
     if row.result and mine is not None:
         came = yield from _control(p, mine, psu, two=two)
-        if came.lacking:
+        if came.factor_not_offered:
             return True
-    what = mine.moved.says if mine else words(row.points)
+    what = mine.moved.description if mine else describe_points(row.points)
     came = yield from _one(p, row.points, psu, variation=what)
     if came.rejected and not row.result:
         for one in controls(p.table, row):
@@ -186,7 +187,7 @@ def _trial(p: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]
             # What strikes the row may strike one of its controls, but hardly all.
             if not (yield from _control(p, one, psu)).rejected:
                 break
-    return came.lacking
+    return came.factor_not_offered
 
 
 def _control(
@@ -212,7 +213,7 @@ def _one(
     how = request_steps.SIGN
     for point in points:
         how = point.sign(how)
-    return (yield from through(p.lifecycle, call, how))
+    return (yield from make_sign_read(p.lifecycle, call, how))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,17 +234,16 @@ class _Beside:
     def of(p: DecisionRule, book: tracker.Tracker) -> _Beside:
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
-        known = set(fields.named(p.table.atoms))
-        for one in comparison.sure(book):
+        known = set(fields.named_values(p.table.atoms))
+        for one in comparison.comparable(book):
             if one.done:
                 sorts.setdefault(_sort(p, one), one)
                 former = first.setdefault(_sent(p, one), one)
                 if _decided(one) < _decided(former):
                     first[_sent(p, one)] = one
-                known |= fields.sent(p.table.atoms, one)
-        taken = [
-            one for one in book.requests if one.made.accepted and one.fate not in tracker.REJECTED
-        ]
+                known |= fields.sent_values(p.table.atoms, one)
+        accepted = (one for one in book.requests if one.made.accepted)
+        taken = [one for one in accepted if one.outcome not in tracker.REJECTED]
         return _Beside(
             p=p,
             sorts=sorts,
@@ -258,7 +258,7 @@ class _Beside:
 
     def strange(self, request: Instance) -> bool:
         """Whether a value may be refused for itself: nobody vouches for it."""
-        return not fields.sent(self.p.table.atoms, request) <= self.known or (
+        return not fields.sent_values(self.p.table.atoms, request) <= self.known or (
             request_queries.signature(request) is None
             and _address(self.p, request) not in self.addresses
         )
@@ -280,7 +280,7 @@ def _address(p: DecisionRule, request: Instance) -> str:
 
 def _sort(p: DecisionRule, request: Instance) -> Likeness:
     but = [one.argument for one in p.table.atoms]
-    return comparison.sort(p.lifecycle, request, but=but)
+    return comparison.sort_of(p.lifecycle, request, but=but)
 
 
 def _sent(p: DecisionRule, request: Instance) -> Likeness:
@@ -288,12 +288,12 @@ def _sent(p: DecisionRule, request: Instance) -> Likeness:
 
 
 def _judge(
-    p: DecisionRule, request: Instance, about: Bearing, beside: _Beside
+    p: DecisionRule, request: Instance, about: RowMatch, beside: _Beside
 ) -> Iterator[Evidence]:
     control = beside.control(request)
     if about.result is None:
         found = _undecided(request, control)
-    elif request.fate in tracker.REJECTED:
+    elif request.outcome in tracker.REJECTED:
         found = _rejected(request, about.result, beside)
     else:
         found = _not_rejected(p, request, about.result)
@@ -305,8 +305,8 @@ def _judge(
         yield Evidence(
             facet=row.id,
             agreement=agreement,
-            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {words(row.points)}",
-            seen=f"{request.tell()}; {why}" if why else request.tell(),
+            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
+            seen=f"{request.describe()}; {why}" if why else request.describe(),
             exchanges=tuple(sorted(numbers)),
             variation=request.made.call.variation,
         )
@@ -318,14 +318,14 @@ _Judged: TypeAlias = tuple[Agreement, str] | None
 
 def _undecided(request: Instance, control: Instance | None) -> _Judged:
     """Judge a request of which nobody knows what was to come of it."""
-    early = request.fate in tracker.REJECTED and request_queries.signature(request) is None
+    early = request.outcome in tracker.REJECTED and request_queries.signature(request) is None
     if not early or control is None:
         return None
     return UNCLEAR, "it was too early to decide that: nobody had signed it"
 
 
 def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
-    if request.made.refused and not request_queries.said_no(request.made):
+    if request.made.refused and not request_queries.was_refused(request.made):
         return None
     if result:
         good = beside.control(request) is not None and not beside.strange(request)
@@ -339,7 +339,8 @@ def _not_rejected(p: DecisionRule, request: Instance, result: bool) -> _Judged:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    still = p.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN and not result
+    is_open = request.outcome is InstanceOutcome.OPEN
+    still = p.lifecycle.deferred(request.mode) and is_open and not result
     return (AGREES if still else UNCLEAR), ""
 
 
@@ -352,5 +353,7 @@ def _doubt(request: Instance, beside: _Beside) -> str:
     if beside.repeats(request):
         return "it may be rejected as a repeat"
     return (
-        "" if request_queries.known(request) else "it may repeat a request from before this history"
+        ""
+        if request_queries.is_known(request)
+        else "it may repeat a request from before this history"
     )

@@ -14,10 +14,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import AGREES, DISAGREES, doubt, fresh, plain
+from assay.rules.queries import EARLIER, Consents, fresh_subjects, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
-from assay.rules.state.consents import EARLIER, Consents
 
 AFTER, BEFORE = "disclosed-after", "withheld-before"
 
@@ -71,7 +71,7 @@ class DisclosedWhen(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every plain answer by whether its customer had consented."""
-        untouched = fresh(history)
+        untouched = fresh_subjects(history)
         consents = Consents(grant=self.grant)
         before: list[Exchange] = []
         shown: set[str] = set()
@@ -80,9 +80,9 @@ class DisclosedWhen(Kind):
             consents.note(exchange)
             if call.operation != self.operation.id or not plain(call) or not exchange.accepted:
                 continue
-            if not consents.perhaps(call.subject):
+            if not consents.possible(call.subject):
                 before.append(exchange)
-            elif consents.sure(call.subject):
+            elif consents.certain(call.subject):
                 given = _given(self, exchange)
                 if given:
                     shown.add(call.subject)

@@ -23,6 +23,7 @@ from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters as rules_parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.alternative_causes import Explanations
 from assay.rules.lifecycle.comparison import (
@@ -35,18 +36,16 @@ from assay.rules.lifecycle.comparison import (
     ComparisonTracker,
     Likeness,
     Relation,
-    changed,
+    changed_facet,
     later_day,
     same_day,
 )
 from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
-from assay.rules.lifecycle.request_steps import RequestResult, through
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
+from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.steps import Part, send
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 #: The scenarios in which the first request is never carried out.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
@@ -104,7 +103,7 @@ class Duplicate(Kind):
 
     def parameter(self, facet: str) -> str | None:
         """Return the parameter that a facet is about, if it is about one."""
-        return next((one for one in self.parameters if changed(one) == facet), None)
+        return next((one for one in self.parameters if changed_facet(one) == facet), None)
 
     def mode(self, facet: str) -> str | None:
         """Return the mode of the first request: to be cancelled, it has to be put off."""
@@ -115,7 +114,10 @@ class Duplicate(Kind):
         """One facet for the repeat, one a difference, one for each way not to be carried out."""
         asks = (
             (REPEAT, "the same as one that was carried out is rejected"),
-            *((changed(name), f"with another {name} it is accepted") for name in self.parameters),
+            *(
+                (changed_facet(name), f"with another {name} it is accepted")
+                for name in self.parameters
+            ),
             (MODE, "in another mode it is accepted"),
             (NEXT_DAY, "on the next day it is accepted"),
             (CANCELLED, "the same as one that was cancelled is accepted"),
@@ -155,12 +157,12 @@ class Duplicate(Kind):
                 first, NO if scenario.id == REFUSED else request_steps.SIGN
             )
         if scenario.id == CANCELLED:
-            yield from request_steps.maybe(request_steps.about(lifecycle.end, first))
+            yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, first))
         elif scenario.id not in NEVER_DONE:
             yield from request_steps.read(lifecycle, first)
         if scenario.id == NEXT_DAY:
-            yield from request_steps.later(psu, 1)
-        came = yield from through(lifecycle, _second(self, scenario.id, call, psu))
+            yield from request_steps.wait_days(psu, 1)
+        came = yield from make_sign_read(lifecycle, _second(self, scenario.id, call, psu))
         if came.rejected:
             if scenario.id in NEVER_DONE:
                 yield from request_steps.read(lifecycle, first)
@@ -174,12 +176,12 @@ class Duplicate(Kind):
             lifecycle=self.lifecycle,
             parameters=self.parameters,
             modes=self.modes,
-            book=tracker.Tracker(lifecycle=self.lifecycle),
+            tracker=tracker.Tracker(lifecycle=self.lifecycle),
         )
         for event in history.events:
             compared.note(event)
         explanations = Explanations.of(compared)
-        for request in comparison.sure(compared.book):
+        for request in comparison.comparable(compared.tracker):
             yield from _judge(self, request, explanations)
 
     def tpp_facet(self) -> TppFacet:
@@ -201,13 +203,13 @@ class Duplicate(Kind):
             if (
                 event is found.made
                 and found.mode in self.modes
-                and not self.lifecycle.due(found.mode)
+                and not self.lifecycle.deferred(found.mode)
             ):
                 former = done.get(comparison.sent(found, but=returns))
                 judged = _judge_by_tpp(self, found, former, last)
                 if judged is not None and (beside := former or last):
                     what = "the same was carried out" if former else "another one was carried out"
-                    yield say(TPP_FACET, judged, found.made, OWED, what, *beside.numbers)
+                    yield tpp_evidence(TPP_FACET, judged, found.made, OWED, what, *beside.numbers)
             elif found.done and comparison.unchanged(found):
                 done[comparison.sent(found, but=returns)] = last = found
 
@@ -219,7 +221,7 @@ def _needs(facet: str) -> frozenset[Capability]:
 
 def _wants(p: Duplicate, facet: str) -> Iterator[BindingRequirement]:
     create, parameter = p.lifecycle.create, p.parameter(facet)
-    yield from p.lifecycle.state()
+    yield from p.lifecycle.state_requirement()
     yield BindingRequirement(operation=create.id, feature="approval")
     for mode in dict.fromkeys((p.mode(facet), p.modes[1] if facet == MODE else None)):
         if mode:
@@ -254,7 +256,7 @@ def _beside(p: Duplicate, scenario: str) -> Part[RequestResult | None]:
     other = yield from request_steps.customer(p.lifecycle, "another")
     call = request_steps.request(p.lifecycle, other, p.mode(scenario))
     like = replace(_second(p, scenario, call, other), variation="")
-    return (yield from through(p.lifecycle, like))
+    return (yield from make_sign_read(p.lifecycle, like))
 
 
 def _judge(p: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
@@ -287,8 +289,8 @@ _Judged: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 def _rejected(request: Instance) -> bool:
     """Whether it was rejected for what it is, and not for who asked."""
-    return request.fate is InstanceStatus.REJECTED or (
-        request.made.refused and request_queries.said_no(request.made)
+    return request.outcome is InstanceOutcome.REJECTED or (
+        request.made.refused and request_queries.was_refused(request.made)
     )
 
 
@@ -304,14 +306,14 @@ def _other(
     p: Duplicate, request: Instance, relation: Relation, explanations: Explanations
 ) -> _Judged | None:
     if _rejected(request):
-        why, control = explanations.why(request, relation), explanations.control(request)
+        why, control = explanations.explanation(request, relation), explanations.control(request)
         beside = (control,) if control else ()
         return (UNCLEAR, why, beside) if why else (DISAGREES, "", beside)
     if request.done:
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None
-    still = p.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN
+    still = p.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
@@ -324,7 +326,7 @@ def _evidence(request: Instance, relation: Relation, judged: _Judged | None) -> 
         facet=relation.facet,
         agreement=agreement,
         expected=_EXPECTED.get(relation.facet, "that it is accepted: it differs in one thing"),
-        seen=f"{request.tell()}; {why}" if why else request.tell(),
+        seen=f"{request.describe()}; {why}" if why else request.describe(),
         exchanges=tuple(sorted({n for one in told for n in one.numbers})),
         variation=request.made.call.variation,
     )
@@ -344,8 +346,8 @@ def _judge_by_tpp(
 ) -> Agreement | None:
     """Judge a request beside the same one, or else beside any that was carried out."""
     if former is None:
-        return KEPT if last is not None else None
+        return AGREES if last is not None else None
     if later_day(p.lifecycle, former, request):
-        return KEPT
+        return AGREES
     exact = comparison.sent(former) == comparison.sent(request)
-    return BROKEN if exact and same_day(p.lifecycle, former, request) else OPEN
+    return DISAGREES if exact and same_day(p.lifecycle, former, request) else UNCLEAR

@@ -18,8 +18,9 @@ from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, all_known, known, ref
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
+from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 
@@ -148,7 +149,7 @@ class Eligibility(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each whole walk of a customer of whom everything is known."""
         subjects = history.subjects
-        for walk in walks(history, self.operation.id):
+        for walk in page_walks(history, self.operation.id):
             subject = subjects.get(walk.call.subject)
             if subject is None or not walk.ended or not bare(walk.call, self.operation):
                 continue
@@ -228,7 +229,7 @@ def _judge(
     if not control and facet != "lists-recent":
         return
     state = ", ".join(f"{name}: {value}" for name, value in one.traits.items())
-    unclear = walk.nameless and not seen
+    unclear = walk.has_unnamed_items and not seen
     yield Evidence(
         facet=facet,
         agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,

@@ -17,7 +17,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Exchange, Holding, Owned
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, press
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.parameters import Raw, all_known, maker
 from assay.rules.rule import Facet, Scenario, Script, needs
 
@@ -94,7 +94,7 @@ class EligibleFor(AcceptanceRule):
                 self.lifecycle, psu, arguments={self.owned: thing.key}, variation=words
             )
             made.append((yield from steps.send(call)))
-        yield from press(self.lifecycle, made[0], *made[1:-1])
+        yield from sign_and_read(self.lifecycle, made[0], *made[1:-1])
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return what is expected of an attempt about a thing whose traits are known."""

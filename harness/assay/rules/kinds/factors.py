@@ -16,11 +16,11 @@ from assay.contract.model import Capability, Json
 from assay.history import Authorise, Code, Decision, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
@@ -101,7 +101,7 @@ class Factors(Kind):
                     description=words,
                     scenario=FactorsScenario(id=CODES),
                     needs=signing.NEEDS,
-                    requires=signing.wants(self.lifecycle),
+                    requires=signing.requirements(self.lifecycle),
                 )
                 for id_, words in asks.items()
             ),

@@ -15,9 +15,10 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.formats import FORMATS
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import AGREES, DISAGREES, kinds
+from assay.rules.queries import resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 
@@ -156,7 +157,7 @@ class Field(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every item of every accepted answer."""
-        known = kinds(history, self.contract)
+        known = resources_by_key(history, self.contract)
         for exchange in history.exchanges:
             operation = self.contract.operations.get(exchange.call.operation)
             if exchange.accepted and operation and operation.lists:

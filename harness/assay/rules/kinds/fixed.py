@@ -20,13 +20,13 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 #: The ways in which a value can be another one.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
@@ -154,8 +154,10 @@ class Fixed(DefectRule):
                 and value not in (None, "")
             ):
                 judged = _judge(self, value)
-                done = "it is" if judged is KEPT else f"it is {value!r}"
-                yield say(TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done)
+                done = "it is" if judged is AGREES else f"it is {value!r}"
+                yield tpp_evidence(
+                    TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done
+                )
 
 
 def _facet(p: Fixed, value: Json) -> str:
@@ -203,6 +205,6 @@ def _next(letter: str) -> str:
 
 def _judge(p: Fixed, value: Json) -> Agreement:
     if value == p.const:
-        return KEPT
+        return AGREES
     alike = isinstance(value, str) and value.strip().casefold() == p.const.casefold()
-    return OPEN if alike and not p.exact else BROKEN
+    return UNCLEAR if alike and not p.exact else DISAGREES

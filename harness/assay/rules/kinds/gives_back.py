@@ -13,9 +13,9 @@ from assay.contract.model import Capability, Json
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 
 
@@ -85,7 +85,7 @@ def _judge(
         if field not in shown or field not in request.arguments:
             continue
         sent = request.arguments[field]
-        good = request_queries.alike(sent, shown[field])
+        good = request_queries.same_value(sent, shown[field])
         yield Evidence(
             facet=field,
             agreement=AGREES if good else UNCLEAR if _lost(request) else DISAGREES,

@@ -21,16 +21,8 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
-from assay.rules.queries import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    PageWalk,
-    bare,
-    describe,
-    earliest,
-    walks,
-)
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -42,7 +34,6 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.state.calendar import dates, never_ahead
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"
@@ -142,7 +133,7 @@ class HistoryDepth(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk about something that has entries older than the limit, or shows some."""
         subjects = history.subjects
-        asked = [one for one in walks(history, self.operation.id) if one.call.mode is None]
+        asked = [one for one in page_walks(history, self.operation.id) if one.call.mode is None]
         shown = {_about(self, one) for one in asked if bare(one.call, self.operation) and one.items}
         for walk in asked:
             subject, key = _about(self, walk)
@@ -174,11 +165,13 @@ class HistoryDepth(Kind):
                 continue
             since = _day(one.call.arguments.get(self.operation.since or ""))
             until = _day(one.call.arguments.get(self.operation.until or ""))
-            day = since or (until if until and _judge_by_tpp(self, one, until) is BROKEN else None)
+            day = since or (
+                until if until and _judge_by_tpp(self, one, until) is DISAGREES else None
+            )
             if day is not None:
                 owed = f"that no more than {self.days} days are asked for"
                 word = "from" if since else "up to"
-                yield say(
+                yield tpp_evidence(
                     TPP_FACET,
                     _judge_by_tpp(self, one, day),
                     one,
@@ -193,7 +186,7 @@ def _about(p: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
 
 def _limit(p: HistoryDepth, walk: PageWalk) -> date:
     """Return the first date that may be shown; whether the edge is in may be open."""
-    limit = earliest(walk.pages[0].at, p.days, p.zone)
+    limit = oldest_date(walk.pages[0].at, p.days, p.zone)
     return limit + timedelta(days=1) if p.edge == "excluded" else limit
 
 
@@ -224,7 +217,7 @@ def _judge(p: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
         facet=facet,
         agreement=DISAGREES if older else AGREES if proper or refused else UNCLEAR,
         expected=f"nothing before {limit}",
-        seen=f"{older} items are older" if older else describe(first),
+        seen=f"{older} items are older" if older else describe_answer(first),
         exchanges=walk.numbers,
         variation=first.call.variation,
     )
@@ -245,4 +238,4 @@ def _judge_by_tpp(p: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
         last += DAY
     if p.edge == "excluded":
         first += DAY
-    return BROKEN if day < first else KEPT if day >= last else OPEN
+    return DISAGREES if day < first else AGREES if day >= last else UNCLEAR

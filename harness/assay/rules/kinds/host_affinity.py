@@ -19,8 +19,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.queries import AGREES, DISAGREES, must_be_served, ordinary, question
+from assay.rules.queries import ordinary, question
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -32,7 +33,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 #: Enough of everything that most banks name a next page.
 MANY = 18
@@ -101,8 +101,8 @@ class HostAffinity(Kind):
             yield from _every(self)
             return
         if operation.request:
-            _, call = yield from request_steps.ready(self.contract, operation)
-            yield from request_steps.maybe(call)
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+            yield from request_steps.send_if_any(call)
             return
         today = (yield from steps.clock()).date()
         owners = steps.owners(self.contract, operation)
@@ -174,8 +174,8 @@ class HostAffinity(Kind):
                 continue
             here, there = host(first.wire.url), host(one.wire.url)
             owed = f"that the flow stays on {here}"
-            judged = KEPT if here == there else BROKEN
-            yield say(TPP_FACET, judged, one, owed, f"it went on on {there}", first.n)
+            judged = AGREES if here == there else DISAGREES
+            yield tpp_evidence(TPP_FACET, judged, one, owed, f"it went on on {there}", first.n)
 
 
 #: The facet and the scenario of the target's other hosts.
@@ -186,14 +186,14 @@ def _every(p: HostAffinity) -> Script:
     """Call the first operation on the host that is chosen, and on another."""
     operation = p.operations[0]
     if operation.request:
-        _, call = yield from request_steps.ready(p.contract, operation)
+        _, call = yield from request_steps.prepare_call(p.contract, operation)
     else:
         psu = yield from steps.customer("psu", steps.roots(p.contract)[0].id, None)
         arguments = steps.arguments(operation, psu.owns[0].key)
         call = Call(operation=operation.id, subject="psu", arguments=arguments)
-    yield from request_steps.maybe(call)
+    yield from request_steps.send_if_any(call)
     if call is not None:
-        yield from request_steps.maybe(
+        yield from request_steps.send_if_any(
             replace(call, host=0, variation="on another host of the target")
         )
 

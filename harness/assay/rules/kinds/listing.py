@@ -13,9 +13,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.queries import Consents, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
-from assay.rules.state.consents import Consents
 
 WITHOUT, WITH = "all-without-consent", "all-with-consent"
 #: How many of each resource the probe's customer owns.
@@ -68,7 +68,7 @@ class Listing(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare each whole walk with what its customer plainly owns."""
         subjects = history.subjects
-        begun = {walk.pages[0].n: walk for walk in walks(history, self.operation.id)}
+        begun = {walk.pages[0].n: walk for walk in page_walks(history, self.operation.id)}
         consents = Consents(grant=self.grant)
         for exchange in history.exchanges:
             consents.note(exchange)
@@ -79,7 +79,7 @@ class Listing(Kind):
 
 
 def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
-    sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
+    sure, perhaps = consents.certain(subject.name), consents.possible(subject.name)
     at = walk.pages[0].at
     owned = {
         one.key: one.resource
@@ -91,7 +91,7 @@ def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> 
     telling = missing or owned.keys() - (perhaps if sure else frozenset())
     if not owned or not telling or (perhaps and not sure):
         return
-    unclear = missing and walk.nameless
+    unclear = missing and walk.has_unnamed_items
     yield Evidence(
         facet=WITH if sure else WITHOUT,
         agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,

@@ -17,9 +17,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, failed, plain
+from assay.rules.queries import plain, target_failed
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
@@ -162,7 +163,7 @@ class MaintenanceWindow(Kind):
 
 def _ready(p: MaintenanceWindow) -> steps.Part[Call | None]:
     if p.operation.request:
-        _, ready = yield from request_steps.ready(p.contract, p.operation)
+        _, ready = yield from request_steps.prepare_call(p.contract, p.operation)
         return ready
     psu = yield from steps.arrange("psu", Holding(resource=p.owner))
     key = psu.owns[0].key
@@ -186,12 +187,12 @@ def _facet(p: MaintenanceWindow, instant: datetime) -> str | None:
 
 
 def _judge(facet: str, exchange: Exchange) -> Evidence:
-    agreement = AGREES if exchange.accepted else DISAGREES if failed(exchange) else UNCLEAR
+    agreement = AGREES if exchange.accepted else DISAGREES if target_failed(exchange) else UNCLEAR
     return Evidence(
         facet=facet,
         agreement=agreement,
         expected="an answer outside the maintenance window",
-        seen=describe(exchange),
+        seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=f"at {exchange.at.isoformat()}",
     )

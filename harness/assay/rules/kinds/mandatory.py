@@ -20,13 +20,13 @@ from assay.contract.model import Capability, Json
 from assay.history import Call, History
 from assay.judging.verdict import Evidence
 from assay.rules import steps
+from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.lifecycle import defects, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule
 from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 #: Each way in which a mandatory field can be wrong.
 WAYS: Mapping[str, str] = {
@@ -123,7 +123,7 @@ class Mandatory(DefectRule):
             ]
             owed = f"a request with {', '.join(self.fields)}"
             done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
-            yield say(TPP_FACET, BROKEN if lacking else KEPT, one, owed, done)
+            yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, one, owed, done)
 
 
 def _kind(value: Json) -> str:
@@ -166,7 +166,7 @@ def _types(p: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
     """Return the types of the first request that was accepted with all fields in it."""
     for one in made:
         sent = one.made.call.arguments
-        if defects.taken(one) and not _wrong(p, sent, {}):
+        if defects.stays_accepted(one) and not _wrong(p, sent, {}):
             return {field: _kind(sent[field]) for field in p.fields}
     return {}
 

@@ -21,10 +21,11 @@ from assay.history import Exchange, History, Lacking
 from assay.history.steps import UNBOUND_MODE
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, press
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.lifecycle.parameters import modes
-from assay.rules.lifecycle.request_queries import said_no
+from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -35,7 +36,6 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 SERVED = "served"
 #: What the names of facets end with, after the mode.
@@ -116,14 +116,14 @@ class Modes(AcceptanceRule):
                 yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
             return
         if tried.lacking:
-            yield from request_steps.lack(tried.mode)
+            yield from request_steps.without_mode(tried.mode)
         psu = yield from request_steps.customer(self.lifecycle)
         control = yield from steps.send(request_steps.request(self.lifecycle, psu))
         words = f"in the mode {tried.mode}"
         asked = request_steps.request(self.lifecycle, psu, tried.mode, variation=words)
         made = yield from steps.send(asked)
         if not tried.accepted:
-            yield from press(self.lifecycle, control, made)
+            yield from sign_and_read(self.lifecycle, control, made)
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return what is expected of an attempt in one of the modes."""
@@ -175,7 +175,9 @@ class Modes(AcceptanceRule):
             mode = event.call.mode
             judged = None if mode is None else _judge(self, mode, event, lacking)
             if judged is not None and not event.call.malformed:
-                yield say(TPP_FACET, judged, event, "a mode that is served", f"it is {mode}")
+                yield tpp_evidence(
+                    TPP_FACET, judged, event, "a mode that is served", f"it is {mode}"
+                )
 
 
 def _facet(id_: str, description: str, scenario: ModeScenario, *wants: BindingRequirement) -> Facet:
@@ -199,7 +201,7 @@ def _judge(p: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreem
     """Judge a mode; None where the clause does not speak of it."""
     served = {*p.served, *p.offered}
     if mode in p.refused or (mode in p.offered and mode in lacking):
-        return BROKEN
+        return DISAGREES
     if mode == UNBOUND_MODE:
-        return None if not served else BROKEN if said_no(exchange) else OPEN
-    return KEPT if mode in served or not served else None
+        return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR
+    return AGREES if mode in served or not served else None

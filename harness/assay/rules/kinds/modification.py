@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, asked
+from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, change_of
 from assay.rules.lifecycle.parameters import (
     changeable_arguments,
     deferred_modes,
@@ -26,7 +27,6 @@ from assay.rules.lifecycle.parameters import (
     the_request,
 )
 from assay.rules.lifecycle.tracker import Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -38,7 +38,6 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.steps import Part, send
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 SIGNED, DONE = "signed-accepted", "done-refused"
 #: A control that outlives the request beside it is put off by so many days more.
@@ -90,7 +89,7 @@ class Modification(Kind):
     @property
     def once(self) -> str | None:
         """A mode that cannot be changed, and is carried out as soon as it is signed."""
-        return next((one for one in self.closed if not self.lifecycle.due(one)), None)
+        return next((one for one in self.closed if not self.lifecycle.deferred(one)), None)
 
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
         """Return the modes in which the request of this clause can be changed."""
@@ -130,17 +129,17 @@ class Modification(Kind):
         first = self.only[0]
         if tried.id == "signed":
             made = yield from _made(self, psu, first, sign=True)
-            yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
+            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
             yield from request_steps.read(self.lifecycle, made)
         elif tried.id == "done":
             yield from _probe_done(self, psu)
         elif tried.id == "carried-out":
             made = yield from _made(self, psu, first)
-            yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
+            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
             yield from request_steps.sign(made)
             made = yield from _made(self, psu, first, sign=True)
-            yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 2)
-            yield from request_steps.later(psu, request_steps.AHEAD + 2)
+            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
+            yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
             yield from request_steps.inquire()
         elif tried.refused:
             control = yield from _made(self, psu, first)
@@ -150,7 +149,7 @@ class Modification(Kind):
         else:
             made = yield from _made(self, psu, tried.mode)
             for name in self.fields:
-                yield from _change(self, psu, made, (name,), days=request_steps.AHEAD + 1)
+                yield from _change(self, psu, made, (name,), days=request_steps.DAYS_AHEAD + 1)
                 yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -160,17 +159,17 @@ class Modification(Kind):
         changes: list[Change] = []
         opened: dict[str | None, int] = {}
         for event in history.events:
-            change = asked(self.lifecycle, book, event)
+            change = change_of(self.lifecycle, book, event)
             if change is not None:
                 changes.append(change)
             held.before(book, event, change)
             request = book.note(event)
             held.after(event, request)
-            for one in request_queries.told(book, event, request):
+            for one in request_queries.requests_shown(book, event, request):
                 if isinstance(event, Exchange) and one.state is State.OPEN:
                     opened[one.key] = event.n
-        apart = {one.key for one in request_queries.apart(book)}
-        yield from (evidence for key, evidence in held.found if key in apart)
+        apart = {one.key for one in request_queries.with_own_key(book)}
+        yield from (evidence for key, evidence in held.evidence if key in apart)
         changes = [one for one in changes if one.request.key in apart]
         yield from _must_be_taken(self, changes, opened)
         yield from _must_be_refused(self, changes)
@@ -186,7 +185,7 @@ class Modification(Kind):
         """Judge every change of a request that was made in this history."""
         book = Tracker(lifecycle=self.lifecycle)
         for event in history.events:
-            change = asked(self.lifecycle, book, event)
+            change = change_of(self.lifecycle, book, event)
             if change is not None:
                 yield from _judge(self, change)
             book.note(event)
@@ -211,7 +210,7 @@ def _facet(
         scenario=tried,
         needs=needs(Capability.PSU, Capability.WRITE) | more,
         requires=(
-            *p.lifecycle.state(),
+            *p.lifecycle.state_requirement(),
             *approval,
             *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
             *(
@@ -227,11 +226,11 @@ def _facet(
 
 def _probe_done(p: Modification, psu: Subject) -> Script:
     made = yield from _made(p, psu, p.only[0], sign=True)
-    control = yield from _made(p, psu, p.only[0], ahead=request_steps.AHEAD + BEYOND)
+    control = yield from _made(p, psu, p.only[0], ahead=request_steps.DAYS_AHEAD + BEYOND)
     done = [made]
     if p.once:
         done.append((yield from _made(p, psu, p.once, sign=True)))
-    yield from request_steps.later(psu, request_steps.AHEAD)
+    yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD)
     yield from _change(p, psu, control, (p.plain,))
     for one in done:
         yield from request_steps.read(p.lifecycle, one)
@@ -244,7 +243,7 @@ def _made(
     mode: str | None,
     *,
     sign: bool = False,
-    ahead: int = request_steps.AHEAD,
+    ahead: int = request_steps.DAYS_AHEAD,
 ) -> Part[Exchange]:
     made = yield from send(request_steps.request(p.lifecycle, psu, mode, ahead=ahead))
     if sign:
@@ -265,7 +264,7 @@ def _change(
     due = request_steps.request(p.lifecycle, psu, p.only[0], ahead=days).arguments
     for name in names:
         moved = {name: due[name]} if name and name == p.day else {}
-        call = request_steps.about(p.lifecycle.change, made, **moved)
+        call = request_steps.call_about(p.lifecycle.change, made, **moved)
         if call is not None and name is not None:
             varied = () if moved else (name,)
             yield from send(replace(call, varied=varied, variation=variation))
@@ -284,7 +283,7 @@ def _must_be_taken(
     for (key, phase), group in groups.items():
         taken = [one for one in group if one.exchange.accepted]
         refused = {
-            name for one in group if request_queries.said_no(one.exchange) for name in one.new
+            name for one in group if request_queries.was_refused(one.exchange) for name in one.new
         }
         last = group[-1].exchange
         closed = refused >= set(p.fields) and opened.get(key, 0) > last.n
@@ -292,7 +291,7 @@ def _must_be_taken(
             facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
             expected="that a change is accepted before the day has come",
-            seen=describe((taken or group)[0].exchange),
+            seen=describe_answer((taken or group)[0].exchange),
             exchanges=tuple(sorted({n for one in taken or group for n in one.numbers})),
         )
 
@@ -324,13 +323,13 @@ def _must_be_refused(p: Modification, changes: Sequence[Change]) -> Iterator[Evi
 def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
     """Judge one change; a refusal counts only with its control, and for what it asked."""
     exchange = change.exchange
-    if exchange.refused and not (controlled and request_queries.said_no(exchange)):
+    if exchange.refused and not (controlled and request_queries.was_refused(exchange)):
         return
     yield Evidence(
         facet=facet,
         agreement=DISAGREES if exchange.accepted else AGREES if exchange.refused else UNCLEAR,
         expected=f"a refusal: {why}",
-        seen=describe(exchange),
+        seen=describe_answer(exchange),
         exchanges=change.numbers,
         variation=exchange.call.variation,
     )
@@ -339,10 +338,12 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 def _judge(p: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
     owed = f"that only {' and '.join(p.only)} requests are changed, before they are carried out"
-    told = request.told or request.made.n
+    told, mode = request.seen_in or request.made.n, f"it is {request.mode}"
     if request.mode in p.never:
-        yield say(TPP_FACET, BROKEN, exchange, owed, f"it is {request.mode}", request.made.n)
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, mode, request.made.n)
     elif request.mode in p.only and request.done:
-        yield say(TPP_FACET, BROKEN, exchange, owed, "it was carried out", request.made.n, told)
+        yield tpp_evidence(
+            TPP_FACET, DISAGREES, exchange, owed, "it was carried out", request.made.n, told
+        )
     elif request.mode in p.only and change.untouched:
-        yield say(TPP_FACET, KEPT, exchange, owed, f"it is {request.mode}", request.made.n)
+        yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, mode, request.made.n)

@@ -17,8 +17,9 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.queries import must_be_refused, ordinary
+from assay.rules.queries import ordinary
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -29,7 +30,6 @@ from assay.rules.rule import (
     consent,
     needs,
 )
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
@@ -68,7 +68,7 @@ class NoCredentials(Kind):
         """Call properly, then with the customer's credentials instead."""
         operation = next(one for one in self.operations if one.id == scenario.id)
         if operation.request:
-            _, ready = yield from request_steps.ready(self.contract, operation)
+            _, ready = yield from request_steps.prepare_call(self.contract, operation)
             if ready is None:
                 return
             call = ready
@@ -120,6 +120,6 @@ class NoCredentials(Kind):
         named = {one.id for one in self.operations}
         for one in history.exchanges:
             if one.call.credentials and one.call.operation in self.contract.operations:
-                yield say(TPP_FACET, BROKEN, one, OWED, "they were sent")
+                yield tpp_evidence(TPP_FACET, DISAGREES, one, OWED, "they were sent")
             elif one.call.operation in named:
-                yield say(TPP_FACET, KEPT, one, OWED, "they were not")
+                yield tpp_evidence(TPP_FACET, AGREES, one, OWED, "they were not")

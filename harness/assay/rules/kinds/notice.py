@@ -17,11 +17,11 @@ from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_modes, the_request
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.parameters import Raw, known, maker, ref
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part, send
 
@@ -98,7 +98,7 @@ class Notice(Kind):
         """Return what a scenario tries; a stranger signs what would be done at once."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(sorted(plain, key=lambda one: self.lifecycle.due(one.mode))[:1])
+            return tuple(sorted(plain, key=lambda one: self.lifecycle.deferred(one.mode))[:1])
         if scenario == "refused":
             return plain
         first = self.modes[0]
@@ -108,12 +108,13 @@ class Notice(Kind):
         """Return the argument that has the value which might exempt it, if one has."""
         every = self.even.items()
         return next(
-            (k for k, v in every if k in arguments and request_queries.alike(arguments[k], v)), None
+            (k for k, v in every if k in arguments and request_queries.same_value(arguments[k], v)),
+            None,
         )
 
     def later(self, scenario: str) -> bool:
         """Whether a scenario waits for a day to come."""
-        return any(self.lifecycle.due(one.mode) for one in self.variants(scenario))
+        return any(self.lifecycle.deferred(one.mode) for one in self.variants(scenario))
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
@@ -133,7 +134,7 @@ class Notice(Kind):
                 scenario=Scenario(id=scenario),
                 needs=_needs(self, scenario),
                 requires=(
-                    *self.lifecycle.state(),
+                    *self.lifecycle.state_requirement(),
                     BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
                     *(
                         BindingRequirement(
@@ -166,7 +167,7 @@ class Notice(Kind):
             yield from request_steps.customer(lifecycle, instead.by)
 
         def make(
-            one: Variant, *, ahead: int = request_steps.AHEAD, variation: str = ""
+            one: Variant, *, ahead: int = request_steps.DAYS_AHEAD, variation: str = ""
         ) -> Part[Exchange]:
             call = request_steps.request(
                 lifecycle, psu, one.mode, one.arguments, ahead=ahead, variation=variation
@@ -182,12 +183,12 @@ class Notice(Kind):
         controls: list[Exchange] = []
         for late in (True, False):
             for one in variants:
-                if lifecycle.due(one.mode) is late:
-                    made = yield from make(one, ahead=request_steps.AHEAD + 1)
+                if lifecycle.deferred(one.mode) is late:
+                    made = yield from make(one, ahead=request_steps.DAYS_AHEAD + 1)
                     yield from request_steps.sign(made)
                     controls.append(made)
             if late and controls:
-                yield from request_steps.later(psu, request_steps.AHEAD + 1)
+                yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
         yield from request_steps.inquire()
         for made in (*controls, *unsigned):
             yield from request_steps.read(lifecycle, made)
@@ -205,11 +206,11 @@ class Notice(Kind):
             elif found is not None and isinstance(event, Authorised):
                 stories[found.key].catch_up(inquired)
                 stories[found.key].now = _phase(self, found)
-            for one in request_queries.told(book, event, found):
+            for one in request_queries.requests_shown(book, event, found):
                 if event is not one.made or one.done:
                     stories[one.key].look(at)
-            inquired = at if request_queries.asked_all(event) else inquired
-        told = [stories[one.key] for one in request_queries.apart(book)]
+            inquired = at if request_queries.shows_all_executions(event) else inquired
+        told = [stories[one.key] for one in request_queries.with_own_key(book)]
         for story in told:
             story.catch_up(inquired)
         controls = _controls(self, told)
@@ -295,14 +296,14 @@ def _controls(p: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
 
 def _day(p: Notice, request: Instance) -> str:
     """Return the day of a request as a text that sorts; nothing where it is put off to none."""
-    found = request_queries.day(p.lifecycle, request.arguments)
+    found = request_queries.due_day(p.lifecycle, request.arguments)
     return found.isoformat() if found else ""
 
 
 def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
     request, beside = story.request, tuple[int, ...]()
     if story.done is not None:
-        agreement = DISAGREES if request_queries.known(request) else UNCLEAR
+        agreement = DISAGREES if request_queries.is_known(request) else UNCLEAR
     elif story.quiet is None or (facet == ANOTHER and not _tried(request)):
         return
     elif control is None or control.done is None:
@@ -311,7 +312,7 @@ def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iter
         if _day(p, control.request) < _day(p, request) or control.done > story.quiet:
             return  # it was not looked at when its like had been carried out
         agreement, beside = AGREES, control.request.numbers
-    seen = request.tell()
+    seen = request.describe()
     if agreement is UNCLEAR:
         why = "its like was not carried out" if story.done is None else EARLIER
         seen = f"{seen}; {why}"

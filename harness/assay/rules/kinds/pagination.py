@@ -16,7 +16,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, PageWalk, bare, walks
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
+from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 
@@ -112,7 +113,7 @@ class Pagination(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk by itself, and against what its customer owns."""
         subjects = history.subjects
-        for walk in walks(history, self.operation.id):
+        for walk in page_walks(history, self.operation.id):
             # A list without anything may be a refusal: what was consented to is
             # another clause's business.
             if bare(walk.call, self.operation) and walk.pages[0].accepted and walk.items:
@@ -199,7 +200,7 @@ def _complete(walk: PageWalk, roster: Roster, *, whole: bool) -> Iterator[Eviden
     gaps = {key for key, on in roster.old.items() if on >= oldest} - keys
     shorter = roster.old.keys() - keys - gaps
     lost = len(missing) + len(gaps)
-    unsure = walk.nameless or (shorter and not lost)
+    unsure = walk.has_unnamed_items or (shorter and not lost)
     yield Evidence(
         facet="complete",
         agreement=UNCLEAR if unsure else DISAGREES if lost else AGREES,
@@ -219,7 +220,7 @@ def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
     if len(walk.pages) > 1 and (twice or whole):
         yield Evidence(
             facet="no-repeats",
-            agreement=DISAGREES if twice else UNCLEAR if walk.nameless else AGREES,
+            agreement=DISAGREES if twice else UNCLEAR if walk.has_unnamed_items else AGREES,
             expected="each item once",
             seen=f"{twice} items more than once" if twice else "each once",
             exchanges=walk.numbers,

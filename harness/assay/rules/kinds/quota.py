@@ -23,15 +23,16 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.queries import (
-    answered,
-    bare,
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
     doubt,
-    fresh,
     must_be_refused,
     must_be_served,
-    question,
+    tpp_evidence,
 )
+from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, question
 from assay.rules.rule import (
     Facet,
     Kind,
@@ -44,10 +45,8 @@ from assay.rules.rule import (
 )
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.consents import Consents
 from assay.rules.state.counts import Counts, moment, same_customers
 from assay.rules.state.periods import HOURS, Period, period, surely_longer
-from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
 #: Why a first call is served, by the facet that it bears on.
@@ -147,15 +146,21 @@ class Quota(Kind):
         used_up = [
             (one.id, QuotaScenario(id=f"{one.id}:limit", operation=one)) for one in self.operations
         ]
-        too_many = f"call {self.limit + 1} of {words.a} is refused"
+        too_many = f"call {self.limit + 1} of {words.with_article} is refused"
         out = [
             *(_facet(f"{name}-served", _served(self), tried, plain) for name, tried in used_up),
             *(_facet(f"{name}-refused", too_many, tried, plain) for name, tried in used_up),
         ]
         for one in self.operations:
-            scenario = QuotaScenario(id=f"{one.id}:{words.next}", operation=one, crosses=True)
-            out.append(_facet(f"{one.id}-{words.next}", words.next_asks, scenario, clock))
-        out.append(_facet(words.late, words.late_asks, QuotaScenario(id=words.late), clock))
+            scenario = QuotaScenario(id=f"{one.id}:{words.next_facet}", operation=one, crosses=True)
+            out.append(
+                _facet(f"{one.id}-{words.next_facet}", words.next_description, scenario, clock)
+            )
+        out.append(
+            _facet(
+                words.late_facet, words.late_description, QuotaScenario(id=words.late_facet), clock
+            )
+        )
         if self.daily:
             never = never_longer(self.zone)
             asks, scenario = "a day of 25 hours is one day", QuotaScenario(id=LONG_DAY)
@@ -171,10 +176,10 @@ class Quota(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Use a count up, cross or approach the end of the period, and end with controls."""
         tried = scenario_of(scenario, QuotaScenario)
-        late = tried.id in {LONG_DAY, self.period.words.late}
+        late = tried.id in {LONG_DAY, self.period.words.late_facet}
         if tried.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
             return
-        if tried.id == self.period.words.late:
+        if tried.id == self.period.words.late_facet:
             yield from periods.clear_of_the_end(self.period)
         psu = yield from steps.customer("psu", self.owner, self.grant)
         used = (tried.operation,) if tried.operation else self.operations
@@ -209,9 +214,9 @@ class Quota(Kind):
         customer there, where only calls without count), and where it needs a consent, if
         there surely is one.
         """
-        controls, untouched = answered(history), fresh(history)
+        controls, untouched = answered_questions(history), fresh_subjects(history)
         if self.attended:
-            controls |= answered(history, present=False)
+            controls |= answered_questions(history, present=False)
         named = {one.id: one for one in self.operations}
         consents = Consents(grant=self.grant)
         counts = Counts(limit=self.limit, period=self.period)
@@ -222,7 +227,7 @@ class Quota(Kind):
             if operation is None or (call.present and not self.attended):
                 continue
             if question(call) in controls and bare(call, operation):
-                sound = consents.cover(operation, call)
+                sound = consents.covers(operation, call)
                 for evidence in _judge(self, exchange, counts, sound=sound):
                     known = call.subject in untouched or counts.exceeded_by(exchange)
                     yield evidence if known else doubt(evidence, "earlier calls may be unknown")
@@ -232,7 +237,7 @@ class Quota(Kind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"no more than {self.limit} calls {self.period.words.a} are made",
+            description=f"no more than {self.limit} calls {self.period.words.with_article} are made",
             needs=needs(Capability.BATCH),
         )
 
@@ -243,23 +248,27 @@ class Quota(Kind):
         named = {one.id for one in self.operations}
         groups = same_customers([one for one in history.exchanges if one.call.operation in named])
         words = self.period.words
-        owed = f"no more than {self.limit} calls {words.a}"
+        owed = f"no more than {self.limit} calls {words.with_article}"
         for one in history.exchanges:
             call = one.call
             if call.operation not in named or (call.present and not self.attended):
                 continue
             joint = replace(one, call=replace(call, subject=groups[call.subject]))
             if call.follow is None:
-                sure, most = counts.least(one), together.most(joint)
-                judged = BROKEN if sure >= self.limit else KEPT if most < self.limit else OPEN
-                done = f"it was asked after {sure if judged is BROKEN else most} calls {words.this}"
-                yield say(TPP_FACET, judged, one, owed, done)
+                sure, most = counts.at_least(one), together.at_most(joint)
+                judged = (
+                    DISAGREES if sure >= self.limit else AGREES if most < self.limit else UNCLEAR
+                )
+                done = (
+                    f"it was asked after {sure if judged is DISAGREES else most} calls {words.this}"
+                )
+                yield tpp_evidence(TPP_FACET, judged, one, owed, done)
             counts.note(one)
             together.note(joint)
 
 
 def _served(p: Quota) -> str:
-    return f"the first {p.limit} calls {p.period.words.a} are served"
+    return f"the first {p.limit} calls {p.period.words.with_article} are served"
 
 
 def _facet(
@@ -293,20 +302,20 @@ def _use_up(p: Quota, call: Call, *, extra: bool = False) -> Script:
 
 def _judge(p: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
     name, words = exchange.call.operation, p.period.words
-    if counts.least(exchange) >= p.limit:
+    if counts.at_least(exchange) >= p.limit:
         facet = _refusal_facet(p, exchange, counts)
         if facet:
             yield must_be_refused(facet, exchange, f"{p.limit} calls were served {words.this}")
         return
-    most = counts.most(exchange)
+    most = counts.at_most(exchange)
     if not sound or most >= p.limit:
         return
-    others = counts.others(exchange)
+    others = counts.facet_beside_used_up(exchange)
     closed = counts.closed.get((exchange.call.subject, name))
-    if closed and closed < p.period.perhaps(moment(exchange)):
+    if closed and closed < p.period.earliest_begin(moment(exchange)):
         if most == 0:
-            why = f"a new {words.noun} after {p.period.tell(closed)} has begun"
-            yield must_be_served(f"{name}-{words.next}", exchange, why)
+            why = f"a new {words.noun} after {p.period.label(closed)} has begun"
+            yield must_be_served(f"{name}-{words.next_facet}", exchange, why)
     elif most == 0 and others:
         yield must_be_served(others, exchange, OTHERS[others])
     else:
@@ -324,14 +333,14 @@ def _refusal_facet(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
     if late is None:
         return f"{exchange.call.operation}-refused"
     closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
-    return late if closed and closed >= p.period.sure(moment(exchange)) else None
+    return late if closed and closed >= p.period.latest_begin(moment(exchange)) else None
 
 
 def _late(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    if not p.period.edged:
+    if not p.period.has_known_end:
         return None
     if p.daily and p.zone and surely_longer(exchange.at.astimezone(p.zone), p.zone):
         return LONG_DAY
-    end = p.period.kept(counts.first(exchange)) - periods.MARGIN
+    end = p.period.earliest_end(counts.first(exchange)) - periods.MARGIN
     # Where it began as late as that, nothing has gone by since.
-    return p.period.words.late if counts.first(exchange) < end <= exchange.at else None
+    return p.period.words.late_facet if counts.first(exchange) < end <= exchange.at else None

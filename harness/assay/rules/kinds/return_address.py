@@ -18,12 +18,12 @@ from assay.contract.model import Contract, Operation
 from assay.history import Decision, Ending, Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
+from assay.rules.lifecycle.request_queries import same_url, split_url
 from assay.rules.lifecycle.signing import Signing
-from assay.rules.lifecycle.urls import same, split
 from assay.rules.parameters import Raw, maker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
 
 SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
@@ -65,7 +65,7 @@ class ReturnAddress(Kind):
             ONLY: "the browser cannot ask to be sent anywhere else",
         }
         wants = (
-            *signing.wants(self.lifecycle),
+            *signing.requirements(self.lifecycle),
             BindingRequirement(
                 operation=self.lifecycle.create.id, feature="argument", name=self.argument
             ),
@@ -87,7 +87,7 @@ class ReturnAddress(Kind):
         psu = yield from request_steps.customer(lifecycle, count=6)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
         back = _address(self, made)
-        parts = split(back)
+        parts = split_url(back)
         own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
         yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
         refuse = replace(
@@ -134,7 +134,7 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
 
 def _waits(p: ReturnAddress, one: Signing) -> bool:
     """Whether it was signed, and its day is still to come."""
-    return one.undone and one.request.state is State.OPEN and p.lifecycle.due(one.request.mode)
+    return one.undone and one.request.state is State.OPEN and p.lifecycle.deferred(one.request.mode)
 
 
 def _where(p: ReturnAddress, one: Signing) -> Agreement:
@@ -144,7 +144,7 @@ def _where(p: ReturnAddress, one: Signing) -> Agreement:
         return UNCLEAR
     if redirected is None:
         return DISAGREES if one.event.stuck else UNCLEAR
-    return AGREES if same(redirected, right) else DISAGREES
+    return AGREES if same_url(redirected, right) else DISAGREES
 
 
 def _right(p: ReturnAddress, one: Signing) -> object:
@@ -169,11 +169,11 @@ def _led(one: Signing, right: str) -> bool:
     redirected, asked = one.event.redirected, one.event.step.spoof
     if redirected is None:
         return False
-    there, host, home = (split(url) for url in (redirected, asked, right))
+    there, host, home = (split_url(url) for url in (redirected, asked, right))
     if not there or not host or not home:
-        return same(redirected, asked)
+        return same_url(redirected, asked)
     strange = there.hostname == host.hostname and there.hostname != home.hostname
-    return same(redirected, asked) or strange
+    return same_url(redirected, asked) or strange
 
 
 def _refused(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
@@ -184,7 +184,7 @@ def _refused(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterato
         or not request_queries.by_owner(one.request, one.event)
     ):
         return
-    there = redirected is not None and same(redirected, right)
+    there = redirected is not None and same_url(redirected, right)
     agreement = DISAGREES if there else AGREES if control else UNCLEAR
     beside = control.request.numbers if control else ()
     yield one.evidence(REFUSED, agreement, f"that the customer is not sent to {right}", *beside)

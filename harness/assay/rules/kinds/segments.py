@@ -14,7 +14,7 @@ from assay.contract.model import Capability
 from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, press
+from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
 from assay.rules.rule import Facet, Scenario, Script, needs
 
 
@@ -61,7 +61,9 @@ class Segments(AcceptanceRule):
             made[segment] = yield from steps.send(call)
         taken = [made[segment] for segment in self.served if made[segment].accepted]
         control = (taken or [made[self.served[-1]]])[-1]
-        yield from press(self.lifecycle, control, *(made[segment] for segment in self.refused))
+        yield from sign_and_read(
+            self.lifecycle, control, *(made[segment] for segment in self.refused)
+        )
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return what is expected of an attempt for a customer whose segment is known."""

@@ -17,13 +17,20 @@ from assay.contract.model import Capability, Contract
 from assay.history import Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.signing import Signing
-from assay.rules.lifecycle.timing import CLEAR, IDLE, OVERALL, TimedFlow, TimeLimits, ways
+from assay.rules.lifecycle.request_queries import same_host, same_url
+from assay.rules.lifecycle.signing import (
+    CLEAR,
+    IDLE,
+    OVERALL,
+    Signing,
+    TimedFlow,
+    TimeLimits,
+    timed_flows,
+)
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.lifecycle.urls import same, same_host
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 
@@ -94,7 +101,7 @@ class Timeout(Kind):
                 description=words,
                 scenario=Scenario(id=SCENARIO),
                 needs=signing.NEEDS | needs(Capability.CLOCK),
-                requires=signing.wants(self.lifecycle),
+                requires=signing.requirements(self.lifecycle),
             )
             for id_, words in asks.items()
         )
@@ -124,13 +131,13 @@ class Timeout(Kind):
             made = yield from signing.make(lifecycle, psu, 4, self.deferred)
             yield from request_steps.sign(made, too_late)
             every.append(made)
-        yield from request_steps.later(psu, request_steps.AHEAD + 1)
+        yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
         for made in every:
             yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every plain way by the time it took, beside one that took little."""
-        tries = tuple(ways(self.lifecycle, history))
+        tries = tuple(timed_flows(self.lifecycle, history))
         quick: dict[str, TimedFlow] = {}
         held: dict[str, timedelta] = {}
         for one in tries:
@@ -235,7 +242,7 @@ def _sent(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
         # Another was seen to be sent somewhere: a redirection would have shown.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
     back = str(fate.request.arguments.get(p.lifecycle.create.returns or ""))
-    return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
+    return DISAGREES if same_url(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
 def _moved(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
@@ -249,10 +256,14 @@ def _moved(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
 
 def _waits_for_its_day(p: Timeout, request: Instance) -> bool:
     """Whether it is put off to a day that was not surely over when it was looked at."""
-    if not p.lifecycle.due(request.mode):
+    if not p.lifecycle.deferred(request.mode):
         return False
-    day = request_queries.day(p.lifecycle, request.arguments)
-    return not day or not request.seen or day >= dates(request.seen, p.lifecycle.contract.zone)[0]
+    day = request_queries.due_day(p.lifecycle, request.arguments)
+    return (
+        not day
+        or not request.seen_at
+        or day >= dates(request.seen_at, p.lifecycle.contract.zone)[0]
+    )
 
 
 _EXPECTED: Mapping[str, str] = {

@@ -17,12 +17,11 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.queries import DISAGREES, must_be_refused, ordinary, plain, served
+from assay.rules.queries import Consents, ordinary, plain, served_operations
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
-from assay.rules.state.consents import Consents
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
@@ -98,13 +97,13 @@ class UnavailableOperation(Kind):
         if self.lifecycle is not None:
             yield from _check_of_request(self, self.lifecycle, history)
             return
-        known = served(history)
+        known = served_operations(history)
         consents = Consents(grant=self.grant)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
             controlled = (call.subject, self.control.id, call.present) in known
-            sure, perhaps = consents.sure(call.subject), consents.perhaps(call.subject)
+            sure, perhaps = consents.certain(call.subject), consents.possible(call.subject)
             if call.operation == self.operation.id and plain(call) and controlled:
                 judged = must_be_refused(
                     WITH if sure else WITHOUT, exchange, "the method is not available"
@@ -122,9 +121,9 @@ class UnavailableOperation(Kind):
         owed = f"that {self.operation.id} is not called: it is not available"
         for one in history.exchanges:
             if one.call.operation == self.operation.id:
-                yield say(TPP_FACET, BROKEN, one, owed, "it was called")
+                yield tpp_evidence(TPP_FACET, DISAGREES, one, owed, "it was called")
             elif one.call.operation == self.control.id:
-                yield say(TPP_FACET, KEPT, one, owed, f"{self.control.id} was called")
+                yield tpp_evidence(TPP_FACET, AGREES, one, owed, f"{self.control.id} was called")
 
 
 def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
@@ -152,8 +151,8 @@ def _ask_of_request(p: UnavailableOperation, lifecycle: tracker.Lifecycle, scena
     made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
         yield from request_steps.sign(made)
-    yield from request_steps.maybe(request_steps.about(p.control, made))
-    call = request_steps.about(p.operation, made)
+    yield from request_steps.send_if_any(request_steps.call_about(p.control, made))
+    call = request_steps.call_about(p.operation, made)
     if call is not None:
         yield from steps.send(replace(call, variation="a method that is not offered"))
 
@@ -172,7 +171,7 @@ def _check_of_request(
         if call.operation == p.control.id and event.accepted:
             known.add(str(call.arguments.get(p.control.about or "")))
         key = str(call.arguments.get(p.operation.about or ""))
-        request = book.known(key)
+        request = book.find(key)
         if call.operation != p.operation.id or request is None or key not in known:
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED

@@ -17,10 +17,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.queries import answered, bare, doubt, fresh, must_be_served, plain, question
+from assay.rules.evidence import doubt, must_be_served
+from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.state.calendar import within_a_day
-from assay.rules.state.consents import Consents
 
 #: A subject, a method, and a key of the day.
 Slot: TypeAlias = tuple[str, str, date | datetime]
@@ -102,12 +102,12 @@ class Unmetered(Kind):
         only calls of one day can use a daily quota up.
         """
         named = {one.id: one for one in self.operations}
-        batch, attended = answered(history, present=False), answered(history)
+        batch, attended = answered_questions(history, present=False), answered_questions(history)
         controls = Controls(
             questions=batch | attended,
             batch=frozenset(operation for _, operation, _ in batch),
             attended=frozenset(operation for _, operation, _ in attended),
-            fresh=fresh(history),
+            fresh=fresh_subjects(history),
         )
         consents = Consents(grant=self.grant)
         counts = _Counts(quota=self.quota)
@@ -119,7 +119,9 @@ class Unmetered(Kind):
                 continue
             day = within_a_day(exchange.at, self.zone)
             key = str(call.arguments.get(operation.about or ""))
-            consented = not operation.about or not self.grant or key in consents.sure(call.subject)
+            consented = (
+                not operation.about or not self.grant or key in consents.certain(call.subject)
+            )
             if question(call) in controls.questions and bare(call, operation) and consented:
                 yield from _judge(exchange, counts, controls, day)
             counts.note(exchange, day)

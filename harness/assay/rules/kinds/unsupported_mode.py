@@ -17,16 +17,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import operation_parameters, parameters, steps
-from assay.rules.queries import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    PageWalk,
-    bare,
-    describe,
-    earliest,
-    walks,
-)
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
+from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -38,7 +30,6 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
-from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 FACET = "gives-no-more"
 
@@ -108,7 +99,7 @@ class UnsupportedMode(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every walk in the mode about something that was shown without it."""
         subjects = history.subjects
-        asked = tuple(walks(history, self.operation.id))
+        asked = tuple(page_walks(history, self.operation.id))
         controlled = {
             _about(self, one)
             for one in asked
@@ -118,7 +109,7 @@ class UnsupportedMode(Kind):
             subject, key = _about(self, walk)
             if walk.call.mode == self.mode and (subject, key) in controlled:
                 owned = subjects[subject].owned(key) if subject in subjects else None
-                limit = earliest(walk.pages[0].at, self.days, self.zone)
+                limit = oldest_date(walk.pages[0].at, self.days, self.zone)
                 more = owned is not None and any(one.on < limit for one in owned.entries)
                 yield from _judge(walk, limit, more=more)
 
@@ -139,7 +130,7 @@ class UnsupportedMode(Kind):
             if one.call.operation == self.operation.id and one.call.follow is None:
                 asked = one.call.mode == self.mode
                 done = "it was asked for" if asked else "it was not"
-                yield say(TPP_FACET, BROKEN if asked else KEPT, one, owed, done)
+                yield tpp_evidence(TPP_FACET, DISAGREES if asked else AGREES, one, owed, done)
 
 
 def _about(p: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
@@ -163,7 +154,7 @@ def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
         facet=FACET,
         agreement=agreement,
         expected=f"a refusal, or nothing before {limit}",
-        seen=f"{len(older)} items are older" if older else describe(first),
+        seen=f"{len(older)} items are older" if older else describe_answer(first),
         exchanges=walk.numbers,
         variation=walk.call.variation,
     )

@@ -14,8 +14,8 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
 
 
@@ -100,8 +100,8 @@ def _requests(p: WellFormed, operations: list[Operation]) -> Script:
     """Call everything about requests, each for a customer of its own; and once wrongly."""
     call = None
     for n, operation in enumerate(operations):
-        _, call = yield from request_steps.ready(p.contract, operation, f"psu-{n + 1}")
-        yield from request_steps.maybe(call)
+        _, call = yield from request_steps.prepare_call(p.contract, operation, f"psu-{n + 1}")
+        yield from request_steps.send_if_any(call)
     if call is not None:
         about = next((one.about for one in operations if one.id == call.operation), None)
         wrong = {**call.arguments, about or "": "nothing-that-exists"}

@@ -23,62 +23,65 @@ from assay.rules.lifecycle.comparison import (
     Relation,
     possible_decision_times,
 )
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.state.calendar import DAY, dates
 
-#: A day on which something may have been carried out; None for any.
+#: A day on which a request may have been executed; None for any day.
 _Day: TypeAlias = date | None
-#: What may have been carried out on one of more days than these may have been on any.
+#: The most possible days of an execution that are compared; with more, any day is possible.
 FEW = 7
-#: Where a request stands that has not been carried out.
-UNDONE = frozenset({InstanceStatus.OPEN, InstanceStatus.ENDED})
+#: The outcomes of a request that has not been executed.
+UNDONE = frozenset({InstanceOutcome.OPEN, InstanceOutcome.ENDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanations:
-    """What may explain a rejection, with the number at which it first came up.
+    """The possible causes of a rejection, each with the number of its first exchange.
 
-    `perhaps` has what may have been carried out, by what was sent and the day, `loose` the
-    customers of whom something was that nobody knows, and `alike` what was accepted.
+    `perhaps_executed` has the requests that may have been executed, by content and day,
+    `unknown_customers` the customers with a request whose content is unknown, and `accepted`
+    the accepted requests by their sort.
     """
 
     compared: ComparisonTracker
-    perhaps: Mapping[tuple[Likeness, _Day], int]
-    loose: Mapping[str, int]
-    alike: Mapping[Likeness, Instance]
+    perhaps_executed: Mapping[tuple[Likeness, _Day], int]
+    unknown_customers: Mapping[str, int]
+    accepted: Mapping[Likeness, Instance]
 
     @staticmethod
     def of(compared: ComparisonTracker) -> Explanations:
-        """Gather them from a history."""
+        """Collect them from a history."""
         perhaps: dict[tuple[Likeness, _Day], int] = {}
         loose: dict[str, int] = {}
         alike: dict[Likeness, Instance] = {}
-        for one in compared.book.requests:
-            number = (request_queries.signature(one) or one.made).n
-            if not comparison.unchanged(one):
-                name = one.made.call.subject
-                loose[name] = min(one.made.n, loose.get(name, one.made.n))
-            for day in _days(compared, one):
-                key = _sent(compared, one), day
+        for request in compared.tracker.requests:
+            number = (request_queries.signature(request) or request.made).n
+            if not comparison.unchanged(request):
+                name = request.made.call.subject
+                loose[name] = min(request.made.n, loose.get(name, request.made.n))
+            for day in _days(compared, request):
+                key = _sent(compared, request), day
                 perhaps[key] = min(number, perhaps.get(key, number))
-            if _accepted(compared, one):
-                alike.setdefault(comparison.sort(compared.lifecycle, one), one)
-        return Explanations(compared=compared, perhaps=perhaps, loose=loose, alike=alike)
+            if _accepted(compared, request):
+                alike.setdefault(comparison.sort_of(compared.lifecycle, request), request)
+        return Explanations(
+            compared=compared, perhaps_executed=perhaps, unknown_customers=loose, accepted=alike
+        )
 
     def control(self, request: Instance) -> Instance | None:
-        """Return one that is like it in all that matters, and was not rejected."""
-        return self.alike.get(comparison.sort(self.compared.lifecycle, request))
+        """Return a request of the same sort that was accepted, if there is one."""
+        return self.accepted.get(comparison.sort_of(self.compared.lifecycle, request))
 
-    def why(self, request: Instance, relation: Relation) -> str:
-        """Say what else may explain that a request was rejected; empty if nothing may."""
-        if not request_queries.known(request):
+    def explanation(self, request: Instance, relation: Relation) -> str:
+        """Return another possible cause of the rejection of a request; empty if there is none."""
+        if not request_queries.is_known(request):
             return "it may repeat a request from before this history"
         if self._repeats(request, relation.n):
             return "it may repeat a request whose outcome is unknown"
         former = relation.former
         about_undone = relation.facet in (CANCELLED, REFUSED, UNSIGNED)
-        looked = former.told is not None and former.told > relation.n
-        if about_undone and not (looked and former.fate in UNDONE):
+        looked = former.seen_in is not None and former.seen_in > relation.n
+        if about_undone and not (looked and former.outcome in UNDONE):
             return "the state of the earlier request at that time is unknown"
         control = self.control(request)
         if control is None:
@@ -90,10 +93,10 @@ class Explanations:
     def _repeats(self, request: Instance, n: int) -> bool:
         zone, key = self.compared.lifecycle.contract.zone, _sent(self.compared, request)
         days: set[_Day] = {
-            day for one in possible_decision_times(request) for day in dates(one, zone)
+            day for moment in possible_decision_times(request) for day in dates(moment, zone)
         }
-        found = [self.perhaps.get((key, day), n) for day in (*days, None)]
-        return min(*found, self.loose.get(request.made.call.subject, n)) < n
+        numbers = [self.perhaps_executed.get((key, day), n) for day in (*days, None)]
+        return min(*numbers, self.unknown_customers.get(request.made.call.subject, n)) < n
 
     def _unlike(self, request: Instance, control: Instance) -> bool:
         mine, its = request_queries.signature(request), request_queries.signature(control)
@@ -103,30 +106,32 @@ class Explanations:
 
 
 def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
-    """Whether it was carried out, or stood open after its signature, if it is put off."""
+    """Whether it was executed or, if deferred, still open after its signature."""
     signed = request_queries.signature(request)
     open_ = (
         signed is not None
-        and request.fate is InstanceStatus.OPEN
-        and (request.told or 0) > signed.n
+        and request.outcome is InstanceOutcome.OPEN
+        and (request.seen_in or 0) > signed.n
     )
-    put_off = compared.lifecycle.due(request.mode) and open_
+    put_off = compared.lifecycle.deferred(request.mode) and open_
     return comparison.unchanged(request) and (request.done or put_off)
 
 
 def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
-    """What some may take for all that was sent: where to return to is no part of it."""
+    """Return the content of a request without its return address."""
     return comparison.sent(request, but=(compared.lifecycle.create.returns,))
 
 
 def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:
-    """Yield the days on which a request may have been carried out."""
+    """Yield the days on which a request may have been executed."""
     signed = request_queries.signature(request) is not None
-    if request.fate is InstanceStatus.UNKNOWN or (signed and request.fate is InstanceStatus.OPEN):
+    if request.outcome is InstanceOutcome.UNKNOWN or (
+        signed and request.outcome is InstanceOutcome.OPEN
+    ):
         yield None
     elif request.done:
         zone = compared.lifecycle.contract.zone
-        every = [day for one in possible_decision_times(request) for day in dates(one, zone)]
+        every = [day for moment in possible_decision_times(request) for day in dates(moment, zone)]
         first, last = min(every), max(every)
         few = (last - first).days < FEW
         yield from (first + n * DAY for n in range((last - first).days + 1)) if few else (None,)

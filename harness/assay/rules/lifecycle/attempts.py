@@ -1,11 +1,11 @@
-"""Rules on who is served with which requests: each attempt is judged beside its control.
+"""Rules on which requests are accepted, and from whom: attempts judged beside their controls.
 
-A control is the same request but for one thing, made shortly before or after, and
-accepted: so nothing else prevented it. Without a control a refusal shows nothing,
+A control is a request that differs in one thing only, made shortly before or after, and
+accepted, so that nothing else prevented it. Without a control a refusal shows nothing,
 because a target that refuses everything would do the same.
 
 A request that must be rejected may be rejected at once, or only after the customer has
-signed. So `press` signs and reads what was accepted, and its execution is the violation. A
+signed. So `sign_and_read` signs and reads what was accepted, and its execution is the violation. A
 request like one that was signed before may be rejected as a repeat, and is not judged. A
 registration (of a creditor) may matter, so only customers with the same ones are compared.
 
@@ -32,18 +32,19 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt, ordinary
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
+from assay.rules.queries import ordinary
 from assay.rules.rule import Kind
 from assay.rules.steps import Part
 
-#: The longest time between an attempt and its control; in a longer one too much changes.
+#: The longest time between an attempt and its control; over a longer time too much changes.
 RECENT = timedelta(minutes=5)
 #: A date further ahead than this may be rejected for its distance.
 FAR = timedelta(days=31)
-#: Why a refusal of a customer with a past is no violation.
+#: Why refusing a customer with a past is no violation.
 EARLIER = "it may repeat a request from before this history"
 
 #: The controls of an attempt: the nearest one before it, and the nearest one after.
@@ -75,36 +76,36 @@ class Attempt:
 
     @property
     def rejected(self) -> bool:
-        """Whether it was turned down before anybody signed, by a refusal or by its state."""
+        """Whether it was refused, or rejected before anybody signed it."""
         request = self.request
         if self.made.refused:
             return True
-        soon = request.seen is not None and request.seen - self.made.at <= RECENT
+        soon = request.seen_at is not None and request.seen_at - self.made.at <= RECENT
         touched = request.signings or self.touched
-        return request.fate is InstanceStatus.REJECTED and not touched and soon
+        return request.outcome is InstanceOutcome.REJECTED and not touched and soon
 
     @property
     def touched(self) -> bool:
-        """Whether it was changed or ended, or may have been: it may be rejected for that."""
+        """Whether it was or may have been changed or ended, which can be why it was rejected."""
         request = self.request
-        asked = any(not one.refused for one in (*request.changes, *request.ends))
-        return asked or any(one.done for one in request.withdrawn)
+        asked = any(not event.refused for event in (*request.changes, *request.ends))
+        return asked or any(event.done for event in request.withdrawn)
 
     @property
-    def taken(self) -> bool:
-        """Whether it was accepted, whatever became of it once it was signed."""
+    def accepted(self) -> bool:
+        """Whether it was accepted, whatever its outcome after the signature."""
         return self.made.accepted and not self.rejected
 
 
 def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
-    """Return all attempts that can be compared, in their order."""
-    book = Tracker(lifecycle=lifecycle)
+    """Return all attempts that can be compared, in order."""
+    tracker = Tracker(lifecycle=lifecycle)
     bank: tuple[str, ...] = ()
     signed: set[Hashable] = set()
     registered: dict[str, tuple[str, ...]] = {}
-    found: list[Attempt] = []
+    comparable: list[Attempt] = []
     for event in history.events:
-        request = book.note(event)
+        request = tracker.note(event)
         if isinstance(event, Registered):
             value = f"{event.argument}={event.value!r}"
             registered[event.subject] = (*registered.get(event.subject, ()), value)
@@ -113,7 +114,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
         elif request is None or request.subject is None:
             continue
         elif isinstance(event, Authorised):
-            signed.add(_what(lifecycle, request.made.call))
+            signed.add(_content(lifecycle, request.made.call))
         elif request.made is event and ordinary(request.made.call):
             known = registered.get(request.subject.name, ())
             sent = request.made.call.arguments
@@ -121,8 +122,8 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
                 continue  # how old a registration is may decide
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
             # A registration may bring something: only those with the same ones are compared.
-            found.append(replace(attempt, rest=(attempt.rest, known)))
-    return tuple(found)
+            comparable.append(replace(attempt, rest=(attempt.rest, known)))
+    return tuple(comparable)
 
 
 def _attempt(
@@ -133,12 +134,12 @@ def _attempt(
     signed: set[Hashable],
 ) -> Attempt:
     call, owned = request.made.call, lifecycle.create.owned
-    day = request_queries.day(lifecycle, call.arguments)
-    if lifecycle.due(call.mode):
+    day = request_queries.due_day(lifecycle, call.arguments)
+    if lifecycle.deferred(call.mode):
         at = request.made.at
         timely = (
             day is not None
-            and request_queries.ahead(lifecycle, call.arguments, at)
+            and request_queries.is_before_due_day(lifecycle, call.arguments, at)
             and day - at.date() < FAR
         )
     else:
@@ -149,13 +150,13 @@ def _attempt(
         thing=subject.owned(call.arguments.get(owned)) if owned else None,
         rest=_rest(lifecycle, call),
         bank=bank,
-        repeats=_what(lifecycle, call) in signed,
+        repeats=_content(lifecycle, call) in signed,
         timely=timely,
     )
 
 
 def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
-    """Return what an attempt shares with its control, whatever it is that sets them apart."""
+    """Return the part of an attempt that it shares with its control, whatever differs."""
     apart = {
         lifecycle.create.owned,
         lifecycle.create.due.argument if lifecycle.create.due else None,
@@ -164,7 +165,7 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
     return call.by, call.host, call.alias, call.present, repr(sorted(sent.items()))
 
 
-def _what(lifecycle: Lifecycle, call: Call) -> Hashable:
+def _content(lifecycle: Lifecycle, call: Call) -> Hashable:
     return (
         call.subject,
         repr(call.arguments.get(lifecycle.create.owned or "")),
@@ -179,48 +180,51 @@ def controls(
 ) -> Mapping[int, Beside]:
     """Return the controls of each attempt, by its number.
 
-    A control is one that was taken, and that is to be `served` by the rule. `shared` is
-    what it has in common with the attempt, besides what was sent.
+    A control is an attempt that was accepted, and that the rule expects to be (`served`).
+    `shared` returns what it has in common with the attempt, besides what was sent.
     """
-    found: dict[int, Beside] = {}
+    beside_by_number: dict[int, Beside] = {}
     for order in (every, every[::-1]):
         last: dict[Hashable, Attempt] = {}
-        for one in order:
-            key = (one.bank, one.rest, shared(one))
+        for attempt in order:
+            key = (attempt.bank, attempt.rest, shared(attempt))
             beside = last.get(key)
-            if beside is not None and abs(one.made.at - beside.made.at) <= RECENT:
-                found[one.made.n] = (*found.get(one.made.n, ()), beside)
-            if one.taken and served(one):
-                last[key] = one
-    return found
+            if beside is not None and abs(attempt.made.at - beside.made.at) <= RECENT:
+                beside_by_number[attempt.made.n] = (
+                    *beside_by_number.get(attempt.made.n, ()),
+                    beside,
+                )
+            if attempt.accepted and served(attempt):
+                last[key] = attempt
+    return beside_by_number
 
 
-def must_be_taken(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
-    """Judge an attempt that has to be accepted."""
-    if one.taken:
-        yield _evidence(facet, AGREES, f"an acceptance: {why}", one)
-    elif not one.rejected or one.made.wire.status == UNAUTHENTICATED:
-        yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", one)
-    elif beside and one.timely and not one.repeats:
+def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+    """Judge an attempt that must be accepted."""
+    if attempt.accepted:
+        yield _evidence(facet, AGREES, f"an acceptance: {why}", attempt)
+    elif not attempt.rejected or attempt.made.wire.status == UNAUTHENTICATED:
+        yield _evidence(facet, UNCLEAR, f"an acceptance: {why}", attempt)
+    elif beside and attempt.timely and not attempt.repeats:
         expected = f"an acceptance, as of call {beside[0].made.n}: {why}"
-        evidence = _evidence(facet, DISAGREES, expected, one, beside)
-        yield evidence if one.subject.fresh else doubt(evidence, EARLIER)
+        evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
+        yield evidence if attempt.subject.fresh else doubt(evidence, EARLIER)
 
 
-def must_be_turned_down(facet: str, one: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
-    """Judge an attempt that has to be rejected, at once or once it is signed."""
-    expected, request = f"a rejection: {why}", one.request
-    plain = one.timely and not one.repeats
-    late = request.fate is InstanceStatus.REJECTED and not one.touched
+def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
+    """Judge an attempt that must be rejected, at once or after its signature."""
+    expected, request = f"a rejection: {why}", attempt.request
+    plain = attempt.timely and not attempt.repeats
+    late = request.outcome is InstanceOutcome.REJECTED and not attempt.touched
     if request.done:
-        yield _evidence(facet, DISAGREES, expected, one)
-    elif one.rejected and one.made.wire.status != UNAUTHENTICATED:
+        yield _evidence(facet, DISAGREES, expected, attempt)
+    elif attempt.rejected and attempt.made.wire.status != UNAUTHENTICATED:
         if beside and plain:
-            yield _evidence(facet, AGREES, expected, one, beside)
+            yield _evidence(facet, AGREES, expected, attempt, beside)
     elif late and plain and any(map(_went_on, beside)):
-        yield _evidence(facet, AGREES, expected, one, beside)
+        yield _evidence(facet, AGREES, expected, attempt, beside)
     else:
-        yield _evidence(facet, UNCLEAR, expected, one)
+        yield _evidence(facet, UNCLEAR, expected, attempt)
 
 
 def _went_on(control: Attempt) -> bool:
@@ -230,30 +234,30 @@ def _went_on(control: Attempt) -> bool:
 
 
 def _evidence(
-    facet: str, agreement: Agreement, expected: str, one: Attempt, beside: Beside = ()
+    facet: str, agreement: Agreement, expected: str, attempt: Attempt, beside: Beside = ()
 ) -> Evidence:
-    numbers = {*one.request.numbers, *(n for each in beside for n in each.request.numbers)}
+    numbers = {*attempt.request.numbers, *(n for each in beside for n in each.request.numbers)}
     return Evidence(
         facet=facet,
         agreement=agreement,
         expected=expected,
-        seen=one.request.tell(),
+        seen=attempt.request.describe(),
         exchanges=tuple(sorted(numbers)),
-        variation=one.made.call.variation,
+        variation=attempt.made.call.variation,
     )
 
 
-def press(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
-    """Go on with requests that should have been rejected and were not: sign and read them.
+def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> Part[None]:
+    """Sign and read requests that should have been rejected and were not.
 
-    If one is rejected then, the control shows whether everything is. It comes last: what
-    is like a request that was signed may be rejected for being a repeat.
+    If one of them is rejected then, the control is signed, too, to show whether everything is
+    rejected. It comes last, since a request like a signed one may be rejected as a repeat.
     """
     late = False
-    for one in made:
-        if one.accepted and _stands(one) is not State.REJECTED:
-            yield from request_steps.sign(one)
-            late |= _stands((yield from request_steps.read(lifecycle, one))) is State.REJECTED
+    for exchange in made:
+        if exchange.accepted and _stands(exchange) is not State.REJECTED:
+            yield from request_steps.sign(exchange)
+            late |= _stands((yield from request_steps.read(lifecycle, exchange))) is State.REJECTED
     if late:
         yield from request_steps.sign(control)
         yield from request_steps.read(lifecycle, control)
@@ -265,7 +269,7 @@ def _stands(exchange: Exchange | None) -> State | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What a rule expects of an attempt, the facet that this shows, and why."""
+    """The outcome that a rule expects of an attempt, the facet that it shows, and the reason."""
 
     facet: str
     accepted: bool
@@ -282,7 +286,7 @@ class AcceptanceRule(Kind):
     lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
 
     def case(self, attempt: Attempt) -> Case | None:
-        """Return what the rule expects of an attempt; None if it does not speak of it."""
+        """Return what the rule expects of an attempt; None where it does not apply."""
         raise NotImplementedError
 
     def is_control(self, attempt: Attempt) -> bool:
@@ -290,15 +294,15 @@ class AcceptanceRule(Kind):
         raise NotImplementedError
 
     def common(self, attempt: Attempt) -> Hashable:
-        """Return what an attempt must have in common with its control, besides what was sent."""
+        """Return what an attempt and its control must have in common, besides what was sent."""
         raise NotImplementedError
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attempt of which the rule speaks, beside its controls."""
+        """Judge every attempt to which the rule applies, beside its controls."""
         every = attempts(self.lifecycle, history)
         beside = controls(every, self.is_control, self.common)
         for attempt in every:
             case = self.case(attempt)
             if case is not None:
-                judge = must_be_taken if case.accepted else must_be_turned_down
+                judge = must_be_accepted if case.accepted else must_be_rejected
                 yield from judge(case.facet, attempt, beside.get(attempt.made.n, ()), case.why)

@@ -1,6 +1,6 @@
-"""Cancellations that were asked for, and what was seen of their requests since.
+"""Cancellations in a history, and what happened to their requests since.
 
-The data that `cancellation` judges: a fold over a history.
+The data that the kind `cancellation` judges.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ PROVIDER, CUSTOMER = "by-provider", "by-customer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelAttempt:
-    """One cancellation that was asked for, and how its request stood just before.
+    """One attempt to cancel a request, and the state of the request just before.
 
-    `event` is the call, or the customer's own doing, which was taken. `signed` is None
-    where a signature may have been given or not. `untouched` says that nothing had ended
-    the request before, `open` that it was seen open since it was signed, `early` that its
-    day had surely not come.
+    `event` is the call, or the cancellation by the customer. `signed` is None where a
+    signature may or may not have been given. `untouched` says that nothing had ended the
+    request before, `open` that it was seen open since it was signed, `early` that its day
+    had certainly not come.
     """
 
     at: int
@@ -34,59 +34,61 @@ class CancelAttempt:
 
     @property
     def who(self) -> str:
-        """By whom, as the facets have it."""
+        """Who cancelled it, as in the ids of the facets."""
         return CUSTOMER if isinstance(self.event, Withdrawn) else PROVIDER
 
     @property
-    def taken(self) -> bool:
+    def accepted(self) -> bool:
         """Whether it was accepted."""
         return self.event.done if isinstance(self.event, Withdrawn) else self.event.accepted
 
 
-def _asked(
-    lifecycle: Lifecycle, mode: str, book: Tracker, at: int, event: Event
+def _cancel_attempt(
+    lifecycle: Lifecycle, mode: str, tracker: Tracker, at: int, event: Event
 ) -> CancelAttempt | None:
-    """Return the cancellation that an event is, while the book has not yet taken it in."""
+    """Return the cancellation that an event is, before the tracker processes it."""
     end = lifecycle.end
     if isinstance(event, Withdrawn) and event.done:
-        request, now = book.known(event.request), event.now
+        request, now = tracker.find(event.request), event.now
     elif isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
         if event.refused and (event.call.variation or event.call.without):
             return None  # what was asked for may have been something else
-        request, now = book.known(str(event.call.arguments.get(end.about or ""))), event.at
+        request, now = tracker.find(str(event.call.arguments.get(end.about or ""))), event.at
         request = (
-            request if request is not None and request_queries.ours(request, event.call) else None
+            request
+            if request is not None and request_queries.is_by_requester(request, event.call)
+            else None
         )
     else:
         return None
     if request is None or request.mode != mode:
         return None
     signed = request_queries.signed(request)
-    over = any(one.done for one in request.withdrawn) or any(
-        not one.refused for one in request.ends
+    over = any(withdrawal.done for withdrawal in request.withdrawn) or any(
+        not end_call.refused for end_call in request.ends
     )
-    since = max((one.n for one in request.signings), default=0)
+    since = max((signing.n for signing in request.signings), default=0)
     return CancelAttempt(
         at=at,
         request=request,
         event=event,
         signed=signed if signed or not request.signings else None,
         untouched=not over and not request.done and request.state in (None, State.OPEN),
-        open=request.state is State.OPEN and (request.told or 0) > since,
-        early=request_queries.ahead(lifecycle, request.arguments, now),
+        open=request.state is State.OPEN and (request.seen_in or 0) > since,
+        early=request_queries.is_before_due_day(lifecycle, request.arguments, now),
     )
 
 
 @dataclass(slots=True, kw_only=True)
 class CancelledInstance:
-    """What was seen of a request since it was cancelled.
+    """A cancelled request, and what was seen of it since.
 
-    `again` says whether something was done with it that may have brought it back.
+    `revived` says whether something happened that may have reopened it.
     """
 
     cancel: CancelAttempt
-    looked: int | None = None
-    again: bool = False
+    last_look: int | None = None
+    revived: bool = False
     shown: list[Exchange] = field(default_factory=list[Exchange])
 
 
@@ -94,14 +96,14 @@ class CancelledInstance:
 class CancellationTracker:
     """The cancellations in a history, by the keys of their requests.
 
-    `inquired` is when the world was last asked, of all of them.
+    `inquired` is the place of the last list of executions, which covers all requests.
     """
 
     lifecycle: Lifecycle
     mode: str
-    book: Tracker
+    tracker: Tracker
     cancels: list[CancelAttempt] = field(default_factory=list[CancelAttempt])
-    stories: dict[str | None, CancelledInstance] = field(
+    cancelled: dict[str | None, CancelledInstance] = field(
         default_factory=dict[str | None, CancelledInstance]
     )
     done: dict[str | None, int] = field(default_factory=dict[str | None, int])
@@ -109,36 +111,36 @@ class CancellationTracker:
     inquired: int = -1
 
     def note(self, at: int, event: Event) -> None:
-        """Take an event in."""
-        asked = _asked(self.lifecycle, self.mode, self.book, at, event)
-        found = self.book.note(event)
-        story = self.stories.get(found.key) if found is not None else None
+        """Process an event."""
+        asked = _cancel_attempt(self.lifecycle, self.mode, self.tracker, at, event)
+        noted = self.tracker.note(event)
+        instance = self.cancelled.get(noted.key) if noted is not None else None
         if asked is not None:
             self.cancels.append(asked)
-            if asked.taken:
-                self.stories.setdefault(asked.request.key, CancelledInstance(cancel=asked))
-        elif story is not None:
-            story.again = story.again or self._revives(event)
-        for one in request_queries.told(self.book, event, found):
-            self._look(at, one, event)
-        if request_queries.asked_all(event):
+            if asked.accepted:
+                self.cancelled.setdefault(asked.request.key, CancelledInstance(cancel=asked))
+        elif instance is not None:
+            instance.revived = instance.revived or self._revives(event)
+        for request in request_queries.requests_shown(self.tracker, event, noted):
+            self._look(at, request, event)
+        if request_queries.shows_all_executions(event):
             self.inquired = at
 
-    def quiet(self, story: CancelledInstance) -> int | None:
-        """Return the last look since it was cancelled at a request that never was carried out."""
-        if self.inquired <= max(story.cancel.at, story.looked or 0):
-            return story.looked
+    def last_undone_look(self, instance: CancelledInstance) -> int | None:
+        """Return the last place since the cancellation at which the request was seen not executed."""
+        if self.inquired <= max(instance.cancel.at, instance.last_look or 0):
+            return instance.last_look
         return self.inquired
 
     def _look(self, at: int, request: Instance, event: Event) -> None:
-        story, read = self.stories.get(request.key), self.lifecycle.read
+        instance, read = self.cancelled.get(request.key), self.lifecycle.read
         if request.done:
             self.done.setdefault(request.key, at)
-        elif story is not None:
-            story.looked = at
+        elif instance is not None:
+            instance.last_look = at
         if isinstance(event, Exchange) and read is not None and event.call.operation == read.id:
-            if story is not None:
-                story.shown.append(event)
+            if instance is not None:
+                instance.shown.append(event)
             elif request.state is State.OPEN:
                 self.opened[request.key] = event.n
 

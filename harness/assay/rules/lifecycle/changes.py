@@ -1,6 +1,6 @@
-"""Changes of requests: what was asked for, and whether an accepted change took effect.
+"""Changes of requests in a history, and whether accepted changes took effect.
 
-The data that `modification` judges. A call is a change only if it gives some argument a
+The data that the kind `modification` judges. A call is a change only if it gives some argument a
 value other than the current one. An accepted change is checked by reading the request,
 and by its execution. Where the answer to a change was lost, came too late, or the
 change was made by somebody else, the current values are unknown, and nothing is
@@ -16,13 +16,13 @@ from enum import Enum
 from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, doubt
 
 
 class Phase(Enum):
-    """How far a request had come when a change was asked for."""
+    """The phase of a request at the time of a change."""
 
     UNSIGNED = "unsigned"
     SIGNED = "signed"
@@ -32,10 +32,10 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change that was asked for by those who made the request.
+    """One change by the TPP and for the customer of the request.
 
-    `new` are the arguments that were to change. `untouched` says that nothing had ended
-    it before, `ahead` that its day, the former as the new one, had surely not come.
+    `new` has the arguments to change. `untouched` says that nothing had ended the request
+    before, `ahead` that neither its former nor its new day had come.
     """
 
     request: Instance
@@ -47,36 +47,40 @@ class Change:
 
     @property
     def lost(self) -> bool:
-        """Whether it is unknown if it was accepted."""
+        """Whether the answer does not show if it was accepted."""
         return not self.exchange.accepted and not self.exchange.refused
 
     @property
     def like(self) -> tuple[str, str, str]:
-        """Return who asked for what, so that the same change can be recognised."""
+        """Return caller and content of the change: equal for equal changes."""
         call = self.exchange.call
         return call.subject, call.by, repr(sorted(self.new.items()))
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The exchanges and signatures that it rests on: those up to it."""
-        told = [self.request.made.n, *(one.n for one in self.request.signings), self.exchange.n]
-        return tuple(n for n in sorted(told) if n <= self.exchange.n)
+        """The exchanges and signatures that it depends on: those up to it."""
+        numbers = [
+            self.request.made.n,
+            *(signing.n for signing in self.request.signings),
+            self.exchange.n,
+        ]
+        return tuple(n for n in sorted(numbers) if n <= self.exchange.n)
 
 
-def asked(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
-    """Return the change that an event asks for, while the book has not yet taken it in."""
+def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | None:
+    """Return the change that an event asks for, before the tracker processes it."""
     change = lifecycle.change
     if not isinstance(event, Exchange) or change is None or event.call.operation != change.id:
         return None
-    request = book.known(str(event.call.arguments.get(change.about or "")))
-    if request is None or not request_queries.ours(request, event.call):
+    request = tracker.find(str(event.call.arguments.get(change.about or "")))
+    if request is None or not request_queries.is_by_requester(request, event.call):
         return None
     force = request.arguments
     new = {
         name: value
         for name, value in event.call.arguments.items()
         if name != change.about
-        and not (name in force and request_queries.alike(value, force[name]))
+        and not (name in force and request_queries.same_value(value, force[name]))
     }
     if not new:
         return None
@@ -87,7 +91,10 @@ def asked(lifecycle: Lifecycle, book: Tracker, event: Event) -> Change | None:
         new=new,
         phase=_phase(request),
         untouched=_untouched(request),
-        ahead=all(request_queries.ahead(lifecycle, one, event.at) for one in (force, then)),
+        ahead=all(
+            request_queries.is_before_due_day(lifecycle, arguments, event.at)
+            for arguments in (force, then)
+        ),
     )
 
 
@@ -100,8 +107,8 @@ def _phase(request: Instance) -> Phase:
 
 
 def _untouched(request: Instance) -> bool:
-    over = [one for one in request.ends if not one.refused]
-    over_elsewhere = [one for one in request.withdrawn if one.done]
+    over = [end for end in request.ends if not end.refused]
+    over_elsewhere = [withdrawal for withdrawal in request.withdrawn if withdrawal.done]
     return request.state in (None, State.OPEN) and not over and not over_elsewhere
 
 
@@ -109,57 +116,59 @@ PERSISTS, CARRIED = "persists", "carried-out-as-changed"
 
 
 @dataclass(slots=True, kw_only=True)
-class _Force:
-    """What the changes of one request come to: the last accepted one of each argument.
+class _CurrentValues:
+    """The current values of one request: the last accepted change of each argument.
 
-    `unread` are those that were not read back since. `doubt` says why nobody can tell
-    what is in force, where that is so. `place` is its place among all.
+    `unread` are the changes not read back since. `unknown_because` says why the current values
+    are unknown, where they are. `place` is its place among all changed requests.
     """
 
     request: Instance
     place: int
     last: dict[str, Change] = field(default_factory=dict[str, Change])
     unread: dict[str, Change] = field(default_factory=dict[str, Change])
-    doubt: str = ""
+    unknown_because: str = ""
     carried: bool = False
 
     def take(self, change: Change) -> None:
-        """Take in a change that was not refused."""
+        """Process a change that was not refused."""
         names = dict.fromkeys(change.new, change)
         if change.lost:
-            self.doubt = "a change may have been taken or not"
+            self.unknown_because = "a change may have been taken or not"
             for name in names:
                 self.unread.pop(name, None)
             return
         self.last |= names
         self.unread |= names
         if not (change.untouched and change.ahead):
-            self.doubt = "a change may have come too late"
+            self.unknown_because = "a change may have come too late"
 
-    def disturb(self) -> None:
-        """Forget what can be read: something else was done with the request."""
+    def forget_unread(self) -> None:
+        """Forget the unread changes, since something else happened to the request."""
         self.unread.clear()
-        self.doubt = "something else was done with it"
+        self.unknown_because = "something else was done with it"
 
 
 @dataclass(slots=True, kw_only=True)
 class ChangeTracker:
-    """Follows the changes of all requests of these modes, and finds which took effect."""
+    """Follows the changes of all requests of these modes, and yields evidence of their effect."""
 
     lifecycle: Lifecycle
     modes: tuple[str, ...]
     fields: tuple[str, ...]
-    found: list[tuple[str | None, Evidence]] = field(
+    evidence: list[tuple[str | None, Evidence]] = field(
         default_factory=list[tuple[str | None, Evidence]]
     )
-    _force: dict[str | None, _Force] = field(default_factory=dict[str | None, _Force])
+    _force: dict[str | None, _CurrentValues] = field(
+        default_factory=dict[str | None, _CurrentValues]
+    )
 
-    def before(self, book: Tracker, event: Event, change: Change | None) -> None:
-        """Take in an event that the book has not yet taken in, with the change that it is."""
+    def before(self, tracker: Tracker, event: Event, change: Change | None) -> None:
+        """Process an event before the tracker does, with the change that it asks for."""
         if change is None:
-            self._disturb(book, event)
+            self._disturb(tracker, event)
         elif not change.exchange.refused and change.request.mode in self.modes:
-            new = _Force(request=change.request, place=len(self._force))
+            new = _CurrentValues(request=change.request, place=len(self._force))
             force = self._force.setdefault(change.request.key, new)
             if change.phase is Phase.DONE:
                 force.unread.clear()
@@ -167,39 +176,41 @@ class ChangeTracker:
                 force.take(change)
 
     def after(self, event: Event, request: Instance | None) -> None:
-        """Compare with what is in force what an event shows, once the book has taken it in."""
+        """Compare the current values with an event that the tracker has processed."""
         if isinstance(event, Effects):
-            listed = (self._force.get(one.request) for one in event.done or ())
-            for one in sorted(filter(None, listed), key=lambda one: one.place):
-                if one.request.effect is not None and not one.carried:
-                    one.carried = True
-                    self._carried(one, one.request.effect)
+            listed = (self._force.get(effect.request) for effect in event.done or ())
+            for values in sorted(filter(None, listed), key=lambda values: values.place):
+                if values.request.effect is not None and not values.carried:
+                    values.carried = True
+                    self._carried(values, values.request.effect)
         elif isinstance(event, Exchange) and request is not None and request.key in self._force:
             self._read(self._force[request.key], event)
 
-    def _disturb(self, book: Tracker, event: Event) -> None:
-        """Notice a call that may have changed or ended a request in some other way."""
+    def _disturb(self, tracker: Tracker, event: Event) -> None:
+        """Process a call that may have changed or ended a request in some other way."""
         key: object = None
         if isinstance(event, Withdrawn) and event.done:
             key = event.request
         elif isinstance(event, Exchange) and not event.refused:
             about = {
-                one.id: one.about for one in (self.lifecycle.change, self.lifecycle.end) if one
+                operation.id: operation.about
+                for operation in (self.lifecycle.change, self.lifecycle.end)
+                if operation
             }
             key = event.call.arguments.get(about.get(event.call.operation) or "")
-        request = book.known(str(key))
+        request = tracker.find(str(key))
         if request is not None and request.key in self._force:
-            self._force[request.key].disturb()
+            self._force[request.key].forget_unread()
 
-    def _read(self, force: _Force, exchange: Exchange) -> None:
+    def _read(self, force: _CurrentValues, exchange: Exchange) -> None:
         read = self.lifecycle.read
         if read is None or exchange.call.operation != read.id or exchange.item is None:
             return
         if (
-            not request_queries.ours(force.request, exchange.call)
+            not request_queries.is_by_requester(force.request, exchange.call)
             or exchange.item.state is State.REJECTED
         ):
-            return  # of what was rejected, for the change perhaps, nothing is in force
+            return  # a rejected request has no current values
         for name in self.fields:
             if name not in force.unread or name not in exchange.item.fields:
                 continue
@@ -207,23 +218,23 @@ class ChangeTracker:
             value = change.new[name]
             evidence = Evidence(
                 facet=PERSISTS,
-                agreement=AGREES if request_queries.alike(value, shown) else DISAGREES,
+                agreement=AGREES if request_queries.same_value(value, shown) else DISAGREES,
                 expected=f"{name} as it was changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),
             )
-            self._find(force, evidence, "")
+            self._add(force, evidence, "")
 
-    def _carried(self, force: _Force, effect: Effect) -> None:
+    def _carried(self, force: _CurrentValues, effect: Effect) -> None:
         due = self.lifecycle.create.due
         for name, change in force.last.items():
             value = change.new[name]
-            if request_queries.alike(force.request.made.call.arguments.get(name), value):
-                continue  # changed, and changed back: it says nothing that it is so
+            if request_queries.same_value(force.request.made.call.arguments.get(name), value):
+                continue  # changed and changed back: the execution shows nothing
             if due is not None and name == due.argument:
                 shown: Json = effect.on.isoformat()
-                day = request_queries.day(self.lifecycle, change.new)
-                # Later than its day may be a day on which nothing is carried out.
+                day = request_queries.due_day(self.lifecycle, change.new)
+                # An execution after the day may be due to a day without executions.
                 doubtful = day is None or effect.on > day
             elif name in effect.fields:
                 shown, doubtful = effect.fields[name], False
@@ -232,15 +243,15 @@ class ChangeTracker:
             wrong = UNCLEAR if doubtful else DISAGREES
             evidence = Evidence(
                 facet=CARRIED,
-                agreement=AGREES if request_queries.alike(value, shown) else wrong,
+                agreement=AGREES if request_queries.same_value(value, shown) else wrong,
                 expected=f"it is carried out with {name} as it was changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=change.numbers,
             )
-            self._find(force, evidence, force.doubt)
+            self._add(force, evidence, force.unknown_because)
 
-    def _find(self, force: _Force, evidence: Evidence, why: str) -> None:
+    def _add(self, force: _CurrentValues, evidence: Evidence, why: str) -> None:
         why = why or (
-            "" if request_queries.known(force.request) else "not all that was done is known"
+            "" if request_queries.is_known(force.request) else "not all that was done is known"
         )
-        self.found.append((force.request.key, doubt(evidence, why) if why else evidence))
+        self.evidence.append((force.request.key, doubt(evidence, why) if why else evidence))

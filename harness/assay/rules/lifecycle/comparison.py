@@ -5,8 +5,8 @@ like it in everything else, and was executed: the same sort of customer, thing a
 request.
 
 For `duplicate`, a request is compared when it is decided on, at its creation and again
-at the customer's signature, with what was known by then to have been executed. A fold
-at constant cost for each event. Nothing is judged here.
+at the customer's signature, with the requests known by then to have been executed. The
+cost of each event is constant. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -19,72 +19,80 @@ from typing import Final, TypeAlias
 
 from assay.contract.model import Json
 from assay.history import Authorised, Effects, Ending, Event, Registered
-from assay.rules.lifecycle import request_queries, urls
+from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.state.calendar import dates, within_a_day
 
-#: What two requests have in common; equal if they do.
+#: What two requests have in common: equal values for equal requests.
 Likeness: TypeAlias = Hashable
 
 
-def sure(book: Tracker) -> Iterator[Instance]:
-    """Return the requests of which it is known what was asked for, and what became of it.
+def comparable(tracker: Tracker) -> Iterator[Instance]:
+    """Return the requests whose content and outcome are known.
 
-    Of one that was changed, or that shares its key with another, it is not.
+    They are not known of a request that was changed, or that shares its key with another.
     """
-    keys = Counter(one.key for one in book.requests)
-    for one in book.requests:
-        if unchanged(one) and (one.key is None or keys[one.key] == 1):
-            yield one
+    keys = Counter(request.key for request in tracker.requests)
+    for request in tracker.requests:
+        if unchanged(request) and (request.key is None or keys[request.key] == 1):
+            yield request
 
 
 def unchanged(request: Instance) -> bool:
-    """Whether it surely is as it was made."""
-    return all(one.refused for one in request.changes)
+    """Whether no change of the request can have been accepted."""
+    return all(change.refused for change in request.changes)
 
 
-def decides(event: Event, request: Instance) -> bool:
-    """Whether a request is decided on now: it was made, or its customer signed it."""
+def is_decided_by(event: Event, request: Instance) -> bool:
+    """Whether an event is a decision point of a request: its creation, or its signature."""
     if isinstance(event, Authorised):
         return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
     return event is request.made
 
 
 def arguments(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
-    """Return what was sent in the arguments, but for some: equal if all else is."""
-    return _spelt(request.arguments, but)
+    """Return the content of the arguments except some: equal for equal requests."""
+    return _as_text(request.arguments, but)
 
 
 def sent(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
-    """Return what was asked for, the mode with it, but for some arguments."""
+    """Return the mode and the content of the arguments except some."""
     return request.mode, arguments(request, but=but)
 
 
-def sort(lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
-    """Return what sort of request it is, whoever of a sort made it about one of a sort.
+def sort_of(
+    lifecycle: Lifecycle, request: Instance, *, but: Collection[str | None] = ()
+) -> Likeness:
+    """Return the sort of a request: its content, and the sort of its customer and its thing.
 
-    Left out are the values of some arguments, and the address to return to, if it is one.
+    The values of some arguments and the return address, if it is a URL, are left out.
     """
     create = lifecycle.create
-    rest = _spelt(request.arguments, {create.owned, create.returns, *but})
-    back = returning(lifecycle, request)
-    return request.mode, tuple(sorted(request.arguments)), rest, back, _whose(lifecycle, request)
+    rest = _as_text(request.arguments, {create.owned, create.returns, *but})
+    back = return_scheme(lifecycle, request)
+    return (
+        request.mode,
+        tuple(sorted(request.arguments)),
+        rest,
+        back,
+        _sort_of_owner(lifecycle, request),
+    )
 
 
-def returning(lifecycle: Lifecycle, request: Instance) -> Likeness:
-    """Return what the address to return to is, whoever it leads to."""
+def return_scheme(lifecycle: Lifecycle, request: Instance) -> Likeness:
+    """Return the scheme of the return address, or the whole value where it is not a URL."""
     address = request.arguments.get(lifecycle.create.returns or "")
-    parts = urls.split(address) if isinstance(address, str) else None
+    parts = request_queries.split_url(address) if isinstance(address, str) else None
     return parts.scheme if parts else repr(address)
 
 
-def _spelt(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:
+def _as_text(arguments: Mapping[str, Json], but: Collection[str | None]) -> Likeness:
     return tuple(
         (name, repr(value)) for name, value in sorted(arguments.items()) if name not in but
     )
 
 
-def _whose(lifecycle: Lifecycle, request: Instance) -> Likeness:
+def _sort_of_owner(lifecycle: Lifecycle, request: Instance) -> Likeness:
     """Return the sort of customer and of thing; where that is unknown, the customer and thing."""
     subject, key = request.subject, request.arguments.get(lifecycle.create.owned or "")
     owned = subject.owned(key) if subject else None
@@ -104,14 +112,14 @@ REFUSED: Final = "after-refused-accepted"
 UNSIGNED: Final = "after-unsigned-accepted"
 
 
-def changed(parameter: str) -> str:
+def changed_facet(parameter: str) -> str:
     """Return the facet of a parameter."""
     return f"{parameter}-changed-accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """What a request is to a former one; `n` is the number at which they were compared."""
+    """The relation of a request to a former one; `n` is the exchange at which they were compared."""
 
     facet: str
     former: Instance
@@ -122,86 +130,97 @@ class Relation:
 class ComparisonTracker:
     """All requests of a history, each with its relations to former ones.
 
-    `done` has what was carried out last, by all that was sent but the one thing that a
-    facet is about, and `last` what was made last, by all that was sent.
+    `last_executed` has the last executed request for each facet and content, without the one
+    thing that the facet is about; `last_made` has the last one made for each content.
     """
 
     lifecycle: Lifecycle
     parameters: tuple[str, ...]
     modes: tuple[str | None, ...]
-    book: Tracker
-    done: dict[tuple[str, Likeness], Instance] = field(
+    tracker: Tracker
+    last_executed: dict[tuple[str, Likeness], Instance] = field(
         default_factory=dict[tuple[str, Likeness], Instance]
     )
-    last: dict[Likeness, Instance] = field(default_factory=dict[Likeness, Instance])
+    last_made: dict[Likeness, Instance] = field(default_factory=dict[Likeness, Instance])
     former: dict[int, Instance | None] = field(default_factory=dict[int, Instance | None])
     relations: dict[int, list[Relation]] = field(default_factory=dict[int, list[Relation]])
     registering: set[str] = field(default_factory=set[str])
     seen_done: set[int] = field(default_factory=set[int])
 
     def note(self, event: Event) -> None:
-        """Take an event in."""
-        found = self.book.note(event)
+        """Process an event."""
+        noted = self.tracker.note(event)
         if isinstance(event, Registered):
             self.registering.add(event.subject)
-        if found is not None and event is found.made:
-            key = sent(found)
-            self.former[id(found)], self.last[key] = self.last.get(key), found
-        if found is not None and decides(event, found):
-            self._compare(found)
+        if noted is not None and event is noted.made:
+            key = sent(noted)
+            self.former[id(noted)], self.last_made[key] = self.last_made.get(key), noted
+        if noted is not None and is_decided_by(event, noted):
+            self._compare(noted)
         about = (
-            request_queries.told(self.book, event, found)
+            request_queries.requests_shown(self.tracker, event, noted)
             if isinstance(event, Effects)
-            else (found,)
+            else (noted,)
         )
-        new = [one for one in about if one and one.done and id(one) not in self.seen_done]
+        new = [
+            request
+            for request in about
+            if request and request.done and id(request) not in self.seen_done
+        ]
         # Of several that the fixture lists at once, the one that was made last counts.
-        for one in sorted(new, key=lambda one: one.made.n):
-            self.seen_done.add(id(one))
-            self._index(one)
+        for request in sorted(new, key=lambda request: request.made.n):
+            self.seen_done.add(id(request))
+            self._index(request)
 
     def _index(self, request: Instance) -> None:
         if self._plain(request) and unchanged(request):
             for what, key in self._keys(request):
-                self.done[what, key] = request
+                self.last_executed[what, key] = request
 
     def _plain(self, request: Instance) -> bool:
-        """Whether it is of a mode that is asked, and carried out when it is signed."""
-        return request.mode in self.modes and not self.lifecycle.due(request.mode)
+        """Whether it is of a judged mode, and executed when it is signed."""
+        return request.mode in self.modes and not self.lifecycle.deferred(request.mode)
 
     def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
         yield REPEAT, sent(request)
         yield MODE, arguments(request)
-        for one in self.parameters:
-            yield changed(one), sent(request, but=(one,))
+        for parameter in self.parameters:
+            yield changed_facet(parameter), sent(request, but=(parameter,))
 
     def _compare(self, request: Instance) -> None:
-        """Find what a request is to former ones: a repeat of one, or else other in one thing."""
+        """Find the relations of a request: a repeat of a former one, or different in one thing."""
         n = (request_queries.signature(request) or request.made).n
         near: dict[str, Instance] = {}
         if self._plain(request):
             near = {
                 what: former
                 for what, key in self._keys(request)
-                if (former := self.done.get((what, key))) is not None and former is not request
+                if (former := self.last_executed.get((what, key))) is not None
+                and former is not request
             }
         same = near.get(REPEAT)
         if same is not None:
-            # One that is the same but for one thing may be this same one: inconclusive.
-            near = {what: one for what, one in near.items() if what == REPEAT or one is not same}
+            # A request that differs in one thing may be this same request: inconclusive.
+            near = {
+                what: former
+                for what, former in near.items()
+                if what == REPEAT or former is not same
+            }
         last = self.former[id(request)]
         if last is not None and (why := _undone(last)):
             near[why] = last
         self.relations[id(request)] = [
-            Relation(facet=what, former=one, n=n) for what, one in near.items()
+            Relation(facet=what, former=former, n=n) for what, former in near.items()
         ]
 
 
 def _undone(former: Instance) -> str:
-    """Say why a request was not carried out; empty if it was, or that is unknown."""
+    """Return why a request was not executed; empty if it was, or that is unknown."""
     if former.done or not former.made.accepted or not unchanged(former):
         return ""
-    if any(one.accepted for one in former.ends) or any(one.done for one in former.withdrawn):
+    if any(event.accepted for event in former.ends) or any(
+        event.done for event in former.withdrawn
+    ):
         return CANCELLED
     if request_queries.declined(former):
         return REFUSED
@@ -210,22 +229,24 @@ def _undone(former: Instance) -> str:
 
 # -- days ------------------------------------------------------------------------
 def possible_decision_times(request: Instance) -> tuple[datetime, ...]:
-    """Return the moments that may decide the day of a request."""
+    """Return the moments at which the request may have been decided on."""
     signed = request_queries.signature(request)
-    seen = request.seen if request.done else None
+    seen = request.seen_at if request.done else None
     return tuple(
-        one for one in (request.made.at, signed.at if signed else None, seen) if one is not None
+        moment
+        for moment in (request.made.at, signed.at if signed else None, seen)
+        if moment is not None
     )
 
 
-def same_day(lifecycle: Lifecycle, one: Instance, other: Instance) -> bool:
-    """Whether two requests surely are of one local day."""
-    every = (*possible_decision_times(one), *possible_decision_times(other))
+def same_day(lifecycle: Lifecycle, first: Instance, second: Instance) -> bool:
+    """Whether two requests are certainly of one local day."""
+    every = (*possible_decision_times(first), *possible_decision_times(second))
     return len({within_a_day(moment, lifecycle.contract.zone) for moment in every}) == 1
 
 
 def later_day(lifecycle: Lifecycle, former: Instance, request: Instance) -> bool:
-    """Whether a request surely is of a later local day than a former one."""
+    """Whether a request is certainly of a later local day than a former one."""
     zone = lifecycle.contract.zone
-    ended = max(dates(one, zone)[-1] for one in possible_decision_times(former))
-    return ended < min(dates(one, zone)[0] for one in possible_decision_times(request))
+    ended = max(dates(moment, zone)[-1] for moment in possible_decision_times(former))
+    return ended < min(dates(moment, zone)[0] for moment in possible_decision_times(request))

@@ -1,4 +1,4 @@
-"""Rules on requests that are wrong in themselves: a missing argument, a wrong value.
+"""Rules on requests with a defect: a missing argument or a wrong value.
 
 Acceptance itself is the violation, unless the request is shown as rejected before anybody
 has signed or ended it: such requests are not signed. An answer that never came, a failing
@@ -14,19 +14,19 @@ from typing import TypeAlias
 
 from assay.history import History
 from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.tracker import Instance, InstanceStatus, Lifecycle, follow
-from assay.rules.queries import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
+from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.rule import Kind
 
-#: All that a request has besides one of its arguments.
+#: Everything in a request except one of its arguments.
 Frame: TypeAlias = tuple[object, ...]
 
 
 def frame(request: Instance, field: str) -> Frame:
-    """Return all that was sent but for one argument: what it shares with its control.
+    """Return everything that was sent except one argument: what it shares with its control.
 
-    A customer who was introduced anew is somebody else, perhaps at another bank.
+    A customer of the same name who was arranged again counts as another customer.
     """
     call = request.made.call
     rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != field)
@@ -34,23 +34,23 @@ def frame(request: Instance, field: str) -> Frame:
     return who, call.mode, call.host, call.alias, call.present, tuple(rest)
 
 
-def taken(request: Instance) -> bool:
+def stays_accepted(request: Instance) -> bool:
     """Whether a request was accepted, and not rejected later."""
-    return request.made.accepted and request.fate is not InstanceStatus.REJECTED
+    return request.made.accepted and request.outcome is not InstanceOutcome.REJECTED
 
 
-def control(request: Instance) -> bool:
-    """Whether others can be compared with a request.
+def is_control(request: Instance) -> bool:
+    """Whether a request can be the control of others.
 
-    One that was signed is no control any more: its repeat may be rejected for being one.
+    A signed request cannot: another request like it may be rejected as a repeat.
     """
-    return taken(request) and not request.done and request.signed is None
+    return stays_accepted(request) and not request.done and request.signed is None
 
 
 def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> Evidence | None:
-    """Judge a request that must not be accepted; None where it could not come out otherwise."""
-    made, seen = request.made, request.tell()
-    if taken(request):
+    """Judge a request that must not be accepted; None where no control shows anything."""
+    made, seen = request.made, request.describe()
+    if stays_accepted(request):
         agreement = DISAGREES
         if _unknown(request):
             agreement = UNCLEAR
@@ -76,20 +76,20 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
 
 
 def _touched(request: Instance) -> bool:
-    """Whether somebody signed, changed or ended a request, which may have got it rejected."""
+    """Whether a request was signed, changed or ended, which can be why it was rejected."""
     return bool(request.signings or request.changes or request.ends or request.withdrawn)
 
 
 def _unknown(request: Instance) -> bool:
-    """Whether somebody looked at a request last without learning where it stands."""
-    looks = [one for one in (*request.reads, *request.changes, *request.ends) if one.accepted]
-    last = max(looks, key=lambda one: one.n, default=None)
+    """Whether the last answer about a request did not show its state."""
+    looks = [look for look in (*request.reads, *request.changes, *request.ends) if look.accepted]
+    last = max(looks, key=lambda look: look.n, default=None)
     return last is not None and not request.done and (not last.item or last.item.state is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """What is wrong with an argument of a request, the facet that this shows, and why."""
+    """A defect of an argument of a request, the facet that it shows, and the reason."""
 
     argument: str
     facet: str
@@ -98,30 +98,30 @@ class Defect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefectRule(Kind):
-    """Base of the kinds that say how an argument of a request must not be.
+    """Base of the kinds that forbid defects in the arguments of a request.
 
     A subclass defines `defects`; the check follows from it. A request with several defects
-    shows nothing of any of them.
+    is evidence for none of them.
     """
 
     lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
 
     def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
-        """Yield the defects of each request; None for one that is neither wrong nor a control."""
+        """Yield the defects of each request; None for one that is neither defective nor a control."""
         raise NotImplementedError
 
     def judged_arguments(self) -> Sequence[str]:
-        """Return the arguments of which the rule speaks."""
+        """Return the arguments to which the rule applies."""
         raise NotImplementedError
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request with one defect, beside the same request without it."""
-        made = tuple(follow(history, self.lifecycle))
+        made = tuple(instances(history, self.lifecycle))
         defects = tuple(self.defects(made))
         controls: Mapping[tuple[str, Frame], Instance] = {
             (argument, frame(request, argument)): request
             for request, wrong in zip(made, defects, strict=True)
-            if wrong is not None and not wrong and control(request)
+            if wrong is not None and not wrong and is_control(request)
             for argument in self.judged_arguments()
         }
         for request, wrong in zip(made, defects, strict=True):

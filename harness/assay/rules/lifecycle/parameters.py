@@ -40,40 +40,40 @@ def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
 
 
 def check_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with a request that no operation makes."""
+    """Find a request that no operation makes."""
     yield from known(at, name, raw["resources"], "resource")
     if name in raw["resources"] and not maker(clause, raw):
         yield at, f"no operation makes {name!r}", f"add `makes: {name}` to one"
 
 
 def check_modes(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with modes in which the clause's request cannot be made."""
+    """Find modes in which the clause's request cannot be made."""
     defined = maker(clause, raw)
     if defined:
         yield from all_known(at, wanted, defined.get("modes", ()), "mode")
 
 
 def check_arguments(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with arguments that the clause's request does not have."""
+    """Find arguments that the clause's request does not have."""
     defined = maker(clause, raw)
     if defined:
         yield from all_known(at, wanted, defined.get("arguments", ()), "argument")
 
 
 def check_argument(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with an argument that the clause's request does not have."""
+    """Find an argument that the clause's request does not have."""
     defined = maker(clause, raw)
     if defined:
         yield from known(at, name, defined.get("arguments", ()), "argument")
 
 
 def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with a mode in which a request is carried out at once."""
+    """Find a mode in which a request is executed at once."""
     defined = maker(clause, raw)
     deferred = defined.get("due", {}).get("modes", ())
     if name in defined.get("modes", ()) and name not in deferred:
         hint = did_you_mean(name, deferred) or "add it to the modes of `due`, if it is"
-        yield at, f"the mode {name!r} is put off to no day", hint
+        yield at, f"the mode {name!r} is not deferred to a day", hint
 
 
 def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:
@@ -103,21 +103,24 @@ _ARGUMENTS: Mapping[str, Json] = {
 
 
 def check_all_deferred(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with modes that leave no time to change a request."""
+    """Find modes that leave no time to change a request."""
     yield from check_modes(at, wanted, clause, raw)
     for index, name in enumerate(wanted):
         yield from check_deferred((*at, index), name, clause, raw)
 
 
 def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with arguments that a request has, and a change of it has not."""
+    """Find arguments that a request has but a change of it does not."""
     yield from check_arguments(at, wanted, clause, raw)
     made = maker(clause, raw)
     if not made:
         return
     every: Mapping[str, Raw] = raw["operations"]
     request_name = clause["request"]
-    change = next((one for one in every.values() if one.get("changes") == request_name), None)
+    change = next(
+        (operation for operation in every.values() if operation.get("changes") == request_name),
+        None,
+    )
     if change is None:
         yield (
             at,
@@ -132,7 +135,7 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
 
 
 def deferred_modes(*, key: str) -> Any:
-    """Declare modes that are put off to a day, at least one."""
+    """Declare modes whose requests are deferred to a day, at least one."""
     return names(_MODES, key=key, references=check_all_deferred)
 
 
@@ -146,7 +149,7 @@ _ABOUT = ("shows", "changes", "ends")
 
 
 def check_about_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with an operation that is not about the clause's request."""
+    """Find an operation that is not about the clause's request."""
     yield from about_one_thing(at, name, clause, raw)
     defined = raw["operations"][name]
     if "about" in defined and clause["request"] not in map(defined.get, _ABOUT):

@@ -1,28 +1,33 @@
-"""Queries about one request in a history, shared by several rule kinds.
+"""Queries about requests in a history, and comparisons of their values, keys and URLs.
 
-Who made a call, who signed, whether a state was seen, whether the day has come: each
-query answers yes only where the history leaves no other possibility. Nothing is judged
-here.
+Who made a call, who signed, whether a state was seen, whether the day has come: each query
+answers yes only where the history leaves no other possibility. URLs are compared by the rules
+that RFC 3986 has for every URL: the case of scheme and host, default ports, escapes of
+unreserved characters. Nothing is judged here.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
 from assay.contract.model import Json
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
+from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
-from assay.rules.queries import UNAUTHENTICATED, ordinary
+from assay.rules.queries import ordinary
 from assay.rules.state.calendar import dates
 
 #: How many characters of a key are changed, or a third of a longer one.
 TAIL = 8
 #: Each alphabet is reversed; that of hexadecimal digits stays within itself.
 _ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ")
-_TURNED = str.maketrans("".join(_ALPHABETS), "".join(one[::-1] for one in _ALPHABETS))
+_TURNED = str.maketrans("".join(_ALPHABETS), "".join(alphabet[::-1] for alphabet in _ALPHABETS))
 #: The largest difference in length of keys of one format: numbers grow.
 GROWTH = 3
 #: Ends of a flow through the screens after which it is unknown whether a signature was
@@ -30,85 +35,93 @@ GROWTH = 3
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
 
-def ours(request: Instance, call: Call) -> bool:
-    """Whether a call is an ordinary one by those who made the request."""
+def is_by_requester(request: Instance, call: Call) -> bool:
+    """Whether a call is ordinary, and made by the TPP and for the customer of the request."""
     made = request.made.call
     return ordinary(call) and (call.subject, call.by) == (made.subject, made.by)
 
 
 def by_owner(request: Instance, signing: Authorised) -> bool:
-    """Whether it was the customer of the request who walked the screens."""
+    """Whether the customer of the request went through the screens."""
     return (signing.step.by or signing.step.subject) == request.made.call.subject
 
 
 def signed(request: Instance) -> bool:
-    """Whether the customer of the request has signed it, and not merely somebody."""
+    """Whether the customer of the request has signed it; other customers do not count."""
     return any(
-        one.ending is Ending.CONFIRMED and by_owner(request, one) for one in request.signings
+        signing.ending is Ending.CONFIRMED and by_owner(request, signing)
+        for signing in request.signings
     )
 
 
 def signature(request: Instance) -> Authorised | None:
-    """Return the signature that the customer of the request gave, if any was."""
-    every = (one for one in request.signings if by_owner(request, one))
-    return next((one for one in every if one.ending is Ending.CONFIRMED), None)
+    """Return the signature of the customer of the request, if there is one."""
+    every = (signing for signing in request.signings if by_owner(request, signing))
+    return next((signing for signing in every if signing.ending is Ending.CONFIRMED), None)
 
 
 def declined(request: Instance) -> bool:
     """Whether the customer of the request has refused it."""
-    return any(one.ending is Ending.REFUSED and by_owner(request, one) for one in request.signings)
-
-
-def perhaps_signed(request: Instance) -> bool:
-    """Whether the customer's signature may have been taken, though no end was seen."""
     return any(
-        one.ending in _OPEN_ENDS
-        and one.step.decision is Decision.CONFIRM
-        and by_owner(request, one)
-        for one in request.signings
+        signing.ending is Ending.REFUSED and by_owner(request, signing)
+        for signing in request.signings
     )
 
 
-def known(request: Instance) -> bool:
-    """Whether nothing can have been done to the request that the history does not hold."""
+def perhaps_signed(request: Instance) -> bool:
+    """Whether the customer's signature may have been accepted, although no end was seen."""
+    return any(
+        signing.ending in _OPEN_ENDS
+        and signing.step.decision is Decision.CONFIRM
+        and by_owner(request, signing)
+        for signing in request.signings
+    )
+
+
+def is_known(request: Instance) -> bool:
+    """Whether everything that happened to the request is in the history."""
     return request.subject is not None and request.subject.fresh
 
 
-def told(book: Tracker, event: Event, found: Instance | None) -> tuple[Instance, ...]:
-    """Return the requests whose state an event shows, once it is noted.
+def requests_shown(tracker: Tracker, event: Event, noted: Instance | None) -> tuple[Instance, ...]:
+    """Return the requests whose state an event shows, once the tracker has processed it.
 
-    `found` is what noting it gave back. Of all that the world does not name it tells, too:
-    that they were not carried out. See `asked_all`.
+    `noted` is what `Tracker.note` returned for it. A list of executions also shows that the
+    requests missing from it were not executed: see `shows_all_executions`.
     """
     if isinstance(event, Effects):
-        listed = (book.known(one.request) for one in event.done or ())
-        return tuple(one for one in listed if one is not None)
-    if isinstance(event, Exchange) and found is not None and event.item is not None:
-        return (found,) if event.item.state is not None else ()
+        listed = (tracker.find(effect.request) for effect in event.done or ())
+        return tuple(request for request in listed if request is not None)
+    if isinstance(event, Exchange) and noted is not None and event.item is not None:
+        return (noted,) if event.item.state is not None else ()
     return ()
 
 
-def asked_all(event: Event) -> bool:
-    """Whether an event shows of every request whether it was executed.
+def shows_all_executions(event: Event) -> bool:
+    """Whether an event shows for every request whether it was executed.
 
-    It is never noted for each of them: that would cost as much as there are.
+    It is not recorded at each request, so that its cost does not grow with their number.
     """
     return isinstance(event, Effects) and event.done is not None
 
 
-def apart(book: Tracker) -> Iterator[Instance]:
-    """Return the requests with a key of their own; what is said of others may be of either."""
-    keys = Counter(one.key for one in book.requests)
-    return (one for one in book.requests if one.key is not None and keys[one.key] == 1)
+def with_own_key(tracker: Tracker) -> Iterator[Instance]:
+    """Return the requests whose key is unique; events with a shared key are ambiguous."""
+    keys = Counter(request.key for request in tracker.requests)
+    return (
+        request
+        for request in tracker.requests
+        if request.key is not None and keys[request.key] == 1
+    )
 
 
-def said_no(exchange: Exchange) -> bool:
-    """Whether a call was refused for what it asked, and not for who asked."""
+def was_refused(exchange: Exchange) -> bool:
+    """Whether a call was refused for its content, and not for its credentials."""
     return exchange.refused and exchange.wire.status != UNAUTHENTICATED
 
 
-def day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
-    """Return the day that a request is put off to, if one can be read."""
+def due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
+    """Return the day to which a request is deferred, if it can be parsed."""
     due = lifecycle.create.due
     value = arguments.get(due.argument) if due else None
     try:
@@ -117,29 +130,72 @@ def day(lifecycle: Lifecycle, arguments: Mapping[str, Json]) -> date | None:
         return None
 
 
-def ahead(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:
-    """Whether the day of a request has not begun, on whatever clock its days are counted."""
-    then = day(lifecycle, arguments)
+def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: datetime) -> bool:
+    """Whether the day of a request has certainly not begun, whatever the time zone."""
+    then = due_day(lifecycle, arguments)
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
-def alike(one: Json, other: Json) -> bool:
+def same_value(first: Json, second: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
-    if one == other:
+    if first == second:
         return True
     try:
-        return Decimal(str(one)) == Decimal(str(other))
+        return Decimal(str(first)) == Decimal(str(second))
     except InvalidOperation:
         return False
 
 
-def stray(key: str) -> str:
-    """Return a key that looks like this one, and is another."""
+def similar_key(key: str) -> str:
+    """Return a different key of the same format."""
     tail = max(TAIL, len(key) // 3)
     return key[:-tail] + key[-tail:].translate(_TURNED)
 
 
-def like(key: str, given: str) -> bool:
-    """Whether a key may be of the same make as another: as long, and divided in the same way."""
-    signs = ("".join(one for one in each if not one.isalnum()) for each in (key, given))
+def same_format(key: str, given: str) -> bool:
+    """Whether two keys may have the same format: similar length, same separators."""
+    signs = ("".join(sign for sign in each if not sign.isalnum()) for each in (key, given))
     return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
+
+
+# -- URLs ----------------------------------------------------------------------------
+PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
+ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+
+def same_url(url: str, other: str) -> bool:
+    """Whether two URLs are equivalent by the rules of RFC 3986 for every URL."""
+    if url == other:
+        return True
+    first, second = split_url(url), split_url(other)
+    return first is not None and second is not None and _normal(first) == _normal(second)
+
+
+def split_url(url: str) -> SplitResult | None:
+    """Split a URL into its parts; None if it is not an absolute URL."""
+    try:
+        parts = urlsplit(url)
+        whole = bool(parts.scheme and parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if whole else None
+
+
+def same_host(url: str, other: str) -> bool:
+    """Whether two URLs certainly have the same host."""
+    first, second = split_url(url), split_url(other)
+    return first is not None and second is not None and first.hostname == second.hostname
+
+
+def _normal(parts: SplitResult) -> tuple[object, ...]:
+    port = parts.port or PORTS.get(parts.scheme)
+    user = parts.netloc.rpartition("@")[0]
+    rest = (parts.path or "/", parts.query, parts.fragment)
+    return parts.scheme, user, parts.hostname, port, *(ESCAPE.sub(_escape, part) for part in rest)
+
+
+def _escape(found: re.Match[str]) -> str:
+    """Normalise an escape: decoded where it is not needed, in capitals otherwise."""
+    sign = chr(int(found[1], 16))
+    return sign if sign in UNRESERVED else found[0].upper()

@@ -1,7 +1,7 @@
 """Building blocks of probes about requests: customer, make, sign, read.
 
-They extend `rules.steps`. A step that is impossible because the request was never made
-is left out; the check then finds nothing to judge.
+They extend `rules.steps`. A step about a request that was never made is left out; the
+check then finds nothing to judge.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.steps import Part, send
 
 #: How many days ahead a deferred request is due.
-AHEAD = 3
+DAYS_AHEAD = 3
 
 
 def customer(
@@ -45,7 +45,7 @@ def customer(
     segment: str | None = None,
     traits: Mapping[str, Json] | None = None,
 ) -> Part[Subject]:
-    """Bring a customer into being who owns what a request can be about."""
+    """Create a customer who owns things that a request can be about."""
     holdings = (
         (Holding(resource=lifecycle.owner, count=count, traits=traits or {}),)
         if lifecycle.owner
@@ -58,7 +58,7 @@ def customer(
 
 
 def today(lifecycle: Lifecycle, subject: Subject) -> date:
-    """Return the local day on which the subject came into being."""
+    """Return the local day on which the subject was created."""
     zone = lifecycle.contract.zone
     return (subject.now.astimezone(zone) if zone else subject.now).date()
 
@@ -69,19 +69,19 @@ def request(
     mode: str | None = None,
     arguments: Mapping[str, Json] | None = None,
     *,
-    ahead: int = AHEAD,
+    ahead: int = DAYS_AHEAD,
     variation: str = "",
 ) -> Call:
-    """Return the call that makes a valid request; `replace` it to bend it.
+    """Return the call that makes a valid request; use `replace` for variations.
 
-    What the arguments do not name is as the profile has it. A mode that is put off is
-    so by `ahead` days from when the subject came into being.
+    Arguments that are not given have the values of the target file. In a deferred mode the
+    day is `ahead` days after the creation of the subject.
     """
     mode = mode or lifecycle.mode
     given: dict[str, Json] = {}
     if lifecycle.create.owned:
         given[lifecycle.create.owned] = subject.owns[0].key
-    if lifecycle.create.due and lifecycle.due(mode):
+    if lifecycle.create.due and lifecycle.deferred(mode):
         day = today(lifecycle, subject) + timedelta(days=ahead)
         given[lifecycle.create.due.argument] = day.isoformat()
     return Call(
@@ -98,7 +98,7 @@ def key_of(made: Exchange) -> str | None:
     return made.item.key if made.item else None
 
 
-def about(operation: Operation | None, made: Exchange, **arguments: Json) -> Call | None:
+def call_about(operation: Operation | None, made: Exchange, **arguments: Json) -> Call | None:
     """Return a call about a request that was made, or None where there is none."""
     key = key_of(made)
     if operation is None or key is None:
@@ -111,8 +111,8 @@ def about(operation: Operation | None, made: Exchange, **arguments: Json) -> Cal
     )
 
 
-def maybe(call: Call | None) -> Part[Exchange | None]:
-    """Make a call, if there is one to make."""
+def send_if_any(call: Call | None) -> Part[Exchange | None]:
+    """Send a call, or nothing where there is none."""
     if call is None:
         return None
     return (yield from send(call))
@@ -120,15 +120,15 @@ def maybe(call: Call | None) -> Part[Exchange | None]:
 
 def read(lifecycle: Lifecycle, made: Exchange) -> Part[Exchange | None]:
     """Read a request that was made."""
-    return (yield from maybe(about(lifecycle.read, made)))
+    return (yield from send_if_any(call_about(lifecycle.read, made)))
 
 
-#: A plain signature; `replace` it to sign in another way.
+#: A plain signature; use `replace` for variations.
 SIGN = Authorise(subject="", request="", approval=None)
 
 
 def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
-    """Let the customer sign a request that was made, in the way that `how` says."""
+    """Let the customer sign a request that was made; `how` says in which way."""
     key = key_of(made)
     if key is None:
         return None
@@ -139,23 +139,23 @@ def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
     return reply
 
 
-def ready(
+def prepare_call(
     contract: Contract, operation: Operation, name: str = "psu"
 ) -> Part[tuple[Subject, Call | None]]:
-    """Bring about whatever a plain valid call of an operation takes, and return the call.
+    """Prepare a plain valid call of an operation, and return the customer and the call.
 
-    It makes a request first where the operation is about one.
+    Where the operation is about a request, a request is made first.
     """
     lifecycle = lifecycle_of_operation(contract, operation)
     psu = yield from customer(lifecycle, name)
     if operation.makes:
         return psu, request(lifecycle, psu)
     made = yield from send(
-        request(lifecycle, psu, lifecycle.changeable if operation.changes else None)
+        request(lifecycle, psu, lifecycle.changeable_mode if operation.changes else None)
     )
-    call = about(operation, made)
+    call = call_about(operation, made)
     if call is not None and operation.changes:
-        call = replace(call, varied=lifecycle.changed)
+        call = replace(call, varied=lifecycle.changeable_arguments)
     return psu, call
 
 
@@ -179,34 +179,34 @@ def register(lifecycle: Lifecycle, subject: Subject, argument: str, age: timedel
     yield Register(subject=subject.name, operation=lifecycle.create.id, argument=argument, age=age)
 
 
-def lack(mode: str) -> Part[None]:
-    """Go to a bank that does not offer a mode; before anything else."""
+def without_mode(mode: str) -> Part[None]:
+    """Use a bank that does not offer a mode; must be the first step."""
     yield Lack(mode=mode)
 
 
-def later(subject: Subject, days: int, hour: int = 12) -> Part[None]:
-    """Let days pass, until an hour of the last one by the target's own clock."""
+def wait_days(subject: Subject, days: int, hour: int = 12) -> Part[None]:
+    """Move the clock by days, to an hour of the last one."""
     then = (subject.now + timedelta(days=days)).replace(hour=hour, minute=0, second=0)
     yield from steps.clock(then)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
-    """What came of a request that a probe made."""
+    """The result of a request that a probe made, signed and read."""
 
     made: Exchange
     signed: Authorised | None
     item: Item | None
 
     @property
-    def lacking(self) -> bool:
-        """Whether the customer was not offered the factor that was asked for."""
-        one = self.signed
+    def factor_not_offered(self) -> bool:
+        """Whether the screens did not offer the factor with which to sign."""
+        signed = self.signed
         return (
-            one is not None
-            and one.ending is Ending.STOPPED
-            and one.offered is not None
-            and one.step.factor not in (None, *one.offered)
+            signed is not None
+            and signed.ending is Ending.STOPPED
+            and signed.offered is not None
+            and signed.step.factor not in (None, *signed.offered)
         )
 
     @property
@@ -215,8 +215,8 @@ class RequestResult:
         return self.made.refused or (self.item is not None and self.item.state is State.REJECTED)
 
 
-def through(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
-    """Make a request, have it signed, and read it."""
+def make_sign_read(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
+    """Make a request, sign it, and read it."""
     made = yield from send(call)
     signed = yield from sign(made, how)
     seen = yield from read(lifecycle, made)

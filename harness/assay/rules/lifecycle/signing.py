@@ -1,13 +1,17 @@
-"""Signatures of requests as rules see them, and the steps of probes that have one given.
+"""Signatures of requests in a history, their time limits, and steps that make one.
 
 A `Signing` is one flow of a customer through the target's screens, with the request's
-state before it, and its outcome. Nothing is judged here.
+state before it, and its outcome. A `TimedFlow` measures its idle time and its total time.
+Within half a second of a limit nothing is concluded, since a document seldom says which
+side includes the limit. Nothing is judged here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from assay.contract.model import Capability, Json
 from assay.history import (
@@ -27,16 +31,16 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.rule import BindingRequirement, needs
 from assay.rules.steps import Part, send
 
-#: Statuses from here on say that the target failed; 0 that nothing came.
+#: Statuses from here on say that the target failed; status 0 says that no answer came.
 FAILED = 500
 
-#: What it takes to have a request signed on the screens.
+#: The capabilities needed to sign a request on the screens.
 NEEDS = needs(Capability.PSU, Capability.WRITE, Capability.SCA, Capability.SCREENS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signing:
-    """One way through the screens. `before` is where the request stood by then, if known."""
+    """One flow through the screens; `before` is the state of the request before it, if known."""
 
     request: Instance
     event: Authorised
@@ -44,12 +48,12 @@ class Signing:
 
     @property
     def subject(self) -> str:
-        """Whose request it is."""
+        """The customer of the request."""
         return self.request.made.call.subject
 
     @property
     def plain(self) -> bool:
-        """Whether the customer did all as it should be done, and confirmed."""
+        """Whether the customer entered everything correctly, and confirmed."""
         step = self.event.step
         right = step.code is Code.RIGHT and not step.spoof
         return (
@@ -60,9 +64,9 @@ class Signing:
 
     @property
     def alone(self) -> bool:
-        """Whether nothing else can have decided what became of the request."""
-        one = self.request
-        others = one.changes or one.ends or one.withdrawn or len(one.signings) > 1
+        """Whether nothing else can have decided the outcome of the request."""
+        request = self.request
+        others = request.changes or request.ends or request.withdrawn or len(request.signings) > 1
         return not others and self.before in (None, State.OPEN)
 
     @property
@@ -72,38 +76,38 @@ class Signing:
 
     @property
     def confirmed(self) -> bool:
-        """Whether the screens took the confirmation, as far as one could see there."""
+        """Whether the screens showed that they accepted the confirmation."""
         return self.event.ending is Ending.CONFIRMED
 
     @property
     def done(self) -> bool:
-        """Whether the request was carried out."""
+        """Whether the request was executed."""
         return self.request.done
 
     @property
     def undone(self) -> bool:
-        """Whether it is known not to have been: somebody looked, after the signature."""
+        """Whether it was certainly not executed: it was read or inquired after the signature."""
         return not self.done and self._looked
 
     @property
     def over(self) -> bool:
-        """Whether it is known that it never will be."""
+        """Whether it will certainly never be executed."""
         return self.undone and self.request.state in (State.REJECTED, State.ENDED)
 
     @property
     def _looked(self) -> bool:
-        reads = (one for one in self.request.reads if one.n > self.event.n)
-        return self.request.asked or any(one.item and one.item.state for one in reads)
+        reads = (read for read in self.request.reads if read.n > self.event.n)
+        return self.request.inquired or any(read.item and read.item.state for read in reads)
 
     def evidence(self, facet: str, agreement: Agreement, expected: str, *beside: int) -> Evidence:
-        """Say what was seen of this signature, and `beside` which others it rests on."""
+        """Return evidence on this signature; `beside` are the other exchanges that it depends on."""
         event = self.event
         sent = f", and sent to {event.redirected}" if event.redirected else ""
         return Evidence(
             facet=facet,
             agreement=agreement,
             expected=expected,
-            seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.tell()}",
+            seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.describe()}",
             exchanges=tuple(sorted({*self.request.numbers, *beside})),
             variation=event.step.variation or self.request.made.call.variation,
         )
@@ -118,16 +122,16 @@ _ENDED: Mapping[Ending, str] = {
 
 
 def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
-    """Return every signature of a request that was made in the history, in their order."""
-    book = Tracker(lifecycle=lifecycle)
+    """Return every signature of a request that was made in the history, in order."""
+    tracker = Tracker(lifecycle=lifecycle)
     given: list[tuple[Instance, Authorised, State | None]] = []
     for event in history.events:
-        known = book.known(event.step.request) if isinstance(event, Authorised) else None
+        known = tracker.find(event.step.request) if isinstance(event, Authorised) else None
         before = known.state if known else None
-        book.note(event)
+        tracker.note(event)
         if known and isinstance(event, Authorised):
             given.append((known, event, before))
-    apart = {id(one) for one in request_queries.apart(book)}
+    apart = {id(request) for request in request_queries.with_own_key(tracker)}
     return tuple(
         Signing(request=request, event=event, before=before)
         for request, event, before in given
@@ -135,10 +139,10 @@ def signings(lifecycle: Lifecycle, history: History) -> tuple[Signing, ...]:
     )
 
 
-def wants(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
+def requirements(lifecycle: Lifecycle) -> tuple[BindingRequirement, ...]:
     """Require the target file to bind the link to the screens, and a request's state."""
     return (
-        *lifecycle.state(),
+        *lifecycle.state_requirement(),
         BindingRequirement(operation=lifecycle.create.id, feature="approval"),
     )
 
@@ -170,3 +174,85 @@ def try_to_sign(
     signed = yield from request_steps.sign(made, how)
     yield from request_steps.read(lifecycle, made)
     return made, signed
+
+
+# -- time limits ---------------------------------------------------------------------
+IDLE, OVERALL = "idle", "overall"
+#: The distance from a limit at which both sides are certain.
+CLEAR = timedelta(seconds=0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimits:
+    """All time limits by their measure, and the measure that is judged."""
+
+    measure: str
+    spans: Mapping[str, timedelta]
+
+    @property
+    def limit(self) -> timedelta:
+        """The limit that is judged."""
+        return self.spans[self.measure]
+
+    @property
+    def idle(self) -> bool:
+        """Whether the idle time is judged."""
+        return self.measure == IDLE
+
+    def __str__(self) -> str:
+        minutes = int(self.limit.total_seconds() // 60)
+        return f"{minutes} minutes " + ("idle" if self.idle else "in all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedFlow:
+    """A plain flow through the screens, and its times.
+
+    `last` is the idle time before the end, `since` how long after the first page the
+    customer was last seen to be connected.
+    """
+
+    signing: Signing
+    total: timedelta
+    longest: timedelta
+    last: timedelta
+    since: timedelta
+
+    def __str__(self) -> str:
+        return f"{_minutes_and_seconds(self.total)} in all, the last {_minutes_and_seconds(self.last)} idle"
+
+    def within(self, limits: TimeLimits, measure: str) -> bool:
+        """Whether it certainly stayed within the limit of a measure, if there is one."""
+        took = self.longest if measure == IDLE else self.total
+        return measure not in limits.spans or took <= limits.spans[measure] - CLEAR
+
+    def beyond(self, limits: TimeLimits) -> bool:
+        """Whether it certainly took longer than the limit that is judged.
+
+        Where the customer was disconnected in the end, only the last pause can be the reason.
+        """
+        idle = self.longest if self.signing.confirmed else self.last
+        return (idle if limits.idle else self.total) >= limits.limit + CLEAR
+
+
+def timed_flows(lifecycle: Lifecycle, history: History) -> Iterator[TimedFlow]:
+    """Return every flow whose end can only depend on its times."""
+    for flow in signings(lifecycle, history):
+        moments, screens = list(flow.event.moments), flow.event.screens
+        # A second login begins a new flow; without a screen the position is unknown.
+        seen = len(moments) > 1 and screens and screens.count("password") <= 1
+        if seen and flow.plain and flow.alone and not flow.failed:
+            gaps = [later - sooner for sooner, later in itertools.pairwise(moments)]
+            yield TimedFlow(
+                signing=flow,
+                total=moments[-1] - moments[0],
+                longest=max(gaps),
+                last=gaps[-1],
+                since=moments[-2] - moments[0],
+            )
+
+
+def _minutes_and_seconds(span: timedelta) -> str:
+    """Format a span in minutes and seconds."""
+    minutes, seconds = divmod(span.total_seconds(), 60)
+    return f"{minutes:.0f}:{seconds:04.1f}"

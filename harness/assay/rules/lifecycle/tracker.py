@@ -36,7 +36,7 @@ from assay.rules.rule import BindingRequirement
 class Lifecycle:
     """The operations of a contract around one kind of request, and what it is about.
 
-    `owner` is the resource of the customer's that `create.owned` names.
+    `owner` is the resource of the customer that `create.owned` names.
     """
 
     request: Resource
@@ -49,9 +49,9 @@ class Lifecycle:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """All of them that there are."""
+        """The operations that the contract has."""
         every = (self.create, self.read, self.change, self.end)
-        return tuple(one for one in every if one is not None)
+        return tuple(operation for operation in every if operation is not None)
 
     @property
     def mode(self) -> str | None:
@@ -59,36 +59,43 @@ class Lifecycle:
         return self.create.modes[0] if self.create.modes else None
 
     @property
-    def changeable(self) -> str | None:
-        """A mode whose requests can be changed, if the contract names one."""
+    def changeable_mode(self) -> str | None:
+        """A mode in which requests can be changed, or the plain one where no clause names any."""
         only = clauses.changeable_modes(self.contract, self.request.id)
         due = self.create.due.modes if self.create.due else ()
         return next((modes[0] for modes in (*only, due) if modes), self.mode)
 
     @property
-    def changed(self) -> tuple[str, ...]:
-        """An argument that a plain change names: one that asks for no day."""
+    def changeable_arguments(self) -> tuple[str, ...]:
+        """The arguments of a plain change: one argument, which is not the day."""
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
-        return tuple(one for one in named if one != day)[:1]
+        return tuple(argument for argument in named if argument != day)[:1]
 
-    def due(self, mode: str | None) -> bool:
-        """Whether a request of this mode is put off to a day."""
+    def deferred(self, mode: str | None) -> bool:
+        """Whether a request of this mode is executed on a later day."""
         due = self.create.due
         return due is not None and mode in due.modes
 
-    def state(self) -> tuple[BindingRequirement, ...]:
+    def state_requirement(self) -> tuple[BindingRequirement, ...]:
         """Require the target file to bind a request's state."""
         return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
 
 
 def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
-    """Return what a contract offers around a request."""
+    """Return the lifecycle of a request in a contract."""
 
     def does(what: str) -> Operation | None:
         every = contract.operations.values()
-        return next((one for one in every if getattr(one, what) == request and one.available), None)
+        return next(
+            (
+                operation
+                for operation in every
+                if getattr(operation, what) == request and operation.available
+            ),
+            None,
+        )
 
     create = does("makes")
     if create is None:
@@ -106,11 +113,11 @@ def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
 
 
 def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycle:
-    """Return the life of the request that an operation makes, shows, changes or ends."""
+    """Return the lifecycle of the request that an operation makes, shows, changes or ends."""
     return lifecycle_of_request(contract, operation.request or "")
 
 
-class InstanceStatus(Enum):
+class InstanceOutcome(Enum):
     """The outcome of a request, as far as the history shows."""
 
     REFUSED = "refused at once"
@@ -122,31 +129,31 @@ class InstanceStatus(Enum):
 
 
 #: The outcomes that a contract's "rejected" covers.
-REJECTED = frozenset({InstanceStatus.REFUSED, InstanceStatus.REJECTED})
-_FATES: Mapping[State, InstanceStatus] = {
-    State.OPEN: InstanceStatus.OPEN,
-    State.DONE: InstanceStatus.DONE,
-    State.REJECTED: InstanceStatus.REJECTED,
-    State.ENDED: InstanceStatus.ENDED,
+REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
+_OUTCOMES: Mapping[State, InstanceOutcome] = {
+    State.OPEN: InstanceOutcome.OPEN,
+    State.DONE: InstanceOutcome.DONE,
+    State.REJECTED: InstanceOutcome.REJECTED,
+    State.ENDED: InstanceOutcome.ENDED,
 }
 
 
 @dataclass(slots=True, kw_only=True)
 class Inquiries:
-    """How often the fixture was asked, in total and when time last passed."""
+    """The number of inquiries at the fixture, in total and when time last passed."""
 
     count: int = 0
-    passed: int = 0
+    count_when_time_passed: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
 class Instance:
-    """One attempt to make a request, and all that happened to it since.
+    """One attempt to make a request, and everything that happened to it since.
 
     `arguments` are those in force: from its creation, and then from each accepted
-    change. `state` is the last state that was read, at `seen`, by the exchange with the
-    number `told`. `effect` is the execution that the fixture reports; `touched` is how
-    often the fixture had been asked when anything last happened to the request.
+    change. `state` is the last state that was read, at `seen_at`, in the exchange with the
+    number `seen_in`. `effect` is the execution that the fixture reports. `inquiries_before`
+    is the number of inquiries until anything last happened to the request.
     """
 
     made: Exchange
@@ -154,11 +161,11 @@ class Instance:
     key: str | None
     arguments: dict[str, Json]
     state: State | None = None
-    seen: datetime | None = None
-    told: int | None = None
+    seen_at: datetime | None = None
+    seen_in: int | None = None
     effect: Effect | None = None
     inquiries: Inquiries
-    touched: int
+    inquiries_before: int
     signings: list[Authorised] = field(default_factory=list[Authorised])
     reads: list[Exchange] = field(default_factory=list[Exchange])
     changes: list[Exchange] = field(default_factory=list[Exchange])
@@ -173,17 +180,21 @@ class Instance:
     @property
     def signed(self) -> Authorised | None:
         """The signature that the customer gave, if any was."""
-        return next((one for one in self.signings if one.ending is Ending.CONFIRMED), None)
+        return next(
+            (signing for signing in self.signings if signing.ending is Ending.CONFIRMED), None
+        )
 
     @property
     def declined(self) -> Authorised | None:
         """The refusal that the customer gave, if any was."""
-        return next((one for one in self.signings if one.ending is Ending.REFUSED), None)
+        return next(
+            (signing for signing in self.signings if signing.ending is Ending.REFUSED), None
+        )
 
     @property
-    def asked(self) -> bool:
+    def inquired(self) -> bool:
         """Whether the fixture was asked since anything happened to it, or time passed."""
-        since = max(self.touched, self.inquiries.passed)
+        since = max(self.inquiries_before, self.inquiries.count_when_time_passed)
         return self.key is not None and self.inquiries.count > since
 
     @property
@@ -192,22 +203,26 @@ class Instance:
         return self.effect is not None or self.state is State.DONE
 
     @property
-    def fate(self) -> InstanceStatus:
-        """What became of it."""
+    def outcome(self) -> InstanceOutcome:
+        """The outcome of the request, as far as the history shows."""
         if self.made.refused:
-            return InstanceStatus.REFUSED
+            return InstanceOutcome.REFUSED
         if self.effect is not None:
-            return InstanceStatus.DONE
-        return _FATES[self.state] if self.state else InstanceStatus.UNKNOWN
+            return InstanceOutcome.DONE
+        return _OUTCOMES[self.state] if self.state else InstanceOutcome.UNKNOWN
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the exchanges and signatures about it, in order."""
-        story = {self.made.n, self.told or self.made.n, *(one.n for one in self.signings)}
-        story |= {one.n for one in (*self.reads[-1:], *self.changes, *self.ends)}
-        return tuple(sorted(story))
+        numbers = {
+            self.made.n,
+            self.seen_in or self.made.n,
+            *(signing.n for signing in self.signings),
+        }
+        numbers |= {exchange.n for exchange in (*self.reads[-1:], *self.changes, *self.ends)}
+        return tuple(sorted(numbers))
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Describe its outcome."""
         status = self.made.wire.status
         if isinstance(self.made.outcome, Indeterminate):
@@ -233,7 +248,7 @@ class Tracker:
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
 
     def note(self, event: Event) -> Instance | None:
-        """Take an event in, and return the request that it is about, if it is about one."""
+        """Process an event; return the request that it is about, if any."""
         match event:
             case Subject():
                 self.subjects[event.name] = event
@@ -241,16 +256,16 @@ class Tracker:
                 return self._exchange(event)
             case Authorised():
                 self._passed()
-                found = self._known.get(event.step.request)
-                if found:
-                    found.signings.append(event)
-                return found
+                request = self._known.get(event.step.request)
+                if request:
+                    request.signings.append(event)
+                return request
             case Withdrawn():
-                found = self._known.get(event.request)
-                if found:
-                    found.withdrawn.append(event)
-                    found.touched = self.inquiries.count
-                return found
+                request = self._known.get(event.request)
+                if request:
+                    request.withdrawn.append(event)
+                    request.inquiries_before = self.inquiries.count
+                return request
             case Advanced():
                 self._passed()
             case Effects(done=done) if done is not None:
@@ -259,45 +274,47 @@ class Tracker:
                 pass
         return None
 
-    def known(self, key: str) -> Instance | None:
+    def find(self, key: str) -> Instance | None:
         """Return the request that has a key, if it was made in this history."""
         return self._known.get(key)
 
     def _passed(self) -> None:
-        """Note that time passed, in which anything can have been carried out."""
-        self.inquiries.passed = self.inquiries.count
+        """Note that time passed, in which requests may have been executed."""
+        self.inquiries.count_when_time_passed = self.inquiries.count
 
     def _effects(self, done: tuple[Effect, ...]) -> None:
         """Process the fixture's list of executions, which concerns all requests at once."""
         self.inquiries.count += 1
         for effect in done:
-            found = self._known.get(effect.request)
-            if found is not None:
-                found.effect = effect
+            request = self._known.get(effect.request)
+            if request is not None:
+                request.effect = effect
 
     def _exchange(self, exchange: Exchange) -> Instance | None:
         call, lifecycle = exchange.call, self.lifecycle
         if call.operation == lifecycle.create.id and not (call.malformed or call.credentials):
             return self._made(exchange)
         about = {
-            one.id: one.about for one in (lifecycle.read, lifecycle.change, lifecycle.end) if one
+            operation.id: operation.about
+            for operation in (lifecycle.read, lifecycle.change, lifecycle.end)
+            if operation
         }
         if call.operation not in about:
             return None
-        found = self._known.get(str(call.arguments.get(about[call.operation] or "")))
-        if found is None or call.malformed:
+        request = self._known.get(str(call.arguments.get(about[call.operation] or "")))
+        if request is None or call.malformed:
             return None
         if lifecycle.read and call.operation == lifecycle.read.id:
-            found.reads.append(exchange)
+            request.reads.append(exchange)
         else:
             changed = lifecycle.change is not None and call.operation == lifecycle.change.id
-            (found.changes if changed else found.ends).append(exchange)
-            found.touched = self.inquiries.count
+            (request.changes if changed else request.ends).append(exchange)
+            request.inquiries_before = self.inquiries.count
             if changed and exchange.accepted:
                 new = {k: v for k, v in call.arguments.items() if k != about[call.operation]}
-                found.arguments |= new
-        self._look(found, exchange)
-        return found
+                request.arguments |= new
+        self._look(request, exchange)
+        return request
 
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
@@ -307,7 +324,7 @@ class Tracker:
             key=item.key if item else None,
             arguments=dict(exchange.call.arguments),
             inquiries=self.inquiries,
-            touched=self.inquiries.count,
+            inquiries_before=self.inquiries.count,
         )
         self.requests.append(request)
         if request.key is not None:
@@ -319,12 +336,12 @@ class Tracker:
     def _look(request: Instance, exchange: Exchange) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
-            request.state, request.seen, request.told = item.state, exchange.at, exchange.n
+            request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
 
 
-def follow(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
+def instances(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:
     """Return all requests of a history, as they stand at its end."""
-    book = Tracker(lifecycle=lifecycle)
+    tracker = Tracker(lifecycle=lifecycle)
     for event in history.events:
-        book.note(event)
-    yield from book.requests
+        tracker.note(event)
+    yield from tracker.requests

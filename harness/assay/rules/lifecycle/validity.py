@@ -17,63 +17,67 @@ from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
-#: Types of values that a request may well have, as long as none was accepted.
+#: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
-#: A request that is put off and was made within the hour is not carried out, in seconds.
+#: The seconds after its creation within which a deferred request is not executed.
 HOUR = 3600
 
 
 @dataclass(slots=True, kw_only=True)
-class Past:
-    """What came before a call, as far as it bears on whether the call is valid: a fold.
+class PastRequests:
+    """The past of a call, as far as its validity depends on it; `note` advances it.
 
-    `taken` is what was accepted in each argument, and `repeated` all that was asked for
-    and may have been carried out, each with the requests that are it.
+    `accepted_values` has the accepted values of each argument, `perhaps_executed` the contents
+    that may have been executed, each with its requests.
     """
 
     lifecycle: Lifecycle
-    book: Tracker
-    taken: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    repeated: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    tracker: Tracker
+    accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    perhaps_executed: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
     _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
 
     def note(self, event: Event) -> None:
-        """Take an event in."""
-        found = self.book.note(event)
-        if found is not None and found.made is event:
-            call = found.made.call
-            self._alike[id(found)] = self.repeated.setdefault(_what(call), set())
-        if found is not None and isinstance(event, Exchange) and _taken(event, found):
+        """Process an event."""
+        noted = self.tracker.note(event)
+        if noted is not None and noted.made is event:
+            call = noted.made.call
+            self._alike[id(noted)] = self.perhaps_executed.setdefault(_content(call), set())
+        if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
-                self.taken.setdefault(name, set()).add(repr(value))
-        for one in request_queries.told(self.book, event, found) if found is None else (found,):
-            if one.done or one.signings:
-                self._alike[id(one)].add(id(one))
+                self.accepted_values.setdefault(name, set()).add(repr(value))
+        for request in (
+            request_queries.requests_shown(self.tracker, event, noted)
+            if noted is None
+            else (noted,)
+        ):
+            if request.done or request.signings:
+                self._alike[id(request)].add(id(request))
             else:
-                self._alike[id(one)].discard(id(one))
+                self._alike[id(request)].discard(id(request))
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
-    """Whether a call's values are good: some targets accept a request and reject it later."""
+    """Whether the values of a call were accepted, and the request not rejected later."""
     return exchange.accepted and request.state is not State.REJECTED
 
 
-def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
-    """Whether a call that has been made should be accepted beyond doubt.
+def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bool:
+    """Whether a call must certainly be accepted.
 
-    `past` has taken the history in up to this exchange, and may have this one, too.
+    `past` has processed the history up to this exchange, and perhaps this exchange, too.
     """
-    lifecycle, book = past.lifecycle, past.book
+    lifecycle, tracker = past.lifecycle, past.tracker
     if operation.makes:
-        made = _made(lifecycle, exchange, book.subjects.get(exchange.call.subject))
+        made = _made(lifecycle, exchange, tracker.subjects.get(exchange.call.subject))
         return (
             made
-            and _vouched(exchange, past)
+            and _values_known_good(exchange, past)
             and not _decided(lifecycle, exchange)
             and not _repeats(exchange, past)
         )
     key = str(exchange.call.arguments.get(operation.about or ""))
-    request = book.known(key)
+    request = tracker.find(key)
     if request is None or request.made.call.by != exchange.call.by:
         return False
     return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
@@ -82,9 +86,9 @@ def valid(operation: Operation, exchange: Exchange, past: Past) -> bool:
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
     call, create = exchange.call, lifecycle.create
     named = set(create.arguments)
-    if create.due and not lifecycle.due(call.mode):
+    if create.due and not lifecycle.deferred(call.mode):
         named.discard(create.due.argument)
-    # An argument that this mode has no use for is nothing that has to be accepted.
+    # A bank need not accept an argument that has no meaning in this mode.
     lean = call.arguments.keys() <= named
     whole = all(call.arguments.get(name) not in (None, "") for name in named)
     admitted = clauses.admits(lifecycle.contract, lifecycle.request.id, call, subject)
@@ -92,47 +96,47 @@ def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> 
     return plain and admitted and _owned(lifecycle, exchange, subject)
 
 
-def _vouched(exchange: Exchange, past: Past) -> bool:
-    """Whether its values are surely good: they were accepted before, or are the target's own.
+def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
+    """Whether its values are certainly valid: accepted before, or from the target file.
 
-    What is asked first of all is as the target's own file has it, unless it says that it
-    is not. A thing and a day are for others to judge.
+    The first request has the values of the target file, unless it has a variation. The
+    owned thing and the day are judged elsewhere.
     """
     call, create = exchange.call, past.lifecycle.create
-    if not any(name in past.taken for name in create.arguments):
-        return not call.variation and all(type(one) in PLAIN for one in call.arguments.values())
+    if not any(name in past.accepted_values for name in create.arguments):
+        return not call.variation and all(type(value) in PLAIN for value in call.arguments.values())
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     return all(
-        name in apart or repr(value) in past.taken.get(name, ())
+        name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
     )
 
 
 def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
-    """Whether a value stands in it for which some rule may reject a request."""
+    """Whether a clause may reject a request for one of its values."""
     request = lifecycle.request.id
     return clauses.may_reject(lifecycle.contract, request, exchange.call.arguments)
 
 
-def _repeats(exchange: Exchange, past: Past) -> bool:
-    """Whether the like of it may have been carried out already, where that matters."""
+def _repeats(exchange: Exchange, past: PastRequests) -> bool:
+    """Whether a request with the same content may have been executed, where a clause forbids it."""
     lifecycle = past.lifecycle
     matters = clauses.rejects_repeats(lifecycle.contract, lifecycle.request.id)
-    return matters and bool(past.repeated.get(_what(exchange.call)))
+    return matters and bool(past.perhaps_executed.get(_content(exchange.call)))
 
 
-def _what(call: Call) -> Hashable:
+def _content(call: Call) -> Hashable:
     return call.mode, _hashable(call.arguments)
 
 
 def _hashable(value: Json) -> Hashable:
-    """Return what stands for a value: equal for equal values, whatever JSON they are."""
+    """Return a hashable form of a JSON value: equal for equal values."""
     match value:
         case str() | int() | None:
             return value
         case Mapping():
             pairs = cast("Mapping[str, Json]", value).items()
-            return frozenset((name, _hashable(one)) for name, one in pairs)
+            return frozenset((name, _hashable(value)) for name, value in pairs)
         case list() | tuple():
             return tuple(map(_hashable, cast("list[Json]", value)))
         case _:
@@ -140,34 +144,34 @@ def _hashable(value: Json) -> Hashable:
 
 
 def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:
-    """Whether it is about something ordinary that the customer owns."""
+    """Whether it is about a thing without special traits that the customer owns."""
     if not lifecycle.create.owned:
         return True
-    one = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
-    return one is not None and not any(one.traits.values())
+    thing = subject.owned(exchange.call.arguments.get(lifecycle.create.owned)) if subject else None
+    return thing is not None and not any(thing.traits.values())
 
 
 def _untouched(request: Instance) -> bool:
-    """Whether nothing has happened to a request that might stand in the way of a change."""
-    refused = [one for one in request.changes if not one.accepted]
+    """Whether nothing happened to a request that may prevent a change."""
+    refused = [change for change in request.changes if not change.accepted]
     over = request.signings or request.ends or request.withdrawn or refused[:-1]
     return not over and request.state in (None, State.OPEN)
 
 
-def _changeable(past: Past, exchange: Exchange, request: Instance) -> bool:
-    """Whether a change is of a mode that can be changed, before its day, and to what is good."""
+def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bool:
+    """Whether a change is of a changeable mode, before its day, and to valid values."""
     lifecycle, call = past.lifecycle, exchange.call
     only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
     about = lifecycle.change.about if lifecycle.change else None
     new = {name: value for name, value in call.arguments.items() if name != about}
     good = all(
-        name in call.varied or repr(value) in past.taken.get(name, ())
+        name in call.varied or repr(value) in past.accepted_values.get(name, ())
         for name, value in new.items()
     )
-    # Which arguments can be changed is left open: what a plain change names is asked of all.
-    plain = bool(new) and new.keys() <= set(lifecycle.changed)
+    # The contract leaves open which arguments can be changed; a plain change must be possible.
+    plain = bool(new) and new.keys() <= set(lifecycle.changeable_arguments)
     plain = plain and not any(
-        request_queries.alike(new[name], request.arguments.get(name)) for name in new
+        request_queries.same_value(new[name], request.arguments.get(name)) for name in new
     )
     return plain and good and soon and all(request.mode in modes for modes in only)

@@ -1,10 +1,10 @@
-"""Comparable answers: to one customer, with nothing in between that may change them.
+"""Comparable answers: answers to one customer between which nothing can have changed them.
 
 Whatever may change an answer begins a new state: another day, maintenance hours that
 passed, a consent, a request or its signature, another bank. Answers of one state must
-agree. After a consent to less than before, answers may hold less, but not more.
+agree. After a consent to less than before, answers may contain less, but not more.
 
-One pass over a history; each exchange costs what it carries. Nothing is judged here.
+One pass over a history, whose cost is proportional to its content. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import clauses
-from assay.rules.queries import plain
+from assay.rules.queries import Consents, consented_keys, plain
 from assay.rules.state.calendar import dates, within_a_day
-from assay.rules.state.consents import Consents, transmitted
 
-#: Entries older than this many days do not change, even for a customer who is in use.
+#: Entries older than this do not change, even for a customer with activity.
 LATELY = timedelta(days=7)
-#: Who asks what, and how: two questions are the same if they are equal.
+#: Caller, operation, arguments and manner of a question: equal for equal questions.
 Question: TypeAlias = tuple[object, ...]
 
 
@@ -44,8 +43,8 @@ Question: TypeAlias = tuple[object, ...]
 class Page:
     """One page of an answer: `marks` are equal if the items are, in any order.
 
-    `given` are the values beside the list. Pages have one `turn` if nothing but their
-    one question was asked between them.
+    `given` are the values beside the list. Pages have the same `turn` if only their own
+    question was asked between them.
     """
 
     n: int
@@ -86,9 +85,9 @@ class ComparedAnswer:
 
 @dataclass(slots=True, kw_only=True)
 class SeenAnswers:
-    """A page that has just come, the `number`th of its answer, to be compared.
+    """A new page, the `number`th of its answer, to be compared.
 
-    `settled` says that nothing can have happened but what the history shows. Items
+    `settled` says that the history shows everything that happened. Items
     dated before `lately` cannot have changed. `today` is the latest possible date.
     """
 
@@ -145,7 +144,7 @@ class Answers:
         return self.contract.zone
 
     def note(self, event: Event) -> SeenAnswers | None:
-        """Process an event; return the page that it brought, if that can be compared."""
+        """Process an event; return its page, if that can be compared."""
         match event:
             case Exchange():
                 return self._exchange(event)
@@ -182,7 +181,7 @@ class Answers:
             self._request()
         customer = self._customers.get(call.subject)
         if customer is None:
-            # No fixture reported it, so it may have been there before.
+            # No fixture reported the customer, so it may have a past.
             customer = _Customer(fresh=False, state=next(self._states), era=self._era)
             self._customers[call.subject] = customer
         if customer.era != self._era:
@@ -200,9 +199,11 @@ class Answers:
         """Process a call that may change answers; only a smaller consent has a limited effect."""
         call, grant = exchange.call, self.grant
         customer.ask(("write", exchange.n))
-        granted = transmitted(call, grant) if grant and call.operation == grant.id else frozenset()
+        granted = (
+            consented_keys(call, grant) if grant and call.operation == grant.id else frozenset()
+        )
         mild = granted and plain(call) and not call.by and not exchange.refused
-        if mild and granted <= self._consents.sure(call.subject):
+        if mild and granted <= self._consents.certain(call.subject):
             customer.state = next(self._states)
         else:
             self._forget(customer)
@@ -252,14 +253,14 @@ class Answers:
     def _begin(call: Call, question: Question, customer: _Customer) -> ComparedAnswer:
         former = customer.answers.get(question)
         if former is not None:
-            former.former = None  # otherwise every answer keeps all earlier ones
+            former.former = None  # otherwise every answer would keep all earlier ones
         answer = ComparedAnswer(call=call, state=customer.state, former=former)
         customer.answers[question] = answer
         return answer
 
 
 def mark(item: Item) -> str:
-    """Return what two items share if they are the same, as far as can be known."""
+    """Return a text that is equal for equal items, as far as is known."""
     known = item.key, item.on, item.resource, sorted(item.fields.items())
     return item.digest or repr(known)
 

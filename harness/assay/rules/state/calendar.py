@@ -73,19 +73,19 @@ SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def never_longer(zone: ZoneInfo | None) -> str:
-    """Say that a zone has no day of 25 hours; empty if it has, or is unknown."""
+    """Return that a zone has no day of 25 hours; empty if it has one, or is unknown."""
     none = zone is not None and next_day(SOME_DAY, zone, longer=True) is None
     return f"the clocks of {zone} never change" if none else ""
 
 
 def never_shorter(zone: ZoneInfo | None, weekday: int) -> str:
-    """Say that clocks never skip an hour on this weekday; empty if they do, or that is unknown."""
+    """Return that clocks never skip an hour on a weekday; empty if they do, or that is unknown."""
     none = zone is not None and next_day(SOME_DAY, zone, weekday=weekday, shorter=True) is None
     return f"the clocks of {zone} never skip an hour on a {WEEKDAYS[weekday]}" if none else ""
 
 
 def never_ahead(zone: ZoneInfo | None) -> str:
-    """Say that a zone is never ahead of UTC; empty if it is, or is unknown."""
+    """Return that a zone is never ahead of UTC; empty if it is, or is unknown."""
     if zone is None:
         return ""
     offsets = [at(date(2026, month, 1), time(12), zone).utcoffset() for month in (1, 7)]

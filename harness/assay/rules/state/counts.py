@@ -1,8 +1,8 @@
 """Counts of the calls in a period against a quota: a lower and an upper bound.
 
 Documents leave open what counts (further pages, refused calls, other names of a
-method), a call that timed out may or may not have been counted, and without a zone it
-is unknown which calls fall on one day. A call must be refused when the lower bound has
+method), a call that timed out may or may not have been counted, and without a zone it is
+unknown which calls fall on one day. A call must be refused when the lower bound has
 reached the quota, and answered while the upper bound is below it.
 """
 
@@ -25,9 +25,9 @@ SKEW = timedelta(minutes=2)
 
 #: A subject and an operation.
 Pair: TypeAlias = tuple[str, str]
-#: Likewise, under one of the operation's names.
+#: A subject and an operation, under one of the operation's names.
 Named: TypeAlias = tuple[Pair, int | None]
-#: Who used a quota up last; the last one at the end.
+#: The users of exhausted quotas; the most recent one at the end.
 Users: TypeAlias = defaultdict[str, dict[str, Named]]
 
 
@@ -47,32 +47,32 @@ class Counts:
     _methods: Users = field(default_factory=lambda: Users(dict))
     _subjects: Users = field(default_factory=lambda: Users(dict))
 
-    def least(self, exchange: Exchange) -> int:
+    def at_least(self, exchange: Exchange) -> int:
         """Return how many calls certainly count in the period of this one, under its name."""
         return self._counted(_named(exchange), moment(exchange))
 
     def first(self, exchange: Exchange) -> datetime:
         """Return when the first of these calls was made."""
         made = self._sure[_named(exchange)]
-        return made[bisect_left(made, self.period.sure(moment(exchange)))]
+        return made[bisect_left(made, self.period.latest_begin(moment(exchange)))]
 
-    def most(self, exchange: Exchange) -> int:
+    def at_most(self, exchange: Exchange) -> int:
         """Return how many calls may count in the period of this one."""
         made = self._perhaps[_named(exchange)[0]]
-        return len(made) - bisect_left(made, self.period.perhaps(moment(exchange)))
+        return len(made) - bisect_left(made, self.period.earliest_begin(moment(exchange)))
 
     def exceeded_by(self, exchange: Exchange) -> bool:
         """Whether a call was answered beyond the limit, whatever preceded the history.
 
         Not near the end of a period: a clock that is only read is not the target's own.
         """
-        if not exchange.accepted or self.least(exchange) < self.limit:
+        if not exchange.accepted or self.at_least(exchange) < self.limit:
             return False
         first, now = self.first(exchange), moment(exchange)
-        return self.period.kept(first - SKEW) == self.period.kept(now + SKEW)
+        return self.period.earliest_end(first - SKEW) == self.period.earliest_end(now + SKEW)
 
-    def others(self, exchange: Exchange) -> str | None:
-        """Return the facet that a first call shows when something else is used up."""
+    def facet_beside_used_up(self, exchange: Exchange) -> str | None:
+        """Return the facet that a call tests while the quota of another method or customer is used up."""
         call, now = exchange.call, moment(exchange)
         if self._used_up(self._methods[call.subject], call.operation, now):
             return "per-method"
@@ -83,21 +83,21 @@ class Counts:
     def note(self, exchange: Exchange) -> None:
         """Count a call."""
         call, now, named = exchange.call, moment(exchange), _named(exchange)
-        if exchange.refused and self.least(exchange) >= self.limit and self.period.edged:
+        if exchange.refused and self.at_least(exchange) >= self.limit and self.period.has_known_end:
             self.closed[named[0]] = now
         insort(self._perhaps[named[0]], now)
         if exchange.accepted and plain(call):
             insort(self._sure[named], now)
-        if self.least(exchange) >= self.limit:
+        if self.at_least(exchange) >= self.limit:
             _last(self._methods[call.subject], call.operation, named)
             _last(self._subjects[call.operation], call.subject, named)
 
     def _counted(self, named: Named, now: datetime) -> int:
         made = self._sure[named]
-        return bisect_right(made, now) - bisect_left(made, self.period.sure(now))
+        return bisect_right(made, now) - bisect_left(made, self.period.latest_begin(now))
 
     def _used_up(self, users: dict[str, Named], but: str, now: datetime) -> bool:
-        """Whether another of the last two still has nothing left."""
+        """Whether one of the last two others still has no calls left."""
         return any(
             name != but and self._counted(named, now) >= self.limit
             for name, named in islice(reversed(users.items()), 2)
@@ -136,7 +136,7 @@ def same_customers(exchanges: Sequence[Exchange]) -> Mapping[str, str]:
 
 
 def _things(exchange: Exchange) -> Iterator[str]:
-    """Yield the texts by which things are named in a call and its answer."""
+    """Yield the keys of things in a call and its answer."""
     for value in exchange.call.arguments.values():
         for text in value if isinstance(value, list | tuple) else (value,):
             # A date or a word is not a key.

@@ -1,8 +1,8 @@
 """Quota periods: the spans in which calls are counted, and how certain their edges are.
 
 A document may say "an hour" and not which, and the time zone of a day may be unknown.
-So a period has as many edges as there are readings: calls that share it in each reading
-certainly do, and calls that share it in none certainly do not. The module also has the
+So a period has one edge for each reading: calls in one period by every reading certainly
+count together, and calls in one period by no reading certainly do not. The module also has the
 steps with which probes move a target's clock to such edges.
 """
 
@@ -35,40 +35,40 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodWords:
-    """The wording of a period; `next` and `late` are the facets at its edges.
+    """The wording of a period; `next_facet` and `late_facet` are the facets at its edges.
 
-    `told` is the format in which a moment names its period.
+    `label_format` is the format in which a moment names its period.
     """
 
     noun: str
-    a: str
+    with_article: str
     this: str
-    told: str
-    next: str
-    next_asks: str
-    late: str
-    late_asks: str
+    label_format: str
+    next_facet: str
+    next_description: str
+    late_facet: str
+    late_description: str
 
 
 DAYS = PeriodWords(
     noun="day",
-    a="a day",
+    with_article="a day",
     this="today",
-    told="%Y-%m-%d",
-    next="next-day",
-    next_asks="the next calendar day serves again",
-    late="before-midnight",
-    late_asks="just before midnight it is still refused",
+    label_format="%Y-%m-%d",
+    next_facet="next-day",
+    next_description="the next calendar day serves again",
+    late_facet="before-midnight",
+    late_description="just before midnight it is still refused",
 )
 HOURS = PeriodWords(
     noun="hour",
-    a="an hour",
+    with_article="an hour",
     this="in this hour",
-    told="%H:%M",
-    next="next-hour",
-    next_asks="the next hour serves again",
-    late="before-end",
-    late_asks="just before the hour is over it is still refused",
+    label_format="%H:%M",
+    next_facet="next-hour",
+    next_description="the next hour serves again",
+    late_facet="before-end",
+    late_description="just before the hour is over it is still refused",
 )
 
 
@@ -76,8 +76,8 @@ HOURS = PeriodWords(
 class Period:
     """A span in which calls are counted, in a zone or where none is known.
 
-    `begins` returns since when calls count together with one at a moment, `ends` from
-    when on one at a moment no longer counts. All moments are in UTC.
+    `begins` returns from when on calls count together with a call at a moment, `ends` when a
+    call at a moment no longer counts. All moments are in UTC.
     """
 
     words: PeriodWords
@@ -86,35 +86,35 @@ class Period:
     zone: ZoneInfo | None
 
     @property
-    def edged(self) -> bool:
-        """Whether its end is known: that of a day is not while the zone is unknown."""
+    def has_known_end(self) -> bool:
+        """Whether its end is known; the end of a day is unknown without a zone."""
         return self.words is HOURS or self.zone is not None
 
-    def sure(self, moment: datetime) -> datetime:
-        """Return since when calls certainly belong to the period of a moment."""
+    def latest_begin(self, moment: datetime) -> datetime:
+        """Return from when on calls certainly belong to the period of a moment."""
         return max(self.begins(moment, self.zone))
 
-    def perhaps(self, moment: datetime) -> datetime:
-        """Return since when they may; earlier ones certainly do not."""
+    def earliest_begin(self, moment: datetime) -> datetime:
+        """Return from when on calls may belong to it; earlier ones certainly do not."""
         return min(self.begins(moment, self.zone))
 
-    def kept(self, moment: datetime) -> datetime:
+    def earliest_end(self, moment: datetime) -> datetime:
         """Return until when a call at a moment certainly counts."""
         return min(self.ends(moment, self.zone))
 
-    def gone(self, moment: datetime) -> datetime:
-        """Return from when on it certainly does not count."""
+    def latest_end(self, moment: datetime) -> datetime:
+        """Return from when on a call at a moment certainly no longer counts."""
         return max(self.ends(moment, self.zone))
 
-    def tell(self, moment: datetime) -> str:
+    def label(self, moment: datetime) -> str:
         """Return the name of a moment's period."""
-        return moment.astimezone(self.zone or UTC).strftime(self.words.told)
+        return moment.astimezone(self.zone or UTC).strftime(self.words.label_format)
 
 
 def period(word: str, zone: ZoneInfo | None) -> Period:
     """Return the period that a contract's word means."""
-    words, begins, ends = PERIODS[word]
-    return Period(words=words, begins=begins, ends=ends, zone=zone)
+    wording, begins, ends = PERIODS[word]
+    return Period(words=wording, begins=begins, ends=ends, zone=zone)
 
 
 def _day_begins(moment: datetime, zone: ZoneInfo | None) -> Edges:
@@ -164,7 +164,7 @@ def _hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
     return _clock_hour_ends(moment, zone) + _rolling_hour_ends(moment, zone)
 
 
-#: The words of a contract. An `hour` without more may be of either sort.
+#: The periods by their names in contracts. A plain `hour` may be of either sort.
 PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
     "calendar-day": (DAYS, _day_begins, _day_ends),
     "clock-hour": (HOURS, _clock_hour_begins, _clock_hour_ends),
@@ -175,29 +175,29 @@ PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
 
 # -- steps that move the target's clock -------------------------------------------
 def into_the_next(period_: Period) -> Part[None]:
-    """Go to where a new period has begun under every reading."""
+    """Move the clock to where a new period has begun by every reading."""
     now = yield from steps.clock()
-    if period_.edged:
-        yield from steps.clock(period_.gone(now.astimezone(UTC)) + MARGIN)
+    if period_.has_known_end:
+        yield from steps.clock(period_.latest_end(now.astimezone(UTC)) + MARGIN)
 
 
 def clear_of_the_end(period_: Period) -> Part[None]:
-    """Go beyond the end of the period, by its first reading, if that is near."""
+    """Move the clock beyond the earliest end of the period, if that is near."""
     now = yield from steps.clock()
-    end = period_.kept(now.astimezone(UTC))
-    if period_.edged and now >= end - 2 * MARGIN:
+    end = period_.earliest_end(now.astimezone(UTC))
+    if period_.has_known_end and now >= end - 2 * MARGIN:
         yield from steps.clock(end + MARGIN)
 
 
 def to_the_end(period_: Period) -> Part[None]:
-    """Go to where the period is about to end."""
+    """Move the clock to just before the earliest end of the period."""
     now = yield from steps.clock()
-    if period_.edged:
-        yield from steps.clock(period_.kept(now.astimezone(UTC)) - MARGIN)
+    if period_.has_known_end:
+        yield from steps.clock(period_.earliest_end(now.astimezone(UTC)) - MARGIN)
 
 
 def to_the_long_day(zone: ZoneInfo | None) -> Part[bool]:
-    """Go to noon of the next day of 25 hours; return False where the zone has none."""
+    """Move the clock to noon of the next day of 25 hours; return False where the zone has none."""
     now = yield from steps.clock()
     day = next_day(now, zone, longer=True) if zone else None
     if day is not None and zone:
@@ -206,7 +206,7 @@ def to_the_long_day(zone: ZoneInfo | None) -> Part[bool]:
 
 
 def late_on_the_long_day(zone: ZoneInfo | None) -> Part[None]:
-    """Go to the last hour of the long day that the clock shows."""
+    """Move the clock to the last hour of the long day that it shows."""
     now = yield from steps.clock()
     if zone:
         yield from steps.clock(at(now.astimezone(zone).date(), LATE, zone))

@@ -15,7 +15,7 @@ from datetime import date
 
 from assay.contract.model import Operation
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.state.answers import ComparedAnswer, Question, SeenAnswers
 
 SHORTER, MEETING = "shorter-range", "meeting-ranges"
@@ -42,7 +42,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Edge:
-    """What a range that begins or ends on a day shows of that day."""
+    """The items of a day in a range that begins or ends on it."""
 
     n: int
     keys: frozenset[str]
@@ -50,7 +50,7 @@ class _Edge:
 
 @dataclass(slots=True, kw_only=True)
 class _Whole:
-    """All items that are shown without a range, by date."""
+    """The full list, shown without a range, by date."""
 
     n: int
     on: Mapping[str, date]
@@ -72,8 +72,8 @@ class Ranges:
         """Judge a complete answer to a question for a range by what was shown before it."""
         answer, call = seen.answer, seen.answer.call
         ends = {operation.since, operation.until} - {None}
-        bent = call.mode or call.without or call.varied
-        if not ends or bent or not call.arguments.keys() <= {operation.about, *ends}:
+        varied = call.mode or call.without or call.varied
+        if not ends or varied or not call.arguments.keys() <= {operation.about, *ends}:
             return
         about = repr(call.arguments.get(operation.about or ""))
         way = call.alias, call.host, call.by, call.present
@@ -88,7 +88,7 @@ class Ranges:
 
 
 def _asked(operation: Operation, seen: SeenAnswers) -> Range | None:
-    """Return the range of a call; None for one that makes no sense."""
+    """Return the range of a call; None if it is empty or malformed."""
     days: list[date | None] = []
     for name in (operation.since, operation.until):
         value = seen.answer.call.arguments.get(name or "")
@@ -187,7 +187,7 @@ def _shorter(
 def _meet(seen: SeenAnswers, asked: Range, whole: _Whole) -> Iterator[Evidence]:
     """Judge the two days on which a range may meet another one."""
     if asked.since == asked.until:
-        return  # of a single day that is left open there may be nothing
+        return  # a range of one day may exclude the day itself
     n = seen.page.n
     for day, mine, others in (
         (asked.since, whole.begin, whole.end),
@@ -198,14 +198,14 @@ def _meet(seen: SeenAnswers, asked: Range, whole: _Whole) -> Iterator[Evidence]:
         there = whole.of_day.get(day, frozenset())
         shown = frozenset(item.key for item in seen.answer.items if item.key in there)
         mine[day] = _Edge(n=n, keys=frozenset(key for key in shown if key))
-        other = others.get(day)
-        if other and there and (seen.settled or day < seen.lately):
-            full = len(there) in {len(shown), len(other.keys)}
-            lost = 0 if full else len(there - shown - other.keys)
+        meeting = others.get(day)
+        if meeting and there and (seen.settled or day < seen.lately):
+            full = len(there) in {len(shown), len(meeting.keys)}
+            lost = 0 if full else len(there - shown - meeting.keys)
             yield Evidence(
                 facet=MEETING,
                 agreement=DISAGREES if lost else AGREES,
                 expected=f"all {len(there)} of {day} in one of the ranges that meet there",
                 seen=f"{lost} are in neither" if lost else "all of them",
-                exchanges=(whole.n, other.n, n),
+                exchanges=(whole.n, meeting.n, n),
             )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.kinds import (
+    UNAUTHENTICATED,
     Agreement,
     BindingRequirement,
     Call,
@@ -28,7 +29,6 @@ from assay.kinds import (
     needs,
     operation_parameters,
     parameters,
-    queries,
     steps,
 )
 
@@ -107,7 +107,7 @@ class Echo(Kind):
                 yield self._judge(RETURNED, exchange, sent)
                 if exchange.wire.has_header(self.header, sent):
                     control = exchange
-            elif control and exchange.refused and exchange.wire.status != queries.UNAUTHENTICATED:
+            elif control and exchange.refused and exchange.wire.status != UNAUTHENTICATED:
                 yield self._judge(IN_REFUSALS, exchange, sent, control.n)
 
     def _judge(self, facet: str, exchange: Exchange, sent: str, *control: int) -> Evidence:

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
 from assay.kinds import (
+    UNAUTHENTICATED,
     Agreement,
     BindingRequirement,
     Call,
@@ -22,7 +23,9 @@ from assay.kinds import (
     Kind,
     Scenario,
     Script,
+    describe_answer,
     lifecycle_parameters,
+    must_be_refused,
     needs,
     parameters,
     queries,
@@ -129,7 +132,7 @@ def _judge_repeated(first: Exchange, again: Exchange) -> Evidence:
     before, after = request_steps.key_of(first), request_steps.key_of(again)
     if again.accepted and before is not None and after is not None:
         agreement = Agreement.AGREES if before == after else Agreement.DISAGREES
-    elif again.refused and again.wire.status != queries.UNAUTHENTICATED:
+    elif again.refused and again.wire.status != UNAUTHENTICATED:
         agreement = Agreement.DISAGREES
     else:
         agreement = Agreement.UNCLEAR
@@ -137,7 +140,7 @@ def _judge_repeated(first: Exchange, again: Exchange) -> Evidence:
         facet=REPEATED,
         agreement=agreement,
         expected=f"the resource of the first call: {before}",
-        seen=f"{queries.describe(again)}: {after}",
+        seen=f"{describe_answer(again)}: {after}",
         exchanges=(first.n, again.n),
         variation=again.call.variation,
     )
@@ -146,5 +149,5 @@ def _judge_repeated(first: Exchange, again: Exchange) -> Evidence:
 def _judge_conflict(first: Exchange, again: Exchange, controls: list[int]) -> Iterator[Evidence]:
     if again.refused and not controls:
         return
-    judged = queries.must_be_refused(CONFLICT, again, "the key belongs to another body")
+    judged = must_be_refused(CONFLICT, again, "the key belongs to another body")
     yield replace(judged, exchanges=tuple(sorted({first.n, *controls[:1], again.n})))

@@ -1,4 +1,4 @@
-"""Each kind of atom: what it tries, and of what it is true."""
+"""Atoms of conditions: the points that each tries, and the values of which it holds."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -43,7 +43,7 @@ def test_what_was_varied_is_the_other_value():
     usual, other = FieldIs(argument="amount", value="7", lifecycle=LIFE).points[1:]
     seen = Given(text="8"), Given(text="9", other=True)
 
-    assert [[0, 1], [1, 0]] == [[one.near(value) for value in seen] for one in (usual, other)]
+    assert [[0, 1], [1, 0]] == [[one.distance(value) for value in seen] for one in (usual, other)]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_no_number_is_neither_above_nor_below(text):
     atom = FieldAbove(argument="amount", limit="500", lifecycle=LIFE)
 
     assert atom.holds(Given(text=text)) is (False if text == "1_0" else None)
-    assert {FAR} >= {one.near(Given(text=text)) for one in atom.points} or text == "1_0"
+    assert {FAR} >= {one.distance(Given(text=text)) for one in atom.points} or text == "1_0"
 
 
 def test_a_number_of_a_contract_stays_as_it_is_written():
@@ -160,9 +160,9 @@ def test_an_age_is_nearest_to_a_point(seen, name, exact):
     """And exactly it only where it shows where the limit is."""
     atom = IsRegistered(argument="creditorAccount", hours=72, lifecycle=LIFE)
     alike = [one for one in atom.points if atom.holds(one.value) is atom.holds(seen)]
-    best = min(alike, key=lambda one: one.near(seen))
+    best = min(alike, key=lambda one: one.distance(seen))
 
-    assert (name, exact) == (best.name, best.near(seen) == 0)
+    assert (name, exact) == (best.name, best.distance(seen) == 0)
 
 
 def test_an_age_that_passes_the_limit_is_neither():
@@ -181,7 +181,7 @@ def test_values_of_other_inputs_are_nothing_to_an_atom():
         IsRegistered(argument="amount", hours=7, lifecycle=LIFE),
     ):
         assert atom.holds("sms") is None
-        assert FAR in {one.near("sms") for one in atom.points}
+        assert FAR in {one.distance("sms") for one in atom.points}
 
 
 def test_what_was_not_sent_is_unknown():
@@ -191,7 +191,7 @@ def test_what_was_not_sent_is_unknown():
     request = book.note(make(shown(), without=("amount",)))
     known = Registrations()
     known.note(registered(800, argument="amount", value="12.30"))
-    seen = DecidedRequest(lifecycle=LIFE, request=request, known=known)
+    seen = DecidedRequest(lifecycle=LIFE, request=request, registrations=known)
 
     assert FieldIs(argument="amount", value="7", lifecycle=LIFE).look(seen) is None
     assert IsRegistered(argument="amount", hours=7, lifecycle=LIFE).look(seen) is None

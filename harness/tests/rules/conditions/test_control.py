@@ -1,4 +1,4 @@
-"""The control of a row: what differs in one thing, and must be accepted."""
+"""Controls of decision rows: requests that differ at one input and must be accepted."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,8 +1,8 @@
-"""Conditions as trees: read, evaluated, written down."""
+"""Condition trees: parsed, evaluated and described."""
 
 import pytest
 
-from assay.rules.conditions.expression import All, Any, AtomRef, Not, holds, parse, tell
+from assay.rules.conditions.expression import All, Any, AtomRef, Not, describe, holds, parse
 
 A, B, C = AtomRef(0), AtomRef(1), AtomRef(2)
 
@@ -47,5 +47,5 @@ def test_a_condition_is_written_down():
     """With brackets where they are needed."""
     words = ["a", "b", "c"]
 
-    assert "a and not b and not c" == tell(All((A, Not(B), Not(C))), words)
-    assert "a or (b and not (a or c))" == tell(Any((A, All((B, Not(Any((A, C))))))), words)
+    assert "a and not b and not c" == describe(All((A, Not(B), Not(C))), words)
+    assert "a or (b and not (a or c))" == describe(Any((A, All((B, Not(Any((A, C))))))), words)

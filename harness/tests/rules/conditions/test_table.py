@@ -1,4 +1,4 @@
-"""The table of a condition: derived from it, and complete, by brute force."""
+"""Decision tables: derived from a condition, and compared with brute force."""
 
 from itertools import product
 
@@ -109,7 +109,7 @@ def test_the_same_atom_twice_is_one():
     )
 
     assert ["signed with card", "work is gas", "region is north"] == [
-        one.head for one in found.atoms
+        one.label for one in found.atoms
     ]
     assert {0, 1, 2} == shown(found)
 
@@ -120,7 +120,7 @@ MASKED = (
 )
 
 
-def test_what_cannot_be_shown_is_told():
+def test_what_cannot_be_shown_is_listed():
     """More than 900 hours is more than 24: it never decides, and is not dropped."""
     found = table(MASKED)
 
@@ -130,10 +130,10 @@ def test_what_cannot_be_shown_is_told():
     assert {"work-hidden": why} == {
         one.id: one.not_applicable_because for one in facets if one.not_applicable_because
     }
-    assert f"not shown: {why}" in conditions_table.text(found, "rejected", "accepted")
+    assert f"not shown: {why}" in conditions_table.render(found, "rejected", "accepted")
 
 
-def test_a_point_that_cannot_be_shown_is_told():
+def test_a_point_that_cannot_be_shown_is_listed():
     """What the profile has in a field is above a limit or not: nobody knows beforehand."""
     found = table("{all: [{field: price, is: '700'}, {field: price, above: 500}]}")
 
@@ -145,7 +145,7 @@ def test_a_point_that_cannot_be_shown_is_told():
     assert {0} == shown(found)
 
 
-def test_a_point_where_it_does_not_decide_is_told():
+def test_a_point_where_it_does_not_decide_is_listed():
     """Just below 11, 10 is not above 10 either."""
     found = table("{all: [{field: price, above: 10}, {field: price, above: 11}, {factor: card}]}")
 

@@ -1,4 +1,4 @@
-"""Attempts and their controls: a refusal for another reason convicts nobody."""
+"""Attempts and their controls: a refusal for another reason is no violation."""
 
 from dataclasses import replace
 

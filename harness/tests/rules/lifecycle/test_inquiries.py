@@ -1,4 +1,4 @@
-"""That the world was asked is noted once for all requests, and counts for each as it stood."""
+"""Inquiries: one list of executions from the fixture counts for every request."""
 
 from datetime import timedelta
 

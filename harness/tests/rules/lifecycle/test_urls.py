@@ -1,8 +1,8 @@
-"""Two addresses are one when RFC 3986 says so, and not otherwise."""
+"""URLs are compared by the rules of RFC 3986 and no others."""
 
 import pytest
 
-from assay.rules.lifecycle.urls import same, same_host, split
+from assay.rules.lifecycle.request_queries import same_host, same_url, split_url
 
 HERE = "https://tpp.example/back?a=1"
 
@@ -19,8 +19,8 @@ HERE = "https://tpp.example/back?a=1"
 )
 def test_one_address_in_several_spellings(other):
     """Case of scheme and host, the usual port, escapes that need not be."""
-    assert same(HERE, other)
-    assert same(other, HERE)
+    assert same_url(HERE, other)
+    assert same_url(other, HERE)
     assert same_host(HERE, other)
 
 
@@ -38,7 +38,7 @@ def test_one_address_in_several_spellings(other):
 )
 def test_what_is_spelt_alike_may_be_another(other):
     """Only a fragment that is empty is none."""
-    assert same(HERE, other) is other.endswith("#")
+    assert same_url(HERE, other) is other.endswith("#")
     assert same_host(HERE, other)
 
 
@@ -46,7 +46,7 @@ def test_what_is_spelt_alike_may_be_another(other):
 def test_another_host(other):
     """However alike it looks."""
     assert not same_host(HERE, other)
-    assert not same(HERE, other)
+    assert not same_url(HERE, other)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_another_host(other):
 )
 def test_what_is_no_address_is_only_like_itself(bad):
     """Nothing is known of it but its text, and it is of no host."""
-    assert split(bad) is None
-    assert same(bad, bad)
-    assert not same(bad, f"{bad}?")
+    assert split_url(bad) is None
+    assert same_url(bad, bad)
+    assert not same_url(bad, f"{bad}?")
     for one, other in ((bad, HERE), (HERE, bad), (bad, bad)):
         assert not same_host(one, other)
-    assert not same(bad, HERE)
-    assert not same(HERE, bad)
+    assert not same_url(bad, HERE)
+    assert not same_url(HERE, bad)

@@ -1,4 +1,4 @@
-"""A refusal convicts only where the call was good beyond doubt, by what came before it."""
+"""Validity of calls: a refusal is a violation only where the call was certainly valid."""
 
 import pytest
 from building import LOST, NO

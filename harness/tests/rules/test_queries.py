@@ -1,32 +1,29 @@
-"""What checks share: walks, kinds, and the words for what came back."""
+"""The queries of a history: page walks, the resource of each key, consents."""
 
 import pytest
 from building import (
     AISP,
     DONE,
     FAILED,
-    GONE,
     LOST,
     NO,
-    NONE,
     account,
     ask,
     card,
     consent,
     history,
     item,
-    leaked,
     listed,
     owner,
 )
 
 from assay.history import Malformed
 from assay.rules import queries
-from assay.rules.state.consents import Consents
+from assay.rules.queries import Consents
 
 
 def walked(*events):
-    return [one.numbers for one in queries.walks(history(*events), "accounts")]
+    return [one.numbers for one in queries.page_walks(history(*events), "accounts")]
 
 
 def test_pages_that_nobody_named_belong_to_no_walk():
@@ -60,16 +57,16 @@ def test_a_walk_ended_only_where_every_page_was_served():
     """A failed page, and one that names another, end nothing."""
     for last, ended in ((listed(), True), (listed(next="3"), False), (NO, False), (FAILED, False)):
         events = history(ask("accounts", listed(next="2")), ask("accounts", last, follow="2"))
-        (walk,) = queries.walks(events, "accounts")
+        (walk,) = queries.page_walks(events, "accounts")
 
         assert ended is walk.ended
 
 
 def test_a_walk_knows_its_keys_and_whether_one_is_missing():
     """Items without a key count as items all the same."""
-    (walk,) = queries.walks(history(ask("accounts", listed("A1", item()))), "accounts")
+    (walk,) = queries.page_walks(history(ask("accounts", listed("A1", item()))), "accounts")
 
-    assert ({"A1"}, True, 2) == (walk.keys, walk.nameless, len(walk.items))
+    assert ({"A1"}, True, 2) == (walk.keys, walk.has_unnamed_items, len(walk.items))
 
 
 def test_the_roster_says_what_a_thing_is_before_any_list_does():
@@ -80,45 +77,7 @@ def test_the_roster_says_what_a_thing_is_before_any_list_does():
         ask("accounts", listed(item("X1", resource="vault"), item("X2"), item(resource="card"))),
     )
 
-    assert {"A1": "account", "C1": "card"} == queries.kinds(events, AISP)
-
-
-@pytest.mark.parametrize(
-    ("came", "words"),
-    [
-        (DONE, "it was accepted (200)"),
-        (NONE, "it was accepted (200) with 0 items"),
-        (listed("A1"), "it was accepted (200) with 1 items"),
-        (NO, "it was refused (403)"),
-        (GONE, "it was refused (404)"),
-        (leaked("x", "y"), "it was refused (403), but the answer carries 2 items"),
-        (LOST, "no answer within 10 s"),
-    ],
-)
-def test_what_came_back_is_said_in_a_few_words(came, words):
-    """The words stand in every report."""
-    assert words == queries.describe(history(ask("accounts", came)).exchanges[0])
-
-
-def test_an_empty_list_comes_with_a_hint():
-    """The profile can say that it is a refusal."""
-    (event,) = history(ask("accounts", NONE)).exchanges
-
-    assert queries.must_be_refused("f", event, "it must").seen.endswith(
-        "`outcomes` in the target file can say so"
-    )
-
-
-def test_doubt_takes_back_a_conviction_and_nothing_else():
-    """What agrees goes on agreeing."""
-    good, bad = (
-        queries.must_be_served("f", event, "it must")
-        for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
-    )
-
-    assert good == queries.doubt(good, "why")
-    assert "unclear" == queries.doubt(bad, "why").agreement.value
-    assert queries.doubt(bad, "why").seen.endswith("; why")
+    assert {"A1": "account", "C1": "card"} == queries.resources_by_key(events, AISP)
 
 
 # -- consents -----------------------------------------------------------------------
@@ -126,11 +85,11 @@ def consents(*events):
     state = Consents(grant=AISP.operations["consents"])
     for event in history(*events).exchanges:
         state.note(event)
-    return sorted(state.sure("psu")), sorted(state.perhaps("psu"))
+    return sorted(state.certain("psu")), sorted(state.possible("psu"))
 
 
 @pytest.mark.parametrize(
-    ("events", "sure", "perhaps"),
+    ("events", "certain", "possible"),
     [
         ([], [], []),
         ([consent("A1")], ["A1"], ["A1"]),
@@ -144,15 +103,15 @@ def consents(*events):
         ([ask("accounts", DONE)], [], []),
     ],
 )
-def test_a_consent_is_sure_or_perhaps_there(events, sure, perhaps):
-    """The last one that was accepted is sure; whatever was not refused may hold."""
-    assert (sure, perhaps) == consents(*events)
+def test_consents_are_certain_or_possible(events, certain, possible):
+    """The last consent that was accepted is certain; any that was not refused is possible."""
+    assert (certain, possible) == consents(*events)
 
 
-def test_without_a_grant_nobody_ever_consents():
-    """An interface may know no consent."""
+def test_without_a_grant_there_are_no_consents():
+    """An interface may have no operation that transmits consents."""
     state = Consents(grant=None)
     (event,) = history(consent("A1")).exchanges
 
     assert not state.note(event)
-    assert card("C1").key not in state.perhaps("psu")
+    assert card("C1").key not in state.possible("psu")

@@ -1,4 +1,4 @@
-"""A signature is seen with what was known before it, and what came of it after."""
+"""Signatures: the state of the request before each, and the outcome after it."""
 
 from dataclasses import replace
 
@@ -84,7 +84,7 @@ def test_requests_that_share_a_key_are_left_out():
         (STOPPED, "the screens did not let the customer go on"),
     ],
 )
-def test_what_is_told(ending, words):
+def test_what_is_listed(ending, words):
     """How it ended, and what became of the request; what was out of the ordinary of either."""
     one = only(*story("P1", ending, ENDED))
     evidence = one.evidence("f", Agreement.AGREES, "that it does", 9)

@@ -1,11 +1,11 @@
-"""How alike two requests are: the address to return to counts by what it is, not by where."""
+"""Comparison of requests: return addresses are compared by scheme alone."""
 
 from dataclasses import replace
 
 import pytest
 from orders import PIS, history, make, payer
 
-from assay.rules.lifecycle.comparison import returning, sort
+from assay.rules.lifecycle.comparison import return_scheme, sort_of
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
 
 LIFE = lifecycle_of_request(PIS, "payment")
@@ -23,7 +23,7 @@ def asked(**arguments):
 
 def back(address):
     """Return the sort of a request that leads back to an address."""
-    return sort(LIFE, asked(successfulReportUrl=address))
+    return sort_of(LIFE, asked(successfulReportUrl=address))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def back(address):
 def test_wherever_it_leads_it_is_one_sort(address):
     """Every request may have an address of its own."""
     assert back(HERE) == back(address)
-    assert "https" == returning(LIFE, asked(successfulReportUrl=address))
+    assert "https" == return_scheme(LIFE, asked(successfulReportUrl=address))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_another_scheme_is_another_sort():
 
 def test_none_is_not_null():
     """What was left out was not sent."""
-    left_out = sort(LIFE, asked(without=("successfulReportUrl",)))
+    left_out = sort_of(LIFE, asked(without=("successfulReportUrl",)))
 
     assert 3 == len({left_out, back(None), back(HERE)})
 
@@ -72,5 +72,7 @@ def test_an_interface_that_leads_nobody_back_has_one_sort():
     """Then the address is an argument like others."""
     nowhere = replace(LIFE, create=replace(LIFE.create, returns=None))
 
-    assert returning(nowhere, asked()) == returning(nowhere, asked(successfulReportUrl="nowhere"))
-    assert sort(nowhere, asked()) != sort(nowhere, asked(successfulReportUrl="nowhere"))
+    assert return_scheme(nowhere, asked()) == return_scheme(
+        nowhere, asked(successfulReportUrl="nowhere")
+    )
+    assert sort_of(nowhere, asked()) != sort_of(nowhere, asked(successfulReportUrl="nowhere"))

@@ -1,4 +1,4 @@
-"""Parameters: declared once, and what the schema has let through is read, and nothing else."""
+"""Parameters of kinds: schema, checks of references and values from one declaration."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The book of requests: who made which, who signed it, what became of it, as far as is told."""
+"""The tracker of requests: who made each, who signed it, and its outcome."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -31,9 +31,9 @@ from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Advanced, Effects, Ending, Item, Lacking, Malformed, Rejected
 from assay.rules.lifecycle.tracker import REJECTED as NOT_ACCEPTED
 from assay.rules.lifecycle.tracker import (
-    InstanceStatus,
+    InstanceOutcome,
     Tracker,
-    follow,
+    instances,
     lifecycle_of_operation,
     lifecycle_of_request,
 )
@@ -64,7 +64,9 @@ def test_the_life_of_a_request():
         operation.id for operation in LIFE.operations
     ]
     assert ("payment", "account", "immediate") == (LIFE.request.id, LIFE.owner, LIFE.mode)
-    assert [("read-payment", "state")] == [(want.operation, want.feature) for want in LIFE.state()]
+    assert [("read-payment", "state")] == [
+        (want.operation, want.feature) for want in LIFE.state_requirement()
+    ]
 
 
 def test_only_some_modes_are_put_off():
@@ -75,8 +77,8 @@ def test_only_some_modes_are_put_off():
         "instant": False,
         "later": False,
         None: False,
-    } == {mode: LIFE.due(mode) for mode in ("deferred", "immediate", "instant", "later", None)}
-    assert not lifecycle_of_request(without("due"), "payment").due("deferred")
+    } == {mode: LIFE.deferred(mode) for mode in ("deferred", "immediate", "instant", "later", None)}
+    assert not lifecycle_of_request(without("due"), "payment").deferred("deferred")
 
 
 def without(word):
@@ -88,7 +90,7 @@ def without(word):
 
 def test_what_a_plain_change_is():
     """It is asked of a mode that can be changed, and names no day."""
-    assert ("deferred", ("amount",)) == (LIFE.changeable, LIFE.changed)
+    assert ("deferred", ("amount",)) == (LIFE.changeable_mode, LIFE.changeable_arguments)
 
 
 def test_the_mode_that_can_be_changed_is_named_by_the_clause_on_changes():
@@ -106,35 +108,35 @@ def test_the_mode_that_can_be_changed_is_named_by_the_clause_on_changes():
 
     assert (
         "instant"
-        == lifecycle_of_request(replace(pis, clauses=(another, instant)), "payment").changeable
+        == lifecycle_of_request(replace(pis, clauses=(another, instant)), "payment").changeable_mode
     )
     for clause in (another, other):
         assert (
             "deferred"
-            == lifecycle_of_request(replace(pis, clauses=(clause,)), "payment").changeable
+            == lifecycle_of_request(replace(pis, clauses=(clause,)), "payment").changeable_mode
         )
 
 
 def test_the_mode_that_can_be_changed_where_no_clause_names_one():
     """Then it is one that is put off, or the plain one, or none."""
     silent = replace(PIS, clauses=())
-    assert "deferred" == lifecycle_of_request(silent, "payment").changeable
+    assert "deferred" == lifecycle_of_request(silent, "payment").changeable_mode
     assert (
         "immediate"
-        == lifecycle_of_request(replace(without("due"), clauses=()), "payment").changeable
+        == lifecycle_of_request(replace(without("due"), clauses=()), "payment").changeable_mode
     )
     bare = lifecycle_of_request(replace(without("modes"), clauses=()), "payment")
-    assert (None, "deferred") == (bare.mode, bare.changeable)
+    assert (None, "deferred") == (bare.mode, bare.changeable_mode)
 
 
 def test_a_day_is_never_the_plain_change():
     """Also where the change names it first, or says itself which argument is a day."""
     change = replace(LIFE.change, arguments=("date", "amount"))
-    assert ("amount",) == replace(LIFE, change=change).changed
+    assert ("amount",) == replace(LIFE, change=change).changeable_arguments
     change = replace(change, arguments=("day", "amount"), due=Due(argument="day"))
-    assert ("amount",) == replace(LIFE, change=change).changed
-    assert () == replace(LIFE, change=replace(change, arguments=("day",))).changed
-    assert () == replace(LIFE, change=None).changed
+    assert ("amount",) == replace(LIFE, change=change).changeable_arguments
+    assert () == replace(LIFE, change=replace(change, arguments=("day",))).changeable_arguments
+    assert () == replace(LIFE, change=None).changeable_arguments
 
 
 def test_an_interface_may_offer_less():
@@ -143,7 +145,7 @@ def test_an_interface_may_offer_less():
     bare = lifecycle_of_request(replace(PIS, operations={create.id: create}), "payment")
 
     assert (create,) == bare.operations
-    assert () == bare.state()
+    assert () == bare.state_requirement()
     closed = replace(PIS.operations["read-payment"], available=False)
     assert (
         None
@@ -182,7 +184,12 @@ def test_what_is_made_without_anything_of_the_customers():
         replace(PIS, operations={"create": create}, resources=one_only, clauses=()), "payment"
     )
 
-    assert ("", None, False, None) == (bare.owner, bare.mode, bare.due(None), bare.changeable)
+    assert ("", None, False, None) == (
+        bare.owner,
+        bare.mode,
+        bare.deferred(None),
+        bare.changeable_mode,
+    )
 
 
 # -- making -----------------------------------------------------------------------
@@ -194,8 +201,8 @@ def test_a_request_that_was_made():
 
     assert ("psu", "P1", "deferred") == (made.subject.name, made.key, made.mode)
     assert ARGUMENTS == made.arguments
-    assert (OPEN, InstanceStatus.OPEN, False) == (made.state, made.fate, made.done)
-    assert (made.made.at, 1) == (made.seen, made.told)
+    assert (OPEN, InstanceOutcome.OPEN, False) == (made.state, made.outcome, made.done)
+    assert (made.made.at, 1) == (made.seen_at, made.seen_in)
     assert (None, None) == (made.signed, made.declined)
     assert (1,) == made.numbers
 
@@ -211,34 +218,34 @@ def test_arguments_are_those_that_were_sent():
 @pytest.mark.parametrize(
     ("came", "fate"),
     [
-        (shown(), InstanceStatus.OPEN),
-        (shown(state=DONE), InstanceStatus.DONE),
-        (shown(state=REJECTED), InstanceStatus.REJECTED),
-        (shown(state=ENDED), InstanceStatus.ENDED),
-        (shown(state=None), InstanceStatus.UNKNOWN),
-        ((Accepted(), 201), InstanceStatus.UNKNOWN),
-        ((Accepted(items=()), 201), InstanceStatus.UNKNOWN),
+        (shown(), InstanceOutcome.OPEN),
+        (shown(state=DONE), InstanceOutcome.DONE),
+        (shown(state=REJECTED), InstanceOutcome.REJECTED),
+        (shown(state=ENDED), InstanceOutcome.ENDED),
+        (shown(state=None), InstanceOutcome.UNKNOWN),
+        ((Accepted(), 201), InstanceOutcome.UNKNOWN),
+        ((Accepted(items=()), 201), InstanceOutcome.UNKNOWN),
         (
             (Accepted(items=(Item(key="P1", state=DONE), Item(key="P2", state=DONE))), 200),
-            InstanceStatus.UNKNOWN,
+            InstanceOutcome.UNKNOWN,
         ),
-        (NO, InstanceStatus.REFUSED),
-        (GONE, InstanceStatus.REFUSED),
-        (UNKNOWN, InstanceStatus.REFUSED),
-        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), InstanceStatus.REFUSED),
-        (LOST, InstanceStatus.UNKNOWN),
-        (FAILED, InstanceStatus.UNKNOWN),
-        (ODD, InstanceStatus.UNKNOWN),
+        (NO, InstanceOutcome.REFUSED),
+        (GONE, InstanceOutcome.REFUSED),
+        (UNKNOWN, InstanceOutcome.REFUSED),
+        ((Rejected(leaked=(Item(key="P1", state=DONE),)), 400), InstanceOutcome.REFUSED),
+        (LOST, InstanceOutcome.UNKNOWN),
+        (FAILED, InstanceOutcome.UNKNOWN),
+        (ODD, InstanceOutcome.UNKNOWN),
     ],
 )
 def test_the_fate_at_once(came, fate):
     """What an answer says of a request, and nothing more."""
     made = one(make(came))
 
-    assert fate is made.fate
-    assert (fate is InstanceStatus.DONE) is made.done
-    assert (fate in (InstanceStatus.REFUSED, InstanceStatus.REJECTED)) is (
-        made.fate in NOT_ACCEPTED
+    assert fate is made.outcome
+    assert (fate is InstanceOutcome.DONE) is made.done
+    assert (fate in (InstanceOutcome.REFUSED, InstanceOutcome.REJECTED)) is (
+        made.outcome in NOT_ACCEPTED
     )
 
 
@@ -247,7 +254,12 @@ def test_what_a_refusal_leaks_is_not_followed():
     came = Rejected(leaked=(Item(key="P1", state=OPEN),)), 400
     made = one(make(came), read(shown(state=DONE)))
 
-    assert (None, None, InstanceStatus.REFUSED, []) == (made.key, made.state, made.fate, made.reads)
+    assert (None, None, InstanceOutcome.REFUSED, []) == (
+        made.key,
+        made.state,
+        made.outcome,
+        made.reads,
+    )
 
 
 def test_who_made_it_may_not_be_known():
@@ -274,8 +286,8 @@ def test_a_key_that_was_given_twice():
         make(), make(shown(), amount="9.99"), read(shown(state=DONE)), sign()
     ).requests
 
-    assert ("P1", InstanceStatus.OPEN, []) == (first.key, first.fate, first.signings)
-    assert ("P1", InstanceStatus.DONE, 1) == (second.key, second.fate, len(second.signings))
+    assert ("P1", InstanceOutcome.OPEN, []) == (first.key, first.outcome, first.signings)
+    assert ("P1", InstanceOutcome.DONE, 1) == (second.key, second.outcome, len(second.signings))
 
 
 # -- what is noted ----------------------------------------------------------------
@@ -309,8 +321,8 @@ def test_noting_tells_which_request_an_event_is_about():
     (made,) = out.requests
 
     assert [None, *[made] * 6, *[None] * 12] == found
-    assert made is out.known("P1")
-    assert None is out.known("P9")
+    assert made is out.find("P1")
+    assert None is out.find("P9")
     assert (1, 1, 1, 1, 1) == tuple(
         map(len, (made.reads, made.changes, made.ends, made.signings, made.withdrawn))
     )
@@ -336,7 +348,7 @@ def test_a_book_is_a_fold():
             fresh.note(former)
         assert fresh == out
 
-    assert out.requests == list(follow(history(*events), LIFE))
+    assert out.requests == list(instances(history(*events), LIFE))
 
 
 @pytest.mark.parametrize(("lacks", "kept"), [("read", 2), ("change", 2), ("end", 2)])
@@ -369,11 +381,11 @@ def test_a_look_moves_the_state():
     later = AT + timedelta(hours=1)
     made = one(make(), read(shown(state=DONE), at=later))
 
-    assert (DONE, later, 2, InstanceStatus.DONE, True) == (
+    assert (DONE, later, 2, InstanceOutcome.DONE, True) == (
         made.state,
-        made.seen,
-        made.told,
-        made.fate,
+        made.seen_at,
+        made.seen_in,
+        made.outcome,
         made.done,
     )
 
@@ -383,20 +395,20 @@ def test_a_look_that_tells_nothing_moves_nothing(came):
     """The last word counts; and the exchange that had it is still cited."""
     made = one(make(), read(shown(state=REJECTED)), read(came))
 
-    assert (REJECTED, 2, InstanceStatus.REJECTED) == (made.state, made.told, made.fate)
+    assert (REJECTED, 2, InstanceOutcome.REJECTED) == (made.state, made.seen_in, made.outcome)
     assert (1, 2, 3) == made.numbers
 
 
 def test_a_state_may_be_taken_back():
     """What a target says last is what it says."""
-    assert InstanceStatus.OPEN is one(make(), read(shown(state=DONE)), read()).fate
+    assert InstanceOutcome.OPEN is one(make(), read(shown(state=DONE)), read()).outcome
     assert not one(make(), read(shown(state=DONE)), read()).done
 
 
 def test_anybodys_look_is_a_look():
     """Another provider who is let in sees where the request stands, too."""
     made = one(make(), read(shown(state=DONE), by="other", provider="second"))
-    assert (InstanceStatus.DONE, 1) == (made.fate, len(made.reads))
+    assert (InstanceOutcome.DONE, 1) == (made.outcome, len(made.reads))
 
 
 # -- changing and ending ----------------------------------------------------------
@@ -437,22 +449,22 @@ def test_a_change_that_was_not_accepted_is_kept_but_not_in_force(came):
 
 def test_a_change_shows_where_it_stands():
     """Its answer is a look as well."""
-    assert InstanceStatus.ENDED is one(make(), modify(shown(state=ENDED))).fate
+    assert InstanceOutcome.ENDED is one(make(), modify(shown(state=ENDED))).outcome
 
 
 def test_a_cancellation_changes_no_arguments():
     """It ends the request, if the target says so."""
     made = one(make(), cancel())
 
-    assert (ARGUMENTS, InstanceStatus.ENDED, 1, 0) == (
+    assert (ARGUMENTS, InstanceOutcome.ENDED, 1, 0) == (
         made.arguments,
-        made.fate,
+        made.outcome,
         len(made.ends),
         len(made.changes),
     )
-    assert InstanceStatus.OPEN is one(make(), cancel(NO)).fate
-    assert InstanceStatus.OPEN is one(make(), cancel(LOST)).fate
-    assert InstanceStatus.OPEN is one(make(), cancel((Accepted(), 204))).fate
+    assert InstanceOutcome.OPEN is one(make(), cancel(NO)).outcome
+    assert InstanceOutcome.OPEN is one(make(), cancel(LOST)).outcome
+    assert InstanceOutcome.OPEN is one(make(), cancel((Accepted(), 204))).outcome
 
 
 def test_the_customers_own_cancellation():
@@ -460,7 +472,7 @@ def test_the_customers_own_cancellation():
     made = one(make(), withdrawn(done=False), withdrawn())
 
     assert [False, True] == [each.done for each in made.withdrawn]
-    assert InstanceStatus.OPEN is made.fate
+    assert InstanceOutcome.OPEN is made.outcome
 
 
 # -- signing ----------------------------------------------------------------------
@@ -481,7 +493,7 @@ def test_a_signature_is_the_first_that_was_given():
 def test_a_signature_alone_carries_nothing_out():
     """That is for the target to say, or for the world."""
     made = one(make(), sign())
-    assert (False, InstanceStatus.OPEN) == (made.done, made.fate)
+    assert (False, InstanceOutcome.OPEN) == (made.done, made.outcome)
 
 
 # -- what the world says ----------------------------------------------------------
@@ -492,7 +504,7 @@ def test_the_world_outweighs_the_target(state):
     """What was carried out was carried out, whatever is shown."""
     made = one(make(), read(shown(state=state)), effects("P1", amount="12.30"))
 
-    assert (InstanceStatus.DONE, True) == (made.fate, made.done)
+    assert (InstanceOutcome.DONE, True) == (made.outcome, made.done)
     assert ("P1", date(2026, 9, 16), "12.30") == (
         made.effect.request,
         made.effect.on,
@@ -503,13 +515,13 @@ def test_the_world_outweighs_the_target(state):
 def test_a_world_that_names_others_says_that_this_one_was_not():
     """It was asked, and it did not name it."""
     made = one(make(), effects("P7"))
-    assert (None, True, False) == (made.effect, made.asked, made.done)
+    assert (None, True, False) == (made.effect, made.inquired, made.done)
 
 
 def test_a_world_that_cannot_tell_was_not_asked():
     """Nothing follows from its silence."""
     made = one(make(), Effects(now=AT, done=None))
-    assert (None, False) == (made.effect, made.asked)
+    assert (None, False) == (made.effect, made.inquired)
 
 
 def test_an_effect_is_not_taken_back():
@@ -537,14 +549,14 @@ def test_an_effect_is_not_taken_back():
 def test_whether_the_world_was_asked_since(event, asked):
     """What may have carried it out, the passing of time included, makes its word old."""
     found = book(make(), effects(), event).requests[0]
-    assert asked is found.asked
-    assert book(make(), effects(), event, effects()).requests[0].asked
+    assert asked is found.inquired
+    assert book(make(), effects(), event, effects()).requests[0].inquired
 
 
 def test_a_request_made_since_was_not_asked_about():
     """The world said nothing of what was not there yet."""
     assert [True, False] == [
-        each.asked for each in book(make(), effects(), make(shown("P2"), key="P2")).requests
+        each.inquired for each in book(make(), effects(), make(shown("P2"), key="P2")).requests
     ]
 
 
@@ -569,7 +581,7 @@ def test_a_request_made_since_was_not_asked_about():
 )
 def test_telling_a_story(events, told):
     """In few words, and never more than is known."""
-    assert told == one(*events).tell()
+    assert told == one(*events).describe()
 
 
 def test_the_numbers_of_a_story():

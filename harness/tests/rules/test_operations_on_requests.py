@@ -1,4 +1,4 @@
-"""The kinds that speak of methods, where the methods make, show, change or end requests."""
+"""Kinds about operations, where the operations make, show, change or end requests."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Which truths show that an atom matters, against brute force."""
+"""Pairs of assignments that show an atom, compared with brute force."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.rules.conditions.expression import All, Any, AtomRef, Not, holds
-from assay.rules.conditions.pairs import chosen, showing
+from assay.rules.conditions.table import choose_pairs, pairs_by_atom
 
 ATOMS = 5
 
@@ -57,10 +57,10 @@ def test_pairs_are_those_of_brute_force(expression, impossible):
     results = {one: bool(holds(expression, one)) for one in worlds}
     wanted = brute(expression, worlds)
 
-    found = showing(results)
+    found = pairs_by_atom(results)
     assert [sorted(one) for one in wanted if worlds] == [sorted(one) for one in found]
 
-    pairs = chosen(found)
+    pairs = choose_pairs(found)
     assert [bool(one) for one in found] == [one is not None for one in pairs]
     assert all(pair in one for pair, one in zip(pairs, found, strict=True) if pair)
     used = {world for pair in pairs if pair for world in pair}
@@ -89,7 +89,7 @@ def singular(parts):
 def test_a_condition_with_every_atom_once_needs_one_world_more_than_atoms(parts):
     """That is the least there can be, and the search finds it."""
     expression = singular(parts)
-    pairs = chosen(showing({one: bool(holds(expression, one)) for one in EVERY}))
+    pairs = choose_pairs(pairs_by_atom({one: bool(holds(expression, one)) for one in EVERY}))
 
     assert ATOMS + 1 == len({world for pair in pairs for world in pair})
 
@@ -99,9 +99,9 @@ def test_the_choice_is_the_same_every_time():
     expression = Any((All((AtomRef(0), AtomRef(1))), All((AtomRef(2), Not(AtomRef(3))))))
     results = {one: bool(holds(expression, one)) for one in product([False, True], repeat=4)}
 
-    assert chosen(showing(results)) == chosen(showing(dict(results)))
+    assert choose_pairs(pairs_by_atom(results)) == choose_pairs(pairs_by_atom(dict(results)))
 
 
 def test_nothing_can_be_shown_of_nothing():
     """Where no world can be, there are no atoms."""
-    assert () == chosen(showing({}))
+    assert () == choose_pairs(pairs_by_atom({}))

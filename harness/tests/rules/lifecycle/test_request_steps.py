@@ -1,4 +1,4 @@
-"""The words that probes about requests are written with yield one step each, and judge nothing."""
+"""The steps of probes about requests: each function yields one step and judges nothing."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -157,7 +157,7 @@ def test_what_was_not_made_is_left_out(came):
     made = make(came)
 
     assert None is request_steps.key_of(made)
-    assert None is request_steps.about(LIFE.read, made)
+    assert None is request_steps.call_about(LIFE.read, made)
     for part in (
         request_steps.read(LIFE, made),
         request_steps.sign(made),
@@ -169,12 +169,12 @@ def test_what_was_not_made_is_left_out(came):
 def test_a_call_about_what_was_made():
     """It has its key, its customer and its provider."""
     made = make(shown("P7"), by="other", provider="second")
-    call = request_steps.about(LIFE.change, made, amount="1.00")
+    call = request_steps.call_about(LIFE.change, made, amount="1.00")
 
     assert "P7" == request_steps.key_of(made)
     assert {KEY: "P7", "amount": "1.00"} == call.arguments
     assert ("modify-payment", "other", "second") == (call.operation, call.subject, call.by)
-    assert None is request_steps.about(None, made)
+    assert None is request_steps.call_about(None, made)
 
 
 def test_reading_what_was_made():
@@ -190,8 +190,8 @@ def test_a_call_that_may_be_none():
     """It is made if it is one."""
     seen = ask("read-payment", shown())
 
-    assert ([seen.call], seen) == play(request_steps.maybe(seen.call), seen)
-    assert ([], None) == play(request_steps.maybe(None))
+    assert ([seen.call], seen) == play(request_steps.send_if_any(seen.call), seen)
+    assert ([], None) == play(request_steps.send_if_any(None))
 
 
 # -- signing ----------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_signing_without_a_link():
 def readied(operation, *replies):
     """Return the steps of making an operation's plain call ready, and the call."""
     steps, (subject, call) = play(
-        request_steps.ready(PIS, PIS.operations[operation]), PSU, *replies
+        request_steps.prepare_call(PIS, PIS.operations[operation]), PSU, *replies
     )
     assert PSU is subject
     calls = [step for step in steps if isinstance(step, Call)]
@@ -254,7 +254,7 @@ def test_what_reads_a_request_takes_one():
     calls, call = readied("read-payment", make())
 
     assert [request_steps.request(LIFE, PSU)] == calls
-    assert request_steps.about(LIFE.read, make()) == call
+    assert request_steps.call_about(LIFE.read, make()) == call
 
 
 def test_what_changes_a_request_takes_one_that_can_be_changed():
@@ -274,7 +274,7 @@ def test_there_is_no_call_about_what_was_not_made(operation):
 
 def test_a_customer_of_any_name():
     """Rules that need two of them name them."""
-    part = request_steps.ready(PIS, PIS.operations["create-payment"], "other")
+    part = request_steps.prepare_call(PIS, PIS.operations["create-payment"], "other")
     (step,), (_, call) = play(part, payer("other"))
     assert ("other", "other") == (step.subject, call.subject)
 
@@ -294,7 +294,7 @@ def test_the_steps_of_the_world():
         request_steps.withdraw(make()), done
     )
     assert ([Lack(mode="instant")], None) == play(
-        request_steps.lack("instant"), Lacking(mode="instant", now=AT)
+        request_steps.without_mode("instant"), Lacking(mode="instant", now=AT)
     )
     step = Register(subject="psu", operation="create-payment", argument="creditorAccount", age=age)
     assert ([step], None) == play(request_steps.register(LIFE, PSU, "creditorAccount", age), known)
@@ -317,7 +317,7 @@ def test_the_steps_of_the_world():
 )
 def test_days_pass_until_an_hour_of_the_last(now, days, hour, then):
     """By the clock that the target shows: its own day and hour."""
-    (step,), _ = play(request_steps.later(payer(now=now), days, hour), Advanced(now=AT))
+    (step,), _ = play(request_steps.wait_days(payer(now=now), days, hour), Advanced(now=AT))
 
     assert isinstance(step, Advance)
     assert then == step.to.isoformat()
@@ -325,7 +325,7 @@ def test_days_pass_until_an_hour_of_the_last(now, days, hour, then):
 
 def test_days_pass_until_noon():
     """When nothing else is said: far from the hours in which a bank may be closed."""
-    (step,), _ = play(request_steps.later(PSU, 1), Advanced(now=AT))
+    (step,), _ = play(request_steps.wait_days(PSU, 1), Advanced(now=AT))
     assert AT.replace(day=17, hour=12) == step.to
 
 

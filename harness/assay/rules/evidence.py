@@ -1,0 +1,122 @@
+"""Helpers with which checks write evidence: descriptions of answers, and two common judgements.
+
+Most checks need only `must_be_served` and `must_be_refused` for the bank, and
+`tpp_evidence` for the TPP. Other checks build an `Evidence` themselves, and describe what
+they saw with `describe_answer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.errors import KindError, did_you_mean
+from assay.history import Accepted, Exchange, History, Indeterminate
+from assay.judging.verdict import Agreement, Evidence
+
+if TYPE_CHECKING:
+    from assay.rules.rule import Kind
+
+AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
+
+#: The status for unknown credentials. It points to the target file rather than to the bank,
+#: so no check counts it as the bank's answer to a rule.
+UNAUTHENTICATED = 401
+
+
+def describe_answer(exchange: Exchange) -> str:
+    """Describe the answer of an exchange, as reports quote it."""
+    outcome, status = exchange.outcome, exchange.wire.status
+    match outcome:
+        case Accepted(items=None):
+            return f"it was accepted ({status})"
+        case Accepted(items=items):
+            return f"it was accepted ({status}) with {len(items or ())} items"
+        case Indeterminate(why=why):
+            return why
+        case _:
+            leak = len(exchange.items)
+            return f"it was refused ({status})" + (
+                f", but the answer carries {leak} items" if leak else ""
+            )
+
+
+def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
+    """Judge a call that must be accepted; `UNCLEAR` where the target itself failed."""
+    if exchange.accepted:
+        agreement = AGREES
+    elif exchange.refused and exchange.wire.status != UNAUTHENTICATED:
+        agreement = DISAGREES
+    else:
+        agreement = UNCLEAR
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=f"an answer: {why}",
+        seen=describe_answer(exchange),
+        exchanges=(exchange.n,),
+        variation=exchange.call.variation,
+    )
+
+
+def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
+    """Judge a call that must be refused, with an answer that discloses no items."""
+    empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
+    if exchange.refused and not exchange.items:
+        agreement = AGREES
+    elif empty or isinstance(exchange.outcome, Indeterminate):
+        agreement = UNCLEAR
+    else:
+        agreement = DISAGREES
+    hint = "; an empty list may be a refusal: `outcomes` in the target file can say so"
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=f"a refusal: {why}",
+        seen=describe_answer(exchange) + (hint if empty else ""),
+        exchanges=(exchange.n,),
+        variation=exchange.call.variation,
+    )
+
+
+def doubt(evidence: Evidence, why: str) -> Evidence:
+    """Weaken evidence of a violation to `UNCLEAR`, and append the reason to what was seen."""
+    if evidence.agreement is not DISAGREES:
+        return evidence
+    return replace(evidence, agreement=UNCLEAR, seen=f"{evidence.seen}; {why}")
+
+
+# -- the TPP -------------------------------------------------------------------------
+def tpp_evidence(
+    facet: str, agreement: Agreement, exchange: Exchange, expected: str, done: str, *others: int
+) -> Evidence:
+    """Return evidence on one call of the TPP; `others` are the exchanges that it depends on."""
+    seen = done if agreement is AGREES else f"{done}; {describe_answer(exchange)}"
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=expected,
+        seen=seen,
+        exchanges=tuple(sorted({exchange.n, *others})),
+        variation=exchange.call.variation,
+    )
+
+
+# -- every kind ----------------------------------------------------------------------
+def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[Evidence]:
+    """Yield the evidence of a kind's check, or of its check of the TPP.
+
+    Raises:
+        KindError: the evidence is for a facet that the kind does not have.
+
+    """
+    own = kind.tpp_facet()
+    facets = kind.facets() if not tpp else [own] if own else []
+    known = {facet.id for facet in facets}
+    for evidence in kind.check_tpp(history) if tpp else kind.check(history):
+        if evidence.facet not in known:
+            hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
+            what = f"the check of kind {kind.name!r} yields evidence for"
+            raise KindError(f"{what} {evidence.facet!r}, which is none of its facets ({hint})")
+        yield evidence

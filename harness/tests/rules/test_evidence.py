@@ -1,0 +1,54 @@
+"""The evidence helpers of checks: answers described, calls that must be served or refused."""
+
+import pytest
+from building import (
+    DONE,
+    GONE,
+    LOST,
+    NO,
+    NONE,
+    ask,
+    history,
+    leaked,
+    listed,
+)
+
+from assay.rules import evidence
+
+
+@pytest.mark.parametrize(
+    ("came", "text"),
+    [
+        (DONE, "it was accepted (200)"),
+        (NONE, "it was accepted (200) with 0 items"),
+        (listed("A1"), "it was accepted (200) with 1 items"),
+        (NO, "it was refused (403)"),
+        (GONE, "it was refused (404)"),
+        (leaked("x", "y"), "it was refused (403), but the answer carries 2 items"),
+        (LOST, "no answer within 10 s"),
+    ],
+)
+def test_an_answer_is_described(came, text):
+    """Reports quote this description of an answer."""
+    assert text == evidence.describe_answer(history(ask("accounts", came)).exchanges[0])
+
+
+def test_an_empty_list_comes_with_a_hint():
+    """The target file can declare an empty list to be a refusal."""
+    (event,) = history(ask("accounts", NONE)).exchanges
+
+    assert evidence.must_be_refused("f", event, "it must").seen.endswith(
+        "`outcomes` in the target file can say so"
+    )
+
+
+def test_doubt_weakens_a_violation_only():
+    """Evidence of conformance stays as it is."""
+    good, bad = (
+        evidence.must_be_served("f", event, "it must")
+        for event in history(ask("accounts", listed()), ask("accounts", NO)).exchanges
+    )
+
+    assert good == evidence.doubt(good, "why")
+    assert "unclear" == evidence.doubt(bad, "why").agreement.value
+    assert evidence.doubt(bad, "why").seen.endswith("; why")
