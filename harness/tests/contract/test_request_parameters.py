@@ -31,7 +31,11 @@ def problems(old, new):
             "there is no mode 'defered' (did you mean 'deferred'?)",
         ),
         ("    request: payment\n    mode: deferred\n", "    request: payment\n", "'mode'"),
-        ("only: [deferred]", "only: [deferred, instant]", "only[1]: the mode 'instant' is not deferred"),
+        (
+            "only: [deferred]",
+            "only: [deferred, instant]",
+            "only[1]: the mode 'instant' is not deferred",
+        ),
         ("only: [deferred]", "only: []", "only"),
         ("fields: [amount, creditorAccount, date]", "fields: []", "fields"),
         (
