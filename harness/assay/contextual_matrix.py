@@ -32,6 +32,9 @@ from assay.sandbox.mutants import Mutant
 from assay.sandbox.mutants.contextual import SITUATIONS, make_contextual_app
 from assay.sandbox.policies import SOUND
 
+#: The share of contextual mutants that must be found.
+GOAL = 0.98
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextualRow:
@@ -177,13 +180,18 @@ def _rows(chosen: Sequence[tuple[str, str]], workers: int) -> Iterator[Contextua
 
 def prove_contexts(
     most: int | None = None,
+    chosen: Callable[[str], bool] = lambda _: True,
     *,
     workers: int | None = None,
     on_row: Callable[[ContextualRow], None] = lambda _: None,
 ) -> ContextualMatrix:
-    """Run contextual mutants, all of them or a sample of `most`; return the matrix."""
+    """Run contextual mutants, all of them or a sample of `most`; return the matrix.
+
+    `chosen` selects by the id of the mutant and the situation, as "quota.all mode=instant".
+    """
     rows: list[ContextualRow] = []
-    for row in _rows(pairs()[:most], workers or os.cpu_count() or 1):
+    selected = [pair for pair in pairs() if chosen(" ".join(pair))][:most]
+    for row in _rows(selected, workers or os.cpu_count() or 1):
         rows.append(row)
         on_row(row)
     return ContextualMatrix(rows=tuple(rows))

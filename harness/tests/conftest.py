@@ -9,6 +9,15 @@ sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 
 @pytest.fixture(autouse=True)
+def base_context(monkeypatch):
+    """Test every rule in its base context: the further ones cost three times as much.
+
+    Tests about contexts, and those of the README, choose their own.
+    """
+    monkeypatch.setenv("ASSAY_CONTEXTS", "base")
+
+
+@pytest.fixture(autouse=True)
 def ledger_of_its_own(tmp_path_factory, monkeypatch):
     """Give each test, and what it starts, an empty ledger of its own."""
     path = tmp_path_factory.mktemp("state") / "ledger.sqlite"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
+from assay.contextual_matrix import GOAL, ContextualRow, prove_contexts
 from assay.judging.verdict import Exit
 from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, count, prove
 from assay.planning.prepare import matching
@@ -16,7 +18,16 @@ Examples:
   assay prove
   assay prove -k quota
   assay prove --out reports/reference/kill-matrix.md
+  assay prove --contexts 200
+  assay prove --contexts all
 """
+
+
+def _read_number(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """Read a number of banks; 0 stands for all of them."""
+    if value is None or value == "all":
+        return 0 if value else None
+    return click.IntRange(1)(value, parameter, context)
 
 
 @click.command(epilog=EPILOG)
@@ -37,12 +48,22 @@ Examples:
     metavar="FILE",
     help="Also write the matrix as Markdown.",
 )
-def command(keywords: str, workers: int | None, out: Path | None) -> int:
+@click.option(
+    "--contexts",
+    callback=_read_number,
+    metavar="N|all",
+    help="Instead, confine each mutant's fault to one situation (instant payments, the weekend, "
+    "the second host, ...), and run a sample of N of these banks, or all.",
+)
+def command(keywords: str, workers: int | None, out: Path | None, contexts: int | None) -> int:
     """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
 
     A run on a mutant must find exactly the violations of its fault; a run on a neutral
-    variant none. Every obligation must have a mutant. Otherwise the exit code is 1.
+    variant none. Every obligation must have a mutant. Otherwise the exit code is 1. With
+    `--contexts`, 98 of 100 faults that are confined to a situation must be found.
     """
+    if contexts is not None:
+        return _prove_contexts(contexts, matching("-k", keywords), workers)
     matrix = prove(matching("-k", keywords), workers=workers, on_row=_show)
     if not matrix.rows:
         click.echo(f"no mutant or neutral variant has an id that matches -k {keywords!r}")
@@ -54,6 +75,27 @@ def command(keywords: str, workers: int | None, out: Path | None) -> int:
         out.write_text("\n".join(markdown_lines(matrix)) + "\n", encoding="utf-8")
     as_expected = not matrix.wrong if keywords else matrix.proved
     return Exit.OK.value if as_expected else Exit.VIOLATION.value
+
+
+def _prove_contexts(most: int, chosen: Callable[[str], bool], workers: int | None) -> int:
+    """Run banks whose fault is confined to a situation, and print the share that is found."""
+    matrix = prove_contexts(most or None, chosen, workers=workers, on_row=_show_contextual)
+    click.echo("")
+    for dimension, (found, every) in matrix.by_dimension().items():
+        click.echo(f"{found:>5} of {every:<5} {dimension}")
+    found, every = len(matrix.counted) - len(matrix.missed), len(matrix.counted)
+    share = f" ({100 * found / every:.1f} %)" if every else ""
+    click.echo(f"{found:>5} of {every} contextual mutants found by their own clause{share}")
+    click.echo(
+        f"{len(matrix.rows) - every:>5} more have a fault that does not show in the situation"
+    )
+    reached = every > 0 and found >= GOAL * every
+    return Exit.OK.value if reached else Exit.VIOLATION.value
+
+
+def _show_contextual(row: ContextualRow) -> None:
+    words = "found" if row.found else "MISSED" if row.shows else "does not show"
+    click.echo(f"{words:<14} {row.mutant:<44} {row.situation}")
 
 
 def _show(row: MatrixRow) -> None:
