@@ -1,9 +1,10 @@
 """Trials in further contexts: what they find, what they name, what they leave alone."""
 
-import pytest
+from bundles import bundles, together
 
 from assay.contexts.covering import Depth
 from assay.contextual_matrix import pairs, prove_contexts
+from assay.contract.model import Party
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
@@ -12,8 +13,11 @@ from assay.judging.verdict import Standing
 from assay.kill_matrix import reference, variants
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
+from assay.sandbox.app import make_app
 from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND
+from assay.traffic.judge import Judge
+from assay.traffic.session import read_trials
 
 
 def run(bank, words, depth=Depth.EACH):
@@ -61,16 +65,11 @@ def test_the_base_context_alone_does_not_see_it():
 
 def test_what_is_broken_everywhere_is_no_matter_of_context():
     """A violation of the base context keeps its words."""
-    wrong = variants()["pis.debtor.savings"].change(SOUND)
-    bank = confined(FAULT[0], "turn=second")
-    everywhere, _ = run(
-        lambda base_url: make_contextual_app(wrong, wrong, "turn=second", base_url=base_url),
-        "eligible-accounts",
-    )
-    verdict = everywhere["pis/eligible-accounts/refuses-savings"]
+    wrong = variants()[FAULT[0]].change(SOUND)
+    verdicts, _ = run(lambda base_url: make_app(wrong, base_url=base_url), "eligible-accounts")
+    verdict = verdicts["pis/eligible-accounts/refuses-savings"]
     assert Standing.VIOLATES is verdict.standing
     assert not verdict.reason.startswith("only")
-    assert bank is not None
 
 
 def test_a_value_that_hides_another_is_tried_alone():
@@ -81,23 +80,17 @@ def test_a_value_that_hides_another_is_tried_alone():
     assert "only at host 2: " in verdict.reason
 
 
-@pytest.mark.parametrize("mutant", ["neutral.accounts-in-reverse", "neutral.links-relative"])
-def test_banks_that_only_look_different_stay_green(mutant):
-    """A neutral variant is green in every context."""
-    ids = [id_ for id_ in variants() if id_.startswith(("neutral.", "pis.neutral."))]
-    bank = variants().get(mutant) or variants()[ids[0]]
-    policies = bank.change(SOUND)
-    verdicts, _ = run(
-        lambda base_url: make_contextual_app(policies, policies, "turn=second", base_url=base_url),
-        "",
-    )
-    red = [id_ for id_, verdict in verdicts.items() if verdict.standing is Standing.VIOLATES]
-    assert [] == red
+def test_neutral_variants_together_stay_green():
+    """Banks that only look different are green in every context, several variants at once."""
+    policies = together(bundles()[0])
+    verdicts, _ = run(lambda base_url: make_app(policies, base_url=base_url), "")
+    assert [] == [id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES]
 
 
 def test_the_order_of_pairs_is_stable():
-    """A sample is the same on every machine."""
-    assert pairs()[:3] == pairs()[:3]
+    """The first pairs are a sample of all mutants, the same on every machine."""
+    names = {mutant for mutant, _ in pairs()[:100]}
+    assert len(names) > 90
     assert len(pairs()) > 3000
 
 
@@ -105,3 +98,23 @@ def test_a_sample_of_contextual_mutants_is_found():
     """At least 98 % of the faults that show in their situation are found by their clause."""
     matrix = prove_contexts(40, workers=2)
     assert len(matrix.missed) <= 0.02 * len(matrix.counted), matrix.missed
+
+
+def test_judge_says_the_same_of_the_journal(tmp_path):
+    """The record of a run has the trials in all contexts, and is judged like the run."""
+    plan, target = reference()
+    words = "eligible-accounts"
+    chosen = [item.obligation.id for item in plan.items if words in item.obligation.id]
+    planned = with_contexts(restrict(plan, chosen), target, Depth.EACH).plan
+    path = tmp_path / "journal.jsonl"
+    environment = set_up(target, bank=confined(*FAULT))
+    try:
+        session = Session(plan=planned, environment=environment, journal=Journal.at(path))
+        result = run_session(session)
+    finally:
+        environment.close()
+    judge = Judge(plan=restrict(plan, chosen), target=target, party=Party.BANK)
+    judged = judge.judge(read_trials(path).histories)
+    assert result.counts == judged.conclusion.counts
+    (violated,) = [id_ for id_, trial in judged.trials.items() if "mode=instant" in trial]
+    assert "pis/eligible-accounts/refuses-savings" == violated
