@@ -177,8 +177,8 @@ class Addressed(Kind):
                 yield from _judge_by_tpp(event, key, makers)
 
 
-def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
-    changed = p.lifecycle.changed if operation.changes else ()
+def _wants(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
+    changed = clause.lifecycle.changed if operation.changes else ()
     return (
         BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
         *(
@@ -188,9 +188,9 @@ def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]
     )
 
 
-def _about(p: Addressed, operation: Operation, made: Exchange) -> Call | None:
+def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | None:
     call = request_steps.about(operation, made)
-    return replace(call, varied=p.lifecycle.changed) if call and operation.changes else call
+    return replace(call, varied=clause.lifecycle.changed) if call and operation.changes else call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,23 +189,23 @@ class Available(Kind):
                 yield from _agree(exchange, shown.get(question(call)))
 
 
-def bends(p: Available) -> tuple[Malformed, ...]:
+def bends(clause: Available) -> tuple[Malformed, ...]:
     """Return the malformations that this operation can be sent."""
-    if p.operation.method in {"PUT", "POST", "PATCH"}:
+    if clause.operation.method in {"PUT", "POST", "PATCH"}:
         return BODIES
-    return READS if p.operation.about else (Malformed.JUNK_QUERY,)
+    return READS if clause.operation.about else (Malformed.JUNK_QUERY,)
 
 
-def _identifier(p: Available) -> tuple[BindingRequirement, ...]:
-    about = p.operation.about
+def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
+    about = clause.operation.about
     if not about:
         return ()
-    return (BindingRequirement(operation=p.operation.id, feature="argument", name=about),)
+    return (BindingRequirement(operation=clause.operation.id, feature="argument", name=about),)
 
 
-def _bent(p: Available, call: Call) -> Script:
+def _bent(clause: Available, call: Call) -> Script:
     yield from steps.send(call)
-    for bend in bends(p):
+    for bend in bends(clause):
         yield from steps.send(replace(call, malformed=bend, variation=bend.value))
     yield from steps.send(call)
 
@@ -229,25 +229,28 @@ def _requests(
         past.note(event)
 
 
-def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:
+def _sound(
+    clause: Available, exchange: Exchange, subject: Subject | None, consents: Consents
+) -> bool:
     """Whether nothing that is known speaks against answering a call.
 
     What it is about must be the customer's own, be listed, and be consented to.
     """
-    call, operation = exchange.call, p.operation
+    call, operation = exchange.call, clause.operation
     if not operation.about and not operation.grants:
         return True
     if operation.grants:
         named = transmitted(call, operation)
     else:
         named = frozenset({str(call.arguments.get(operation.about or ""))})
-    if p.grant and not named <= consents.sure(call.subject):
+    if clause.grant and not named <= consents.sure(call.subject):
         return False
     if subject is None:
-        return p.grant is not None
+        return clause.grant is not None
     owned = [subject.owned(key) for key in named]
     return bool(owned) and all(
-        one is not None and clauses.surely_listed(p.contract, one, exchange.at) for one in owned
+        one is not None and clauses.surely_listed(clause.contract, one, exchange.at)
+        for one in owned
     )
 
 

@@ -170,8 +170,8 @@ class Cancellation(Kind):
             book.note(event)
 
 
-def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = False) -> Facet:
-    create, end = p.lifecycle.create.id, p.lifecycle.end
+def _facet(clause: Cancellation, id_: str, asks: str, who: str, *, waits: bool = False) -> Facet:
+    create, end = clause.lifecycle.create.id, clause.lifecycle.end
     clock = needs(Capability.CLOCK) if waits else needs()
     elsewhere = needs(Capability.DIRECT_ACCESS) if who == CUSTOMER else needs()
     named = end.arguments if end and who == PROVIDER else ()
@@ -183,9 +183,9 @@ def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = Fals
         ),
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
         requires=(
-            *p.lifecycle.state(),
+            *clause.lifecycle.state(),
             BindingRequirement(operation=create, feature="approval"),
-            BindingRequirement(operation=create, feature="mode", name=p.mode),
+            BindingRequirement(operation=create, feature="mode", name=clause.mode),
             *(
                 BindingRequirement(operation=end.id, feature="argument", name=name)
                 for name in named
@@ -195,11 +195,11 @@ def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = Fals
     )
 
 
-def _cancel(p: Cancellation, made: Exchange, tried: CancellationScenario) -> Part[None]:
+def _cancel(clause: Cancellation, made: Exchange, tried: CancellationScenario) -> Part[None]:
     if tried.elsewhere:
         yield from request_steps.withdraw(made)
     else:
-        yield from request_steps.maybe(request_steps.about(p.lifecycle.end, made))
+        yield from request_steps.maybe(request_steps.about(clause.lifecycle.end, made))
 
 
 def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
@@ -253,14 +253,14 @@ _Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
-    p: Cancellation, every: Iterable[Instance], done: Mapping[str | None, int]
+    clause: Cancellation, every: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
     """Return what was signed, never cancelled and carried out: the last one's day counts."""
     out: dict[tuple[str, str], _Control] = {}
     for one in every:
-        day = request_queries.day(p.lifecycle, one.arguments)
+        day = request_queries.day(clause.lifecycle, one.arguments)
         whole = request_queries.signed(one) and not one.ends and not one.withdrawn
-        if one.mode == p.mode and one.key in done and day is not None and whole:
+        if one.mode == clause.mode and one.key in done and day is not None and whole:
             who = (one.made.call.subject, one.made.call.by)
             if who not in out or day > out[who][0]:
                 out[who] = (day, done[one.key], one)
@@ -274,12 +274,15 @@ def _came(quiet: int | None, day: date, control: _Control) -> bool:
 
 
 def _done(
-    p: Cancellation, story: CancelledInstance, seen: CancellationTracker, control: _Control | None
+    clause: Cancellation,
+    story: CancelledInstance,
+    seen: CancellationTracker,
+    control: _Control | None,
 ) -> Iterator[Evidence]:
     """Judge whether a cancelled request was carried out, on a day that has surely come."""
     cancel, quiet = story.cancel, seen.quiet(story)
     done = seen.done.get(cancel.request.key)
-    request, day = cancel.request, request_queries.day(p.lifecycle, cancel.request.arguments)
+    request, day = cancel.request, request_queries.day(clause.lifecycle, cancel.request.arguments)
     numbers = set(request.numbers)
     if done is not None and done > cancel.at:
         agreement = DISAGREES if cancel.early and not story.again else UNCLEAR

@@ -207,11 +207,11 @@ class _Shown:
     callers: frozenset[tuple[str, str]]
 
 
-def _shown(p: ConsentScope, history: History) -> _Shown:
+def _shown(clause: ConsentScope, history: History) -> _Shown:
     """Return what was served under a consent."""
-    about = {one.id: one.about or "" for one in p.operations}
+    about = {one.id: one.about or "" for one in clause.operations}
     out: set[tuple[str, str, str]] = set()
-    consents = Consents(grant=p.grant)
+    consents = Consents(grant=clause.grant)
     for exchange in history.exchanges:
         call = exchange.call
         consents.note(exchange)
@@ -280,10 +280,10 @@ def _uncovered(
     return BROKEN if told and said_no(exchange) and exchange.call.present else OPEN
 
 
-def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
+def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
     """Return who was served what, about a thing that a consent covers."""
-    about = {one.id: one.about or "" for one in p.operations}
-    consents, out = Consents(grant=p.grant), set[tuple[str, str]]()
+    about = {one.id: one.about or "" for one in clause.operations}
+    consents, out = Consents(grant=clause.grant), set[tuple[str, str]]()
     for one in history.exchanges:
         consents.note(one)
         key = str(one.call.arguments.get(about.get(one.call.operation, "")))
@@ -292,11 +292,11 @@ def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
     return frozenset(out)
 
 
-def _none_yet(p: ConsentScope, exchange: Exchange) -> bool:
+def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
     """Whether an answer shows that there is no consent: what comes with one is not there."""
     outcome, call = exchange.outcome, exchange.call
     if not isinstance(outcome, Accepted) or call.follow is not None:
         return False
-    hidden = clauses.disclosures(p.contract, call.operation)
+    hidden = clauses.disclosures(clause.contract, call.operation)
     missing = any(outcome.values.get(value, "") in (None, "") for value in hidden)
     return missing and call.present and bool(outcome.items)

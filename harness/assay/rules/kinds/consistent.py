@@ -151,9 +151,9 @@ def _argument(operation: Operation, name: str | None) -> tuple[BindingRequiremen
     )
 
 
-def _keyed(p: Consistent) -> tuple[Operation, ...]:
+def _keyed(clause: Consistent) -> tuple[Operation, ...]:
     """Return the operations whose items have keys: what is owned, and what is dated."""
-    return tuple(one for one in p.operations if one == p.ranged or not one.about)
+    return tuple(one for one in clause.operations if one == clause.ranged or not one.about)
 
 
 def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[str, str], ...]:
@@ -171,7 +171,7 @@ def _ask(operation: Operation, key: str, **days: str) -> Script:
     yield from steps.walk(Call(operation=operation.id, subject="psu", arguments=arguments))
 
 
-def _again(p: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
+def _again(clause: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
     """Judge a page by the same page of the last answer to the same question."""
     new = seen.page
     if new.marks == old.marks and new.given == old.given:
@@ -181,7 +181,7 @@ def _again(p: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
     else:
         agreement = DISAGREES if seen.settled or _rewritten(seen, old) else UNCLEAR
     twice = new.turn == old.turn
-    if twice or len(p.operations) > 1:
+    if twice or len(clause.operations) > 1:
         yield Evidence(
             facet=TWICE if twice else READING,
             agreement=agreement,

@@ -139,12 +139,12 @@ class DecisionRule(Kind):
 _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _facet(p: DecisionRule, row: DecisionRow) -> Facet:
-    mine = p.controls.get(row.id) if row.result else None
+def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
+    mine = clause.controls.get(row.id) if row.result else None
     points = (*row.points, *(mine.points if mine else ()))
     wants = (
-        *p.lifecycle.state(),
-        BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
+        *clause.lifecycle.state(),
+        BindingRequirement(operation=clause.lifecycle.create.id, feature="approval"),
         *(want for point in points for want in point.wants),
     )
     return Facet(
@@ -156,52 +156,57 @@ def _facet(p: DecisionRule, row: DecisionRow) -> Facet:
     )
 
 
-def _trial(p: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
+def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
     """Make a row's request, and its control before or after; tell if a factor was lacking."""
-    lifecycle, mine = p.lifecycle, p.controls.get(row.id)
+    lifecycle, mine = clause.lifecycle, clause.controls.get(row.id)
     two = mine is not None and mine.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
     psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
     if row.result and mine is not None:
-        came = yield from _control(p, mine, psu, two=two)
+        came = yield from _control(clause, mine, psu, two=two)
         if came.lacking:
             return True
     what = mine.moved.says if mine else words(row.points)
-    came = yield from _one(p, row.points, psu, variation=what)
+    came = yield from _one(clause, row.points, psu, variation=what)
     if came.rejected and not row.result:
-        for one in controls(p.table, row):
+        for one in controls(clause.table, row):
             if one.needs:
                 continue
             # What strikes the row may strike one of its controls, but hardly all.
-            if not (yield from _control(p, one, psu)).rejected:
+            if not (yield from _control(clause, one, psu)).rejected:
                 break
     return came.lacking
 
 
 def _control(
-    p: DecisionRule, mine: Control, psu: Subject, *, two: bool = False
+    clause: DecisionRule, mine: Control, psu: Subject, *, two: bool = False
 ) -> Part[RequestResult]:
     if mine.for_another:
         name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(p.lifecycle, name, segment=psu.segment)
-    return (yield from _one(p, mine.points, psu, thing=1 if two else 0))
+        psu = yield from request_steps.customer(clause.lifecycle, name, segment=psu.segment)
+    return (yield from _one(clause, mine.points, psu, thing=1 if two else 0))
 
 
 def _one(
-    p: DecisionRule, points: Sequence[Point], psu: Subject, *, thing: int = 0, variation: str = ""
+    clause: DecisionRule,
+    points: Sequence[Point],
+    psu: Subject,
+    *,
+    thing: int = 0,
+    variation: str = "",
 ) -> Part[RequestResult]:
     """Make one request about one of the customer's things, sign it and read it."""
-    owned = p.lifecycle.create.owned
+    owned = clause.lifecycle.create.owned
     about = {owned: psu.owns[thing].key} if owned else None
-    call = request_steps.request(p.lifecycle, psu, arguments=about, variation=variation)
+    call = request_steps.request(clause.lifecycle, psu, arguments=about, variation=variation)
     for point in points:
         call = point.ask(call)
     for point in points:
-        yield from point.prepare(p.lifecycle, psu, call)
+        yield from point.prepare(clause.lifecycle, psu, call)
     how = request_steps.SIGN
     for point in points:
         how = point.sign(how)
-    return (yield from through(p.lifecycle, call, how))
+    return (yield from through(clause.lifecycle, call, how))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,49 +217,49 @@ class _Beside:
     that the contract itself names, `addresses` where anybody was to come back to.
     """
 
-    p: DecisionRule
+    clause: DecisionRule
     sorts: Mapping[Likeness, Instance]
     first: Mapping[Likeness, Instance]
     known: frozenset[tuple[str, str]]
     addresses: frozenset[str]
 
     @staticmethod
-    def of(p: DecisionRule, book: tracker.Tracker) -> _Beside:
+    def of(clause: DecisionRule, book: tracker.Tracker) -> _Beside:
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
-        known = set(fields.named(p.table.atoms))
+        known = set(fields.named(clause.table.atoms))
         for one in comparison.sure(book):
             if one.done:
-                sorts.setdefault(_sort(p, one), one)
-                former = first.setdefault(_sent(p, one), one)
+                sorts.setdefault(_sort(clause, one), one)
+                former = first.setdefault(_sent(clause, one), one)
                 if _decided(one) < _decided(former):
-                    first[_sent(p, one)] = one
-                known |= fields.sent(p.table.atoms, one)
+                    first[_sent(clause, one)] = one
+                known |= fields.sent(clause.table.atoms, one)
         taken = [
             one for one in book.requests if one.made.accepted and one.fate not in tracker.REJECTED
         ]
         return _Beside(
-            p=p,
+            clause=clause,
             sorts=sorts,
             first=first,
             known=frozenset(known),
-            addresses=frozenset(_address(p, one) for one in taken),
+            addresses=frozenset(_address(clause, one) for one in taken),
         )
 
     def control(self, request: Instance) -> Instance | None:
         """Return one that differs in nothing but what the condition looks at."""
-        return self.sorts.get(_sort(self.p, request))
+        return self.sorts.get(_sort(self.clause, request))
 
     def strange(self, request: Instance) -> bool:
         """Whether a value may be refused for itself: nobody vouches for it."""
-        return not fields.sent(self.p.table.atoms, request) <= self.known or (
+        return not fields.sent(self.clause.table.atoms, request) <= self.known or (
             request_queries.signature(request) is None
-            and _address(self.p, request) not in self.addresses
+            and _address(self.clause, request) not in self.addresses
         )
 
     def repeats(self, request: Instance) -> bool:
         """Whether it may be taken for a repeat of what was carried out before."""
-        found = self.first.get(_sent(self.p, request))
+        found = self.first.get(_sent(self.clause, request))
         return found is not None and _decided(found) < _decided(request)
 
 
@@ -263,21 +268,23 @@ def _decided(request: Instance) -> int:
     return (request_queries.signature(request) or request.made).n
 
 
-def _address(p: DecisionRule, request: Instance) -> str:
-    return repr(request.made.call.arguments.get(p.lifecycle.create.returns or ""))
+def _address(clause: DecisionRule, request: Instance) -> str:
+    return repr(request.made.call.arguments.get(clause.lifecycle.create.returns or ""))
 
 
-def _sort(p: DecisionRule, request: Instance) -> Likeness:
-    but = [one.argument for one in p.table.atoms]
-    return comparison.sort(p.lifecycle, request, but=but)
+def _sort(clause: DecisionRule, request: Instance) -> Likeness:
+    but = [one.argument for one in clause.table.atoms]
+    return comparison.sort(clause.lifecycle, request, but=but)
 
 
-def _sent(p: DecisionRule, request: Instance) -> Likeness:
-    return comparison.sent(request, but=(p.lifecycle.create.owned, p.lifecycle.create.returns))
+def _sent(clause: DecisionRule, request: Instance) -> Likeness:
+    return comparison.sent(
+        request, but=(clause.lifecycle.create.owned, clause.lifecycle.create.returns)
+    )
 
 
 def _judge(
-    p: DecisionRule, request: Instance, about: Bearing, beside: _Beside
+    clause: DecisionRule, request: Instance, about: Bearing, beside: _Beside
 ) -> Iterator[Evidence]:
     control = beside.control(request)
     if about.result is None:
@@ -285,7 +292,7 @@ def _judge(
     elif request.fate in tracker.REJECTED:
         found = _rejected(request, about.result, beside)
     else:
-        found = _not_rejected(p, request, about.result)
+        found = _not_rejected(clause, request, about.result)
     if found is None or not (found[0] is DISAGREES or about.exact or about.result is None):
         return
     agreement, why = found
@@ -323,12 +330,14 @@ def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
     return (UNCLEAR, why) if why else (DISAGREES, "")
 
 
-def _not_rejected(p: DecisionRule, request: Instance, result: bool) -> _Judged:
+def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judged:
     if request.done:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    still = p.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN and not result
+    still = (
+        clause.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN and not result
+    )
     return (AGREES if still else UNCLEAR), ""
 
 

@@ -108,6 +108,6 @@ class DisclosedWhen(Kind):
                 yield evidence if known else doubt(evidence, EARLIER)
 
 
-def _given(p: DisclosedWhen, exchange: Exchange) -> bool:
+def _given(clause: DisclosedWhen, exchange: Exchange) -> bool:
     outcome = exchange.outcome
-    return isinstance(outcome, Accepted) and outcome.values.get(p.value) not in (None, "")
+    return isinstance(outcome, Accepted) and outcome.values.get(clause.value) not in (None, "")

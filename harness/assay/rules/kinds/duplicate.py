@@ -210,22 +210,22 @@ def _needs(facet: str) -> frozenset[Capability]:
     return day | needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _wants(p: Duplicate, facet: str) -> Iterator[BindingRequirement]:
-    create, parameter = p.lifecycle.create, p.parameter(facet)
-    yield from p.lifecycle.state()
+def _wants(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]:
+    create, parameter = clause.lifecycle.create, clause.parameter(facet)
+    yield from clause.lifecycle.state()
     yield BindingRequirement(operation=create.id, feature="approval")
-    for mode in dict.fromkeys((p.mode(facet), p.modes[1] if facet == MODE else None)):
+    for mode in dict.fromkeys((clause.mode(facet), clause.modes[1] if facet == MODE else None)):
         if mode:
             yield BindingRequirement(operation=create.id, feature="mode", name=mode)
     if parameter and parameter != create.owned:
         yield BindingRequirement(operation=create.id, feature="other", name=parameter)
 
 
-def _second(p: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
+def _second(clause: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
     """Return the second call: the first one again, but for the one difference."""
-    create, parameter = p.lifecycle.create, p.parameter(scenario)
+    create, parameter = clause.lifecycle.create, clause.parameter(scenario)
     if scenario == MODE:
-        return replace(call, mode=p.modes[1], variation="it is in another mode")
+        return replace(call, mode=clause.modes[1], variation="it is in another mode")
     if parameter is None:
         return replace(call, variation=_AGAIN.get(scenario, "it is the same again"))
     call = replace(call, variation=f"{parameter} is another")
@@ -242,36 +242,36 @@ _AGAIN: Mapping[str, str] = {
 }
 
 
-def _beside(p: Duplicate, scenario: str) -> Part[RequestResult | None]:
+def _beside(clause: Duplicate, scenario: str) -> Part[RequestResult | None]:
     """Make the like of the second request for another customer, who has made none before."""
-    other = yield from request_steps.customer(p.lifecycle, "another")
-    call = request_steps.request(p.lifecycle, other, p.mode(scenario))
-    like = replace(_second(p, scenario, call, other), variation="")
-    return (yield from through(p.lifecycle, like))
+    other = yield from request_steps.customer(clause.lifecycle, "another")
+    call = request_steps.request(clause.lifecycle, other, clause.mode(scenario))
+    like = replace(_second(clause, scenario, call, other), variation="")
+    return (yield from through(clause.lifecycle, like))
 
 
-def _judge(p: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
+def _judge(clause: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
     """Judge a repeat as such; all else by what it differs in from former requests."""
     relations = explanations.compared.relations[id(request)]
     for relation in relations:
-        if relation.facet == REPEAT and same_day(p.lifecycle, relation.former, request):
+        if relation.facet == REPEAT and same_day(clause.lifecycle, relation.former, request):
             yield from _evidence(request, relation, _repeat(request))
             return
     for relation in relations:
-        if _told(p, request, relation):
+        if _told(clause, request, relation):
             again = relation.facet == REPEAT
             named = replace(relation, facet=NEXT_DAY) if again else relation
-            yield from _evidence(request, named, _other(p, request, named, explanations))
+            yield from _evidence(request, named, _other(clause, request, named, explanations))
 
 
-def _told(p: Duplicate, request: Instance, relation: Relation) -> bool:
+def _told(clause: Duplicate, request: Instance, relation: Relation) -> bool:
     """Whether a relation says surely what it says: on the same day, or a later one."""
     former = relation.former
     if relation.facet == REPEAT:
-        return later_day(p.lifecycle, former, request)
+        return later_day(clause.lifecycle, former, request)
     if relation.facet in NEVER_DONE:
         return not former.done
-    return same_day(p.lifecycle, former, request)
+    return same_day(clause.lifecycle, former, request)
 
 
 #: How a request is judged, what is to be added, and which others it rests on.
@@ -294,7 +294,7 @@ def _repeat(request: Instance) -> _Judged | None:
 
 
 def _other(
-    p: Duplicate, request: Instance, relation: Relation, explanations: Explanations
+    clause: Duplicate, request: Instance, relation: Relation, explanations: Explanations
 ) -> _Judged | None:
     if _rejected(request):
         why, control = explanations.why(request, relation), explanations.control(request)
@@ -304,7 +304,7 @@ def _other(
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None
-    still = p.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN
+    still = clause.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
@@ -333,12 +333,12 @@ _EXPECTED: Mapping[str, str] = {
 
 
 def _judge_by_tpp(
-    p: Duplicate, request: Instance, former: Instance | None, last: Instance | None
+    clause: Duplicate, request: Instance, former: Instance | None, last: Instance | None
 ) -> Agreement | None:
     """Judge a request beside the same one, or else beside any that was carried out."""
     if former is None:
         return KEPT if last is not None else None
-    if later_day(p.lifecycle, former, request):
+    if later_day(clause.lifecycle, former, request):
         return KEPT
     exact = comparison.sent(former) == comparison.sent(request)
-    return BROKEN if exact and same_day(p.lifecycle, former, request) else OPEN
+    return BROKEN if exact and same_day(clause.lifecycle, former, request) else OPEN

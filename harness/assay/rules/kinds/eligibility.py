@@ -167,22 +167,22 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def _plain(p: Eligibility, one: Owned, at: datetime) -> bool:
+def _plain(clause: Eligibility, one: Owned, at: datetime) -> bool:
     """Whether nothing at all speaks against listing this one."""
-    found = _facet(p, one, at)
+    found = _facet(clause, one, at)
     return found[1] if found else not any(one.traits.values())
 
 
-def _facet(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
+def _facet(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
     """Return the facet on which an owned thing bears, and whether it must be listed.
 
     None where it bears on none, or is left out for two reasons at once.
     """
     states = [name for name, value in one.traits.items() if value]
-    hiding = [trait for trait in p.hides if one.traits.get(trait) is True]
-    recent = _recent(p, one, at)
-    if p.recent and p.recent.trait in states:
-        states.remove(p.recent.trait)
+    hiding = [trait for trait in clause.hides if one.traits.get(trait) is True]
+    recent = _recent(clause, one, at)
+    if clause.recent and clause.recent.trait in states:
+        states.remove(clause.recent.trait)
         if recent is None or (hiding and not recent[1]):
             return None
     if not states:
@@ -190,18 +190,18 @@ def _facet(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
     return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
 
 
-def _recent(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
+def _recent(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
     """Return what the date of last use asks for; None where nobody can tell.
 
     With no zone known it is told only where all dates of today agree.
     """
-    if p.recent is None:
+    if clause.recent is None:
         return None
     try:
-        used = date.fromisoformat(str(one.traits.get(p.recent.trait)))
+        used = date.fromisoformat(str(one.traits.get(clause.recent.trait)))
     except ValueError:
         return None
-    found = [_on(p.recent, used, today) for today in dates(at, p.zone)]
+    found = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
     asked = {None if one is None else one[1] for one in found}
     return found[-1] if len(asked) == 1 else None
 
@@ -219,9 +219,9 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
 
 
 def _judge(
-    p: Eligibility, one: Owned, walk: PageWalk, *, seen: bool, control: bool
+    clause: Eligibility, one: Owned, walk: PageWalk, *, seen: bool, control: bool
 ) -> Iterator[Evidence]:
-    found = _facet(p, one, walk.pages[0].at)
+    found = _facet(clause, one, walk.pages[0].at)
     if found is None:
         return
     facet, listed = found
@@ -232,7 +232,7 @@ def _judge(
     yield Evidence(
         facet=facet,
         agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
-        expected=f"the {p.resource} ({state}) to be {'listed' if listed else 'left out'}",
+        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'left out'}",
         seen="it is listed" if seen else "it is not listed",
         exchanges=walk.numbers,
         variation=state,

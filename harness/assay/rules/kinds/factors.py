@@ -157,15 +157,15 @@ def _factor(one: Signing) -> str | None:
     return one.event.step.factor or next(iter(one.event.offered or ()), None)
 
 
-def _offered(p: Factors, one: Signing) -> Iterator[Evidence]:
+def _offered(clause: Factors, one: Signing) -> Iterator[Evidence]:
     """Judge what the screens offered to a customer of a known kind."""
     subject, event = one.request.subject, one.event
-    allowed = p.offered.get((subject.segment if subject else None) or "")
+    allowed = clause.offered.get((subject.segment if subject else None) or "")
     if allowed is None or event.offered is None or not request_queries.by_owner(one.request, event):
         return
     more = [word for word in event.offered if word not in allowed]
     # A word that nobody spelt may be the target's own for one of the others.
-    sure = [word for word in more if word in p.words or word not in event.unspelt]
+    sure = [word for word in more if word in clause.words or word not in event.unspelt]
     agreement = DISAGREES if sure else UNCLEAR if more or not event.offered else AGREES
     hint = f" ({', '.join(more)}: not bound in the target file)" if more and not sure else ""
     yield replace(

@@ -167,78 +167,78 @@ class Field(Kind):
 _NOTHING: tuple[Json, ...] = (None, "")
 
 
-def _schema(p: Field, resource: str) -> Schema:
+def _schema(clause: Field, resource: str) -> Schema:
     """Return what may stand in the field of a resource, as JSON Schema."""
-    if p.const is None and not p.enum:
+    if clause.const is None and not clause.enum:
         schema: Schema = {
             "type": "string",
             "minLength": 1,
-            "format": p.format[resource],
+            "format": clause.format[resource],
         }
-        return schema if p.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
-    values: list[Json] = list(p.enum) or [p.const]
-    if p.mandatory and len(values) == 1:
+        return schema if clause.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
+    values: list[Json] = list(clause.enum) or [clause.const]
+    if clause.mandatory and len(values) == 1:
         return {"const": values[0]}
-    return {"enum": [*values, *(() if p.mandatory else _NOTHING)]}
+    return {"enum": [*values, *(() if clause.mandatory else _NOTHING)]}
 
 
-def _allowed(p: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
+def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
     """Return what may stand in the field of a resource, in words and as a test."""
-    if p.const is not None:
-        return repr(p.const), lambda value: value == p.const
-    if p.enum:
-        return f"one of {', '.join(p.enum)}", lambda value: value in p.enum
-    form = p.format[resource]
+    if clause.const is not None:
+        return repr(clause.const), lambda value: value == clause.const
+    if clause.enum:
+        return f"one of {', '.join(clause.enum)}", lambda value: value in clause.enum
+    form = clause.format[resource]
     return f"the format {form}", FORMATS[form]
 
 
-def _listed(p: Field) -> tuple[Operation, ...]:
+def _listed(clause: Field) -> tuple[Operation, ...]:
     """Return the operations to call, each once, in the contract's order."""
-    named = {p.operation(resource).id for resource in p.resources}
-    return tuple(one for one in p.contract.operations.values() if one.id in named)
+    named = {clause.operation(resource).id for resource in clause.resources}
+    return tuple(one for one in clause.contract.operations.values() if one.id in named)
 
 
-def _page_size(p: Field, operation: Operation) -> int:
+def _page_size(clause: Field, operation: Operation) -> int:
     """Return the page size that the contract states for an operation, or no end."""
-    return clauses.page_size(p.contract, operation.id) or 10**9
+    return clauses.page_size(clause.contract, operation.id) or 10**9
 
 
-def _most(p: Field, operation: Operation) -> int:
+def _most(clause: Field, operation: Operation) -> int:
     """Return how many pages what the probe asks for fills; customers may have far more."""
-    size = _page_size(p, operation)
-    items = MANY if operation.about else EACH * len(p.owners)
+    size = _page_size(clause, operation)
+    items = MANY if operation.about else EACH * len(clause.owners)
     return -(-items // size) if size < items else steps.MOST_PAGES
 
 
 def _judge(
-    p: Field, operation: Operation, exchange: Exchange, known: Mapping[str, str]
+    clause: Field, operation: Operation, exchange: Exchange, known: Mapping[str, str]
 ) -> Iterator[Evidence]:
     about = str(exchange.call.arguments.get(operation.about or "", ""))
-    below = p.contract.children(known.get(about, ""), operation.id)
+    below = clause.contract.children(known.get(about, ""), operation.id)
     sorted_: dict[str, list[Item]] = {}
     for item in exchange.items:
         resource = item.resource or below
-        if resource in p.resources:
+        if resource in clause.resources:
             sorted_.setdefault(resource, []).append(item)
     for resource, items in sorted_.items():
-        words, allowed = _allowed(p, resource)
-        named = (item.fields.get(p.field) for item in items)
+        words, allowed = _allowed(clause, resource)
+        named = (item.fields.get(clause.field) for item in items)
         there = [value for value in named if value not in (None, "")]
         wrong = [value for value in there if not allowed(value)]
         if there:
             yield Evidence(
                 facet=resource,
                 agreement=DISAGREES if wrong else AGREES,
-                expected=f"{p.field} to be {words}",
+                expected=f"{clause.field} to be {words}",
                 seen=f"{wrong[0]!r}" if wrong else f"so in {len(there)} items",
                 exchanges=(exchange.n,),
             )
-        if p.mandatory:
+        if clause.mandatory:
             lacking = len(items) - len(there)
             yield Evidence(
                 facet=f"{resource}-present",
                 agreement=DISAGREES if lacking else AGREES,
-                expected=f"{p.field} in each of {len(items)} items",
+                expected=f"{clause.field} in each of {len(items)} items",
                 seen=f"missing in {lacking}" if lacking else "it is there",
                 exchanges=(exchange.n,),
             )

@@ -158,29 +158,31 @@ class Fixed(DefectRule):
                 yield say(TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done)
 
 
-def _facet(p: Fixed, value: Json) -> str:
+def _facet(clause: Fixed, value: Json) -> str:
     """Return the way in which a value is not the right one; nothing where that is not asked."""
-    if not isinstance(value, str) or not value.strip() or value == p.const:
+    if not isinstance(value, str) or not value.strip() or value == clause.const:
         return ""
-    if value.strip().casefold() != p.const.strip().casefold():
+    if value.strip().casefold() != clause.const.strip().casefold():
         return OTHER
-    if not p.exact:
+    if not clause.exact:
         return ""
-    if value.casefold() == p.const.casefold():
+    if value.casefold() == clause.const.casefold():
         return CASE
-    return PADDED if value.strip() == p.const.strip() else ""
+    return PADDED if value.strip() == clause.const.strip() else ""
 
 
-def _values(p: Fixed) -> Mapping[str, tuple[str, str]]:
+def _values(clause: Fixed) -> Mapping[str, tuple[str, str]]:
     """Return all values that are not right, each with its facet and what it is in words."""
     every = {
-        **{one: repr(one) for one in (*p.others, *_alike(p.const))},
-        p.const.lower(): f"{p.const} in small letters",
-        f" {p.const}": f"{p.const} after a blank",
-        f"{p.const} ": f"{p.const} before a blank",
-        f"{p.const}\n": f"{p.const} before the end of a line",
+        **{one: repr(one) for one in (*clause.others, *_alike(clause.const))},
+        clause.const.lower(): f"{clause.const} in small letters",
+        f" {clause.const}": f"{clause.const} after a blank",
+        f"{clause.const} ": f"{clause.const} before a blank",
+        f"{clause.const}\n": f"{clause.const} before the end of a line",
     }
-    return {value: (facet, says) for value, says in every.items() if (facet := _facet(p, value))}
+    return {
+        value: (facet, says) for value, says in every.items() if (facet := _facet(clause, value))
+    }
 
 
 def _alike(text: str) -> Iterator[str]:
@@ -201,8 +203,8 @@ def _next(letter: str) -> str:
     return letter
 
 
-def _judge(p: Fixed, value: Json) -> Agreement:
-    if value == p.const:
+def _judge(clause: Fixed, value: Json) -> Agreement:
+    if value == clause.const:
         return KEPT
-    alike = isinstance(value, str) and value.strip().casefold() == p.const.casefold()
-    return OPEN if alike and not p.exact else BROKEN
+    alike = isinstance(value, str) and value.strip().casefold() == clause.const.casefold()
+    return OPEN if alike and not clause.exact else BROKEN

@@ -70,18 +70,18 @@ class GivesBack(Kind):
                 yield from _judge(self, found, event, event.item.fields)
 
 
-def _modes(p: GivesBack) -> tuple[str | None, ...]:
+def _modes(clause: GivesBack) -> tuple[str | None, ...]:
     """Return a plain mode, and one that is put off to a day, if there is one."""
-    due = p.lifecycle.create.due
-    return tuple(dict.fromkeys([p.lifecycle.mode, *(due.modes[:1] if due else ())]))
+    due = clause.lifecycle.create.due
+    return tuple(dict.fromkeys([clause.lifecycle.mode, *(due.modes[:1] if due else ())]))
 
 
 def _judge(
-    p: GivesBack, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
+    clause: GivesBack, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
 ) -> Iterator[Evidence]:
     if exchange.item is not None and exchange.item.state is State.REJECTED:
         return  # what became nothing need not be remembered as it was
-    for field in p.fields:
+    for field in clause.fields:
         if field not in shown or field not in request.arguments:
             continue
         sent = request.arguments[field]

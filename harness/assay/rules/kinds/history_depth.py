@@ -187,35 +187,35 @@ class HistoryDepth(Kind):
                 )
 
 
-def _about(p: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
+def _about(clause: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
 
 
-def _limit(p: HistoryDepth, walk: PageWalk) -> date:
+def _limit(clause: HistoryDepth, walk: PageWalk) -> date:
     """Return the first date that may be shown; whether the edge is in may be open."""
-    limit = earliest(walk.pages[0].at, p.days, p.zone)
-    return limit + timedelta(days=1) if p.edge == "excluded" else limit
+    limit = earliest(walk.pages[0].at, clause.days, clause.zone)
+    return limit + timedelta(days=1) if clause.edge == "excluded" else limit
 
 
-def _facet(p: HistoryDepth, walk: PageWalk) -> str | None:
+def _facet(clause: HistoryDepth, walk: PageWalk) -> str | None:
     """Return the facet on which a walk bears; None where it asks for less than all."""
     first = walk.pages[0]
-    since = first.call.arguments.get(p.operation.since or "")
+    since = first.call.arguments.get(clause.operation.since or "")
     if since is not None:
         try:
-            older = date.fromisoformat(str(since)) < _limit(p, walk)
+            older = date.fromisoformat(str(since)) < _limit(clause, walk)
         except ValueError:
             return None
         return "asked-older" if older else None
-    if not bare(first.call, p.operation):
+    if not bare(first.call, clause.operation):
         return None
-    if p.zone and first.at.astimezone(p.zone).date() != first.at.astimezone(UTC).date():
+    if clause.zone and first.at.astimezone(clause.zone).date() != first.at.astimezone(UTC).date():
         return "local-day"
     return "default"
 
 
-def _judge(p: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
-    first, limit = walk.pages[0], _limit(p, walk)
+def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
+    first, limit = walk.pages[0], _limit(clause, walk)
     older = sum(1 for item in walk.items if item.on and item.on < limit)
     undated = any(item.on is None for item in walk.items)
     proper = walk.ended and bool(walk.items) and not undated
@@ -237,12 +237,12 @@ def _day(value: Json) -> date | None:
         return None
 
 
-def _judge_by_tpp(p: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
+def _judge_by_tpp(clause: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
     """Judge a first day by the loosest and by the strictest reading of the limit."""
-    today = dates(exchange.at, p.zone)
-    first, last = (one - timedelta(days=p.days) for one in (today[0], today[-1]))
-    if p.edge != "included":
+    today = dates(exchange.at, clause.zone)
+    first, last = (one - timedelta(days=clause.days) for one in (today[0], today[-1]))
+    if clause.edge != "included":
         last += DAY
-    if p.edge == "excluded":
+    if clause.edge == "excluded":
         first += DAY
     return BROKEN if day < first else KEPT if day >= last else OPEN

@@ -182,13 +182,13 @@ class HostAffinity(Kind):
 EVERY = "every-host"
 
 
-def _every(p: HostAffinity) -> Script:
+def _every(clause: HostAffinity) -> Script:
     """Call the first operation on the host that is chosen, and on another."""
-    operation = p.operations[0]
+    operation = clause.operations[0]
     if operation.request:
-        _, call = yield from request_steps.ready(p.contract, operation)
+        _, call = yield from request_steps.ready(clause.contract, operation)
     else:
-        psu = yield from steps.customer("psu", steps.roots(p.contract)[0].id, None)
+        psu = yield from steps.customer("psu", steps.roots(clause.contract)[0].id, None)
         arguments = steps.arguments(operation, psu.owns[0].key)
         call = Call(operation=operation.id, subject="psu", arguments=arguments)
     yield from request_steps.maybe(call)
@@ -215,12 +215,12 @@ def _absolute(base: str, link: str) -> str:
         return ""
 
 
-def _hosts(p: HostAffinity, history: History) -> Iterator[Evidence]:
+def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
     """Judge calls on another host whose twin was accepted on the chosen one."""
     known: set[tuple[str, ...]] = set()
     for exchange in history.exchanges:
         call = exchange.call
-        if not ordinary(call) or call.operation not in {one.id for one in p.operations}:
+        if not ordinary(call) or call.operation not in {one.id for one in clause.operations}:
             continue
         asked = (*question(call), str(call.mode))
         if call.host is None and exchange.accepted:

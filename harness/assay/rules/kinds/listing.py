@@ -78,13 +78,16 @@ class Listing(Kind):
                 yield from _judge(self, walk, subject, consents)
 
 
-def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
+def _judge(
+    clause: Listing, walk: PageWalk, subject: Subject, consents: Consents
+) -> Iterator[Evidence]:
     sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
     at = walk.pages[0].at
     owned = {
         one.key: one.resource
         for one in subject.owns
-        if one.resource in p.operation.lists and clauses.surely_listed(p.contract, one, at)
+        if one.resource in clause.operation.lists
+        and clauses.surely_listed(clause.contract, one, at)
     }
     missing = sorted(owned[key] for key in owned.keys() - walk.keys)
     # Where all is consented to, listing all of it says nothing of the rest.

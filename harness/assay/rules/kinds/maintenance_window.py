@@ -156,29 +156,29 @@ class MaintenanceWindow(Kind):
             quiet |= {call.subject} if exchange.accepted else set()
 
 
-def _ready(p: MaintenanceWindow) -> steps.Part[Call | None]:
-    if p.operation.request:
-        _, ready = yield from request_steps.ready(p.contract, p.operation)
+def _ready(clause: MaintenanceWindow) -> steps.Part[Call | None]:
+    if clause.operation.request:
+        _, ready = yield from request_steps.ready(clause.contract, clause.operation)
         return ready
-    psu = yield from steps.arrange("psu", Holding(resource=p.owner))
+    psu = yield from steps.arrange("psu", Holding(resource=clause.owner))
     key = psu.owns[0].key
-    arguments = steps.arguments(p.operation, key)
-    return Call(operation=p.operation.id, subject="psu", arguments=arguments)
+    arguments = steps.arguments(clause.operation, key)
+    return Call(operation=clause.operation.id, subject="psu", arguments=arguments)
 
 
-def _facet(p: MaintenanceWindow, instant: datetime) -> str | None:
-    if p.zone is None or p.covers(instant):
+def _facet(clause: MaintenanceWindow, instant: datetime) -> str | None:
+    if clause.zone is None or clause.covers(instant):
         return None
-    wall = instant.astimezone(p.zone).replace(tzinfo=None)
-    opens = p.latest(wall)
-    closes = opens + p.spans
+    wall = instant.astimezone(clause.zone).replace(tzinfo=None)
+    opens = clause.latest(wall)
+    closes = opens + clause.spans
     upcoming = opens if wall < opens else opens + 7 * DAY
     if timedelta(0) <= wall - closes < HOUR:
-        return "short-night" if length(closes.date(), p.zone) < ORDINARY else "after"
+        return "short-night" if length(closes.date(), clause.zone) < ORDINARY else "after"
     if upcoming - wall <= HOUR:
         return "before"
-    since = (wall - datetime.combine(wall.date(), p.begin)) % DAY
-    return "other-days" if since < p.spans else None
+    since = (wall - datetime.combine(wall.date(), clause.begin)) % DAY
+    return "other-days" if since < clause.spans else None
 
 
 def _judge(facet: str, exchange: Exchange) -> Evidence:

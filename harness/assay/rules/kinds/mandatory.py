@@ -162,18 +162,20 @@ def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
         yield replace(control, arguments=sent, variation=f"{field} is {what}")
 
 
-def _types(p: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
+def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
     """Return the types of the first request that was accepted with all fields in it."""
     for one in made:
         sent = one.made.call.arguments
-        if defects.taken(one) and not _wrong(p, sent, {}):
-            return {field: _kind(sent[field]) for field in p.fields}
+        if defects.taken(one) and not _wrong(clause, sent, {}):
+            return {field: _kind(sent[field]) for field in clause.fields}
     return {}
 
 
-def _wrong(p: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
+def _wrong(
+    clause: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]
+) -> Mapping[str, str]:
     """Return in which ways the fields of a request are wrong, as far as the types are known."""
-    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in p.fields}
+    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in clause.fields}
     return {field: way for field, way in ways.items() if way}
 
 

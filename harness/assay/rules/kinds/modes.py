@@ -184,16 +184,18 @@ def _facet(id_: str, description: str, scenario: ModeScenario, *wants: BindingRe
     )
 
 
-def _want(p: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED) -> BindingRequirement:
+def _want(
+    clause: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED
+) -> BindingRequirement:
     return BindingRequirement(
-        operation=p.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
+        operation=clause.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
     )
 
 
-def _judge(p: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
+def _judge(clause: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
     """Judge a mode; None where the clause does not speak of it."""
-    served = {*p.served, *p.offered}
-    if mode in p.refused or (mode in p.offered and mode in lacking):
+    served = {*clause.served, *clause.offered}
+    if mode in clause.refused or (mode in clause.offered and mode in lacking):
         return BROKEN
     if mode == UNBOUND_MODE:
         return None if not served else BROKEN if said_no(exchange) else OPEN

@@ -193,30 +193,35 @@ class Modification(Kind):
 
 
 def _facet(
-    p: Modification,
+    clause: Modification,
     id_: str,
     asks: str,
     tried: ModificationScenario,
     *,
     more: frozenset[Capability] = frozenset(),
 ) -> Facet:
-    create, change = p.lifecycle.create.id, p.lifecycle.change.id if p.lifecycle.change else ""
-    modes = [p.only[0]] if tried.mode not in p.only else []
+    create, change = (
+        clause.lifecycle.create.id,
+        clause.lifecycle.change.id if clause.lifecycle.change else "",
+    )
+    modes = [clause.only[0]] if tried.mode not in clause.only else []
     modes += [tried.mode] if tried.mode else []
     approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
-    changed = (p.plain,) if tried.refused else p.fields
+    changed = (clause.plain,) if tried.refused else clause.fields
     return Facet(
         id=id_,
         description=asks,
         scenario=tried,
         needs=needs(Capability.PSU, Capability.WRITE) | more,
         requires=(
-            *p.lifecycle.state(),
+            *clause.lifecycle.state(),
             *approval,
             *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
             *(
                 BindingRequirement(
-                    operation=change, feature="argument" if name == p.day else "other", name=name
+                    operation=change,
+                    feature="argument" if name == clause.day else "other",
+                    name=name,
                 )
                 for name in changed
                 if name
@@ -225,35 +230,35 @@ def _facet(
     )
 
 
-def _probe_done(p: Modification, psu: Subject) -> Script:
-    made = yield from _made(p, psu, p.only[0], sign=True)
-    control = yield from _made(p, psu, p.only[0], ahead=request_steps.AHEAD + BEYOND)
+def _probe_done(clause: Modification, psu: Subject) -> Script:
+    made = yield from _made(clause, psu, clause.only[0], sign=True)
+    control = yield from _made(clause, psu, clause.only[0], ahead=request_steps.AHEAD + BEYOND)
     done = [made]
-    if p.once:
-        done.append((yield from _made(p, psu, p.once, sign=True)))
+    if clause.once:
+        done.append((yield from _made(clause, psu, clause.once, sign=True)))
     yield from request_steps.later(psu, request_steps.AHEAD)
-    yield from _change(p, psu, control, (p.plain,))
+    yield from _change(clause, psu, control, (clause.plain,))
     for one in done:
-        yield from request_steps.read(p.lifecycle, one)
-        yield from _change(p, psu, one, (p.plain,), variation="it was carried out")
+        yield from request_steps.read(clause.lifecycle, one)
+        yield from _change(clause, psu, one, (clause.plain,), variation="it was carried out")
 
 
 def _made(
-    p: Modification,
+    clause: Modification,
     psu: Subject,
     mode: str | None,
     *,
     sign: bool = False,
     ahead: int = request_steps.AHEAD,
 ) -> Part[Exchange]:
-    made = yield from send(request_steps.request(p.lifecycle, psu, mode, ahead=ahead))
+    made = yield from send(request_steps.request(clause.lifecycle, psu, mode, ahead=ahead))
     if sign:
         yield from request_steps.sign(made)
     return made
 
 
 def _change(
-    p: Modification,
+    clause: Modification,
     psu: Subject,
     made: Exchange,
     names: Sequence[str | None],
@@ -262,24 +267,30 @@ def _change(
     variation: str = "",
 ) -> Part[None]:
     """Ask to change one argument after the other: to another day, or the profile's value."""
-    due = request_steps.request(p.lifecycle, psu, p.only[0], ahead=days).arguments
+    due = request_steps.request(clause.lifecycle, psu, clause.only[0], ahead=days).arguments
     for name in names:
-        moved = {name: due[name]} if name and name == p.day else {}
-        call = request_steps.about(p.lifecycle.change, made, **moved)
+        moved = {name: due[name]} if name and name == clause.day else {}
+        call = request_steps.about(clause.lifecycle.change, made, **moved)
         if call is not None and name is not None:
             varied = () if moved else (name,)
             yield from send(replace(call, varied=varied, variation=variation))
 
 
 def _must_be_taken(
-    p: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
+    clause: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
 ) -> Iterator[Evidence]:
     """Judge the changes of each request before and after it was signed, all together."""
     groups: dict[tuple[str | None, Phase], list[Change]] = {}
     for one in changes:
         early = one.ahead or one.phase is Phase.UNSIGNED
-        telling = early if one.exchange.accepted else one.untouched and one.ahead and _valid(p, one)
-        if telling and one.request.mode in p.only and one.phase in (Phase.UNSIGNED, Phase.SIGNED):
+        telling = (
+            early if one.exchange.accepted else one.untouched and one.ahead and _valid(clause, one)
+        )
+        if (
+            telling
+            and one.request.mode in clause.only
+            and one.phase in (Phase.UNSIGNED, Phase.SIGNED)
+        ):
             groups.setdefault((one.request.key, one.phase), []).append(one)
     for (key, phase), group in groups.items():
         taken = [one for one in group if one.exchange.accepted]
@@ -287,7 +298,7 @@ def _must_be_taken(
             name for one in group if request_queries.said_no(one.exchange) for name in one.new
         }
         last = group[-1].exchange
-        closed = refused >= set(p.fields) and opened.get(key, 0) > last.n
+        closed = refused >= set(clause.fields) and opened.get(key, 0) > last.n
         yield Evidence(
             facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
@@ -297,27 +308,27 @@ def _must_be_taken(
         )
 
 
-def _valid(p: Modification, change: Change) -> bool:
+def _valid(clause: Modification, change: Change) -> bool:
     """Whether a change asked for one thing that is surely as good as what it replaces."""
-    given = {*change.exchange.call.varied, p.day}
+    given = {*change.exchange.call.varied, clause.day}
     return len(change.new) == 1 and change.new.keys() <= given
 
 
-def _must_be_refused(p: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
+def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
     """Judge the changes of requests that can never be changed, or not any more."""
     taken = {
         one.like
         for one in changes
-        if one.request.mode in p.only and one.phase is not Phase.DONE and one.exchange.accepted
+        if one.request.mode in clause.only and one.phase is not Phase.DONE and one.exchange.accepted
     }
     for one in changes:
         mode, controlled = one.request.mode, one.like in taken and one.untouched
-        if mode in p.never:
+        if mode in clause.never:
             alone = controlled and one.phase is Phase.UNSIGNED
             why = f"{mode} requests cannot be changed"
             yield from _refused(f"{mode}-refused", one, why, controlled=alone)
-        if one.phase is Phase.DONE and mode in (*p.only, *p.never):
-            alone = one.like in taken and mode in p.only
+        if one.phase is Phase.DONE and mode in (*clause.only, *clause.never):
+            alone = one.like in taken and mode in clause.only
             yield from _refused(DONE, one, "it was carried out", controlled=alone)
 
 
@@ -336,13 +347,15 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
     )
 
 
-def _judge(p: Modification, change: Change) -> Iterator[Evidence]:
+def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
-    owed = f"that only {' and '.join(p.only)} requests are changed, before they are carried out"
+    owed = (
+        f"that only {' and '.join(clause.only)} requests are changed, before they are carried out"
+    )
     told = request.told or request.made.n
-    if request.mode in p.never:
+    if request.mode in clause.never:
         yield say(TPP_FACET, BROKEN, exchange, owed, f"it is {request.mode}", request.made.n)
-    elif request.mode in p.only and request.done:
+    elif request.mode in clause.only and request.done:
         yield say(TPP_FACET, BROKEN, exchange, owed, "it was carried out", request.made.n, told)
-    elif request.mode in p.only and change.untouched:
+    elif request.mode in clause.only and change.untouched:
         yield say(TPP_FACET, KEPT, exchange, owed, f"it is {request.mode}", request.made.n)

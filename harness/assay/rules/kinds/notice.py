@@ -220,9 +220,9 @@ class Notice(Kind):
                 )
 
 
-def _needs(p: Notice, scenario: str) -> frozenset[Capability]:
+def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
     base = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
-    clock = needs(Capability.CLOCK) if p.later(scenario) else needs()
+    clock = needs(Capability.CLOCK) if clause.later(scenario) else needs()
     two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
     return base | clock | two
 
@@ -264,7 +264,7 @@ class _Story:
 _SIGNED: Final = "signed"
 
 
-def _phase(p: Notice, request: Instance) -> str | None:
+def _phase(clause: Notice, request: Instance) -> str | None:
     """Return the facet that a request is about as it stands, if it is about one."""
     if request_queries.signed(request):
         return _SIGNED
@@ -274,32 +274,32 @@ def _phase(p: Notice, request: Instance) -> str | None:
         return REFUSED
     if any(one.step.decision is Decision.CONFIRM for one in request.signings):
         return ANOTHER
-    name = p.exempt(request.made.call.arguments)
+    name = clause.exempt(request.made.call.arguments)
     return f"even-{name}" if name else BEFORE
 
 
-def _like(p: Notice, request: Instance) -> _Like:
+def _like(clause: Notice, request: Instance) -> _Like:
     call = request.made.call
-    return call.subject, call.by, call.mode, p.exempt(call.arguments)
+    return call.subject, call.by, call.mode, clause.exempt(call.arguments)
 
 
-def _controls(p: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
+def _controls(clause: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
     """Return what was signed and then carried out: of several alike, the last one's day."""
     out: dict[_Like, _Story] = {}
     for story in stories:
         if story.phase == _SIGNED and story.done is not None:
-            like = _like(p, story.request)
-            out[like] = max(out.get(like, story), story, key=lambda one: _day(p, one.request))
+            like = _like(clause, story.request)
+            out[like] = max(out.get(like, story), story, key=lambda one: _day(clause, one.request))
     return out
 
 
-def _day(p: Notice, request: Instance) -> str:
+def _day(clause: Notice, request: Instance) -> str:
     """Return the day of a request as a text that sorts; nothing where it is put off to none."""
-    found = request_queries.day(p.lifecycle, request.arguments)
+    found = request_queries.day(clause.lifecycle, request.arguments)
     return found.isoformat() if found else ""
 
 
-def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
+def _judge(clause: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
     request, beside = story.request, tuple[int, ...]()
     if story.done is not None:
         agreement = DISAGREES if request_queries.known(request) else UNCLEAR
@@ -308,7 +308,7 @@ def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iter
     elif control is None or control.done is None:
         agreement = UNCLEAR
     else:
-        if _day(p, control.request) < _day(p, request) or control.done > story.quiet:
+        if _day(clause, control.request) < _day(clause, request) or control.done > story.quiet:
             return  # it was not looked at when its like had been carried out
         agreement, beside = AGREES, control.request.numbers
     seen = request.tell()

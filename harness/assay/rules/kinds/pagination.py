@@ -138,21 +138,21 @@ class Roster:
     most: int | None = None
 
 
-def expected(p: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
+def expected(clause: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
     """Return what the roster lets us expect of a walk."""
     if subject is None:
         return Roster()
     at = walk.pages[0].at
-    if not p.operation.about:
-        listed = [one for one in subject.owns if one.resource in p.operation.lists]
-        sure = (one.key for one in listed if clauses.surely_listed(p.contract, one, at))
+    if not clause.operation.about:
+        listed = [one for one in subject.owns if one.resource in clause.operation.lists]
+        sure = (one.key for one in listed if clauses.surely_listed(clause.contract, one, at))
         return Roster(fresh=frozenset(sure), most=len(subject.owns))
-    owned = subject.owned(walk.call.arguments.get(p.operation.about))
+    owned = subject.owned(walk.call.arguments.get(clause.operation.about))
     if owned is None or not owned.entries:
         return Roster()
-    days = dates(at, p.zone)
+    days = dates(at, clause.zone)
     first, last = days[0], days[-1]
-    begin = last - timedelta(days=p.depth) if p.depth else date.min
+    begin = last - timedelta(days=clause.depth) if clause.depth else date.min
     told = {one.key: one.on for one in owned.entries if begin < one.on <= first}
     fresh = frozenset(key for key, on in told.items() if (last - on).days <= FRESH)
     old = {key: on for key, on in told.items() if key not in fresh}
@@ -174,17 +174,17 @@ def _straight(walk: PageWalk) -> PageWalk:
     return walk
 
 
-def _sizes(p: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
+def _sizes(clause: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
     filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
     for number, page in enumerate(walk.pages, 1):
         held = len(page.items)
         # Empty pages behind the last item are the business of `ends`.
-        more = number < filled or (number == 1 and len(roster.fresh) > p.size)
-        if more or held > p.size:
+        more = number < filled or (number == 1 and len(roster.fresh) > clause.size)
+        if more or held > clause.size:
             yield Evidence(
                 facet="first-page" if number == 1 else "full-pages",
-                agreement=AGREES if held == p.size else DISAGREES,
-                expected=f"{p.size} items on page {number}",
+                agreement=AGREES if held == clause.size else DISAGREES,
+                expected=f"{clause.size} items on page {number}",
                 seen=f"{held} items",
                 exchanges=(page.n,),
             )

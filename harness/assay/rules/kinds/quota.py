@@ -258,8 +258,8 @@ class Quota(Kind):
             together.note(joint)
 
 
-def _served(p: Quota) -> str:
-    return f"the first {p.limit} calls {p.period.words.a} are served"
+def _served(clause: Quota) -> str:
+    return f"the first {clause.limit} calls {clause.period.words.a} are served"
 
 
 def _facet(
@@ -286,52 +286,56 @@ def _each(calls: Iterable[Call]) -> Script:
         yield from steps.send(call)
 
 
-def _use_up(p: Quota, call: Call, *, extra: bool = False) -> Script:
-    for _ in range(p.limit + (1 if extra else 0)):
+def _use_up(clause: Quota, call: Call, *, extra: bool = False) -> Script:
+    for _ in range(clause.limit + (1 if extra else 0)):
         yield from steps.send(call)
 
 
-def _judge(p: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
-    name, words = exchange.call.operation, p.period.words
-    if counts.least(exchange) >= p.limit:
-        facet = _refusal_facet(p, exchange, counts)
+def _judge(clause: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
+    name, words = exchange.call.operation, clause.period.words
+    if counts.least(exchange) >= clause.limit:
+        facet = _refusal_facet(clause, exchange, counts)
         if facet:
-            yield must_be_refused(facet, exchange, f"{p.limit} calls were served {words.this}")
+            yield must_be_refused(facet, exchange, f"{clause.limit} calls were served {words.this}")
         return
     most = counts.most(exchange)
-    if not sound or most >= p.limit:
+    if not sound or most >= clause.limit:
         return
     others = counts.others(exchange)
     closed = counts.closed.get((exchange.call.subject, name))
-    if closed and closed < p.period.perhaps(moment(exchange)):
+    if closed and closed < clause.period.perhaps(moment(exchange)):
         if most == 0:
-            why = f"a new {words.noun} after {p.period.tell(closed)} has begun"
+            why = f"a new {words.noun} after {clause.period.tell(closed)} has begun"
             yield must_be_served(f"{name}-{words.next}", exchange, why)
     elif most == 0 and others:
         yield must_be_served(others, exchange, OTHERS[others])
     else:
-        why = f"{most} of {p.limit} calls used {words.this}"
+        why = f"{most} of {clause.limit} calls used {words.this}"
         yield must_be_served(f"{name}-served", exchange, why)
 
 
-def _refusal_facet(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
+def _refusal_facet(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
     """Return the facet on which a call beyond the limit bears.
 
     Late calls bear on when the period ends, but only after a refusal in it:
     without one, nothing was enforced that its end could have lifted.
     """
-    late = _late(p, exchange, counts)
+    late = _late(clause, exchange, counts)
     if late is None:
         return f"{exchange.call.operation}-refused"
     closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
-    return late if closed and closed >= p.period.sure(moment(exchange)) else None
+    return late if closed and closed >= clause.period.sure(moment(exchange)) else None
 
 
-def _late(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    if not p.period.edged:
+def _late(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
+    if not clause.period.edged:
         return None
-    if p.daily and p.zone and surely_longer(exchange.at.astimezone(p.zone), p.zone):
+    if (
+        clause.daily
+        and clause.zone
+        and surely_longer(exchange.at.astimezone(clause.zone), clause.zone)
+    ):
         return LONG_DAY
-    end = p.period.kept(counts.first(exchange)) - periods.MARGIN
+    end = clause.period.kept(counts.first(exchange)) - periods.MARGIN
     # Where it began as late as that, nothing has gone by since.
-    return p.period.words.late if counts.first(exchange) < end <= exchange.at else None
+    return clause.period.words.late if counts.first(exchange) < end <= exchange.at else None

@@ -115,9 +115,9 @@ class ReturnAddress(Kind):
                 yield from _signed(self, one, control)
 
 
-def _address(p: ReturnAddress, made: Exchange) -> str:
+def _address(clause: ReturnAddress, made: Exchange) -> str:
     """Return the address of a request: what was really sent, where the history tells it."""
-    return str(made.call.arguments.get(p.argument, ""))
+    return str(made.call.arguments.get(clause.argument, ""))
 
 
 def _astray(parts: SplitResult | None) -> tuple[str, ...]:
@@ -132,14 +132,14 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
     )
 
 
-def _waits(p: ReturnAddress, one: Signing) -> bool:
+def _waits(clause: ReturnAddress, one: Signing) -> bool:
     """Whether it was signed, and its day is still to come."""
-    return one.undone and one.request.state is State.OPEN and p.lifecycle.due(one.request.mode)
+    return one.undone and one.request.state is State.OPEN and clause.lifecycle.due(one.request.mode)
 
 
-def _where(p: ReturnAddress, one: Signing) -> Agreement:
+def _where(clause: ReturnAddress, one: Signing) -> Agreement:
     """Judge where the browser was sent: exactly to the address, elsewhere, or nobody knows."""
-    right, redirected = _right(p, one), one.event.redirected
+    right, redirected = _right(clause, one), one.event.redirected
     if not isinstance(right, str):
         return UNCLEAR
     if redirected is None:
@@ -147,12 +147,12 @@ def _where(p: ReturnAddress, one: Signing) -> Agreement:
     return AGREES if same(redirected, right) else DISAGREES
 
 
-def _right(p: ReturnAddress, one: Signing) -> object:
-    return one.request.arguments.get(p.argument)
+def _right(clause: ReturnAddress, one: Signing) -> object:
+    return one.request.arguments.get(clause.argument)
 
 
-def _signed(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, event, agreement = _right(p, one), one.event, _where(p, one)
+def _signed(clause: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, event, agreement = _right(clause, one), one.event, _where(clause, one)
     expected = f"that the customer is sent to {right}"
     if not event.step.spoof:
         if one.plain:
@@ -176,8 +176,8 @@ def _led(one: Signing, right: str) -> bool:
     return same(redirected, asked) or strange
 
 
-def _refused(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, redirected = _right(p, one), one.event.redirected
+def _refused(clause: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, redirected = _right(clause, one), one.event.redirected
     if (
         not isinstance(right, str)
         or one.done

@@ -148,76 +148,76 @@ class Timeout(Kind):
                 yield from _in_time(self, one, control, held.get(one.signing.subject, NONE))
 
 
-def _waits(p: Timeout) -> tuple[timedelta, ...]:
+def _waits(clause: Timeout) -> tuple[timedelta, ...]:
     """Return what to wait, so that it is just less than the limit, and of nothing else."""
-    wanted = p.time_limits.limit - CLEAR
-    idle = p.time_limits.spans.get(IDLE)
-    if p.time_limits.idle or idle is None:
+    wanted = clause.time_limits.limit - CLEAR
+    idle = clause.time_limits.spans.get(IDLE)
+    if clause.time_limits.idle or idle is None:
         return (wanted,)
     step = idle * PART
     whole = int((wanted - timedelta.resolution) // step)
     return (*[step] * whole, wanted - step * whole)
 
 
-def _other(p: Timeout) -> str:
-    return OVERALL if p.time_limits.idle else IDLE
+def _other(clause: Timeout) -> str:
+    return OVERALL if clause.time_limits.idle else IDLE
 
 
 def _in_time(
-    p: Timeout, one: TimedFlow, control: TimedFlow | None, held: timedelta
+    clause: Timeout, one: TimedFlow, control: TimedFlow | None, held: timedelta
 ) -> Iterator[Evidence]:
     """Judge one who was never too slow, by any limit."""
     # Of the whole time, whoever is here took less than its limit.
-    renewing = one.total >= p.time_limits.limit + CLEAR
-    if not renewing and one.total > p.time_limits.limit - CLEAR:
+    renewing = one.total >= clause.time_limits.limit + CLEAR
+    if not renewing and one.total > clause.time_limits.limit - CLEAR:
         return
     facet = RENEWS if renewing else ALIVE
-    took = one.longest if p.time_limits.idle else one.total
+    took = one.longest if clause.time_limits.idle else one.total
     lost = one.signing.event.ending is Ending.DISCONNECTED and not one.signing.done and control
     if one.signing.confirmed and one.signing.done:
         agreement = AGREES
     else:
-        sure = lost and (_renewed(one, held, p) if renewing else _early(p, one))
+        sure = lost and (_renewed(one, held, clause) if renewing else _early(clause, one))
         agreement = DISAGREES if sure else UNCLEAR
     # That a short pause was survived, or not for whatever reason, says little.
-    if agreement is DISAGREES or renewing or took >= p.time_limits.limit * NEAR:
+    if agreement is DISAGREES or renewing or took >= clause.time_limits.limit * NEAR:
         beside = control.signing.request.numbers if control and control is not one else ()
         yield _evidence(one, facet, agreement, beside)
 
 
-def _early(p: Timeout, one: TimedFlow) -> bool:
+def _early(clause: Timeout, one: TimedFlow) -> bool:
     """Whether nothing but an early end of the time explains a disconnection."""
-    if not p.time_limits.idle and IDLE in p.time_limits.spans:
+    if not clause.time_limits.idle and IDLE in clause.time_limits.spans:
         # Activity was seen to renew the idle time: that was not the reason, then.
-        return one.since > p.time_limits.spans[IDLE]
-    return one.last >= p.time_limits.limit * HALF
+        return one.since > clause.time_limits.spans[IDLE]
+    return one.last >= clause.time_limits.limit * HALF
 
 
-def _renewed(one: TimedFlow, held: timedelta, p: Timeout) -> bool:
+def _renewed(one: TimedFlow, held: timedelta, clause: Timeout) -> bool:
     """Whether activity did not renew the time: the pause itself was not too long.
 
     Once it was seen to renew, the disconnection has another reason.
     """
-    return held >= one.last and one.since <= p.time_limits.limit
+    return held >= one.last and one.since <= clause.time_limits.limit
 
 
-def _late(p: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
+def _late(clause: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
     """Judge one who was too slow."""
     fate = one.signing
     beside = control.signing.request.numbers if control else ()
     if fate.confirmed and fate.done:
         yield _evidence(one, DEAD, DISAGREES, beside)
         return
-    if not one.within(p.time_limits, _other(p)):
+    if not one.within(clause.time_limits, _other(clause)):
         return  # it may have been for the other reason
     ended = not fate.confirmed or fate.over
     if fate.undone:
         signed = fate.confirmed and fate.request.state is not State.ENDED
         yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
-    if ended and not fate.done and p.lifecycle.create.returns:
-        yield _evidence(one, NOWHERE, _sent(p, fate, control), beside)
+    if ended and not fate.done and clause.lifecycle.create.returns:
+        yield _evidence(one, NOWHERE, _sent(clause, fate, control), beside)
     if ended:
-        yield _evidence(one, NOTHING, _moved(p, fate, control), beside)
+        yield _evidence(one, NOTHING, _moved(clause, fate, control), beside)
 
 
 def _evidence(
@@ -228,31 +228,33 @@ def _evidence(
     return replace(found, seen=f"after {one}, {found.seen}")
 
 
-def _sent(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
+def _sent(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
     """Judge where somebody was sent who was disconnected: anywhere but back."""
     redirected = fate.event.redirected
     if redirected is None:
         # Another was seen to be sent somewhere: a redirection would have shown.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
-    back = str(fate.request.arguments.get(p.lifecycle.create.returns or ""))
+    back = str(fate.request.arguments.get(clause.lifecycle.create.returns or ""))
     return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
-def _moved(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
+def _moved(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
     """Judge what became of a request whose customer was disconnected."""
     if fate.done:
         sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
         return DISAGREES if sure else UNCLEAR
-    sure = fate.over or (fate.undone and not _waits_for_its_day(p, fate.request))
+    sure = fate.over or (fate.undone and not _waits_for_its_day(clause, fate.request))
     return AGREES if sure and control else UNCLEAR
 
 
-def _waits_for_its_day(p: Timeout, request: Instance) -> bool:
+def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
     """Whether it is put off to a day that was not surely over when it was looked at."""
-    if not p.lifecycle.due(request.mode):
+    if not clause.lifecycle.due(request.mode):
         return False
-    day = request_queries.day(p.lifecycle, request.arguments)
-    return not day or not request.seen or day >= dates(request.seen, p.lifecycle.contract.zone)[0]
+    day = request_queries.day(clause.lifecycle, request.arguments)
+    return (
+        not day or not request.seen or day >= dates(request.seen, clause.lifecycle.contract.zone)[0]
+    )
 
 
 _EXPECTED: Mapping[str, str] = {

@@ -147,19 +147,21 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
     )
 
 
-def _ask_of_request(p: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+def _ask_of_request(
+    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str
+) -> Script:
     psu = yield from request_steps.customer(lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
         yield from request_steps.sign(made)
-    yield from request_steps.maybe(request_steps.about(p.control, made))
-    call = request_steps.about(p.operation, made)
+    yield from request_steps.maybe(request_steps.about(clause.control, made))
+    call = request_steps.about(clause.operation, made)
     if call is not None:
         yield from steps.send(replace(call, variation="a method that is not offered"))
 
 
 def _check_of_request(
-    p: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
+    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
     """Judge every call of the method about a request of which the control was answered."""
     book = tracker.Tracker(lifecycle=lifecycle)
@@ -169,11 +171,11 @@ def _check_of_request(
         if not isinstance(event, Exchange) or not ordinary(event.call):
             continue
         call = event.call
-        if call.operation == p.control.id and event.accepted:
-            known.add(str(call.arguments.get(p.control.about or "")))
-        key = str(call.arguments.get(p.operation.about or ""))
+        if call.operation == clause.control.id and event.accepted:
+            known.add(str(call.arguments.get(clause.control.about or "")))
+        key = str(call.arguments.get(clause.operation.about or ""))
         request = book.known(key)
-        if call.operation != p.operation.id or request is None or key not in known:
+        if call.operation != clause.operation.id or request is None or key not in known:
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED
         judged = must_be_refused(facet, event, "the method is not available")

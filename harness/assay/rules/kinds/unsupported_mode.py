@@ -142,8 +142,8 @@ class UnsupportedMode(Kind):
                 yield say(TPP_FACET, BROKEN if asked else KEPT, one, owed, done)
 
 
-def _about(p: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
+def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
 
 
 def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:

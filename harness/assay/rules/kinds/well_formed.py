@@ -92,15 +92,15 @@ class WellFormed(Kind):
                 yield from _judge(exchange)
 
 
-def _guarded(p: WellFormed) -> Operation | None:
-    return next((one for one in p.operations if one.about), None)
+def _guarded(clause: WellFormed) -> Operation | None:
+    return next((one for one in clause.operations if one.about), None)
 
 
-def _requests(p: WellFormed, operations: list[Operation]) -> Script:
+def _requests(clause: WellFormed, operations: list[Operation]) -> Script:
     """Call everything about requests, each for a customer of its own; and once wrongly."""
     call = None
     for n, operation in enumerate(operations):
-        _, call = yield from request_steps.ready(p.contract, operation, f"psu-{n + 1}")
+        _, call = yield from request_steps.ready(clause.contract, operation, f"psu-{n + 1}")
         yield from request_steps.maybe(call)
     if call is not None:
         about = next((one.about for one in operations if one.id == call.operation), None)
@@ -110,8 +110,8 @@ def _requests(p: WellFormed, operations: list[Operation]) -> Script:
         )
 
 
-def _first(p: WellFormed, operation: Operation, psu: Subject) -> str:
-    about = steps.owners(p.contract, operation)
+def _first(clause: WellFormed, operation: Operation, psu: Subject) -> str:
+    about = steps.owners(clause.contract, operation)
     return next(one.key for one in psu.owns if one.resource in about)
 
 
