@@ -362,8 +362,8 @@ def test_what_the_report_says():
     signed = [put_off("P2"), sign(key="P2"), cancel(key="P2"), read(shown("P2", DONE), key="P2")]
     found = list(params.check(history(payer(), *unsigned, *signed)))
     assert [
-        "that a cancellation is accepted before it is signed",
-        "that a cancellation is accepted once signed",
+        "a cancellation before signing to be accepted",
+        "a cancellation after signing to be accepted",
     ] == [one.expected for one in found if one.facet == "accepted"]
     assert ["it is open", "it is done"] == [one.seen for one in found if one.facet == SHOWN_P]
 

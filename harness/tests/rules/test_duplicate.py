@@ -461,7 +461,7 @@ FIRSTLY = ["arrange", "make immediate psu-1", "sign", "read"]
 
 def test_a_repeat_is_made_after_the_first_was_carried_out():
     """And nothing more is asked, whatever comes of it."""
-    asks = [*FIRSTLY, "make immediate psu-1: it is the same again", "sign", "read"]
+    asks = [*FIRSTLY, "make immediate psu-1: the same request again", "sign", "read"]
 
     assert asks == asked(REPEAT) == asked(REPEAT, REJECTED)
 
@@ -486,7 +486,7 @@ def test_a_rejection_is_looked_into(scenario, second, like):
 
 def test_the_next_day_is_waited_for():
     """Until noon, when no window is near."""
-    again = "make immediate psu-1: it is the same on the next day"
+    again = "make immediate psu-1: the same request on the next day"
 
     assert [*FIRSTLY, "advance", again, "sign", "read"] == asked(NEXT_DAY)
     assert asked(NEXT_DAY) == asked(NEXT_DAY, REJECTED)

@@ -151,5 +151,5 @@ def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
     create = replace(PIS.operations["create-payment"], owned=None)
     contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
     clause = next(one for one in PIS.clauses if one.id == "eligible-accounts")
-    with pytest.raises(TypeError, match="names nothing"):
+    with pytest.raises(TypeError, match="names no resource"):
         kind_of("eligible-for").parse(clause, contract)

@@ -263,18 +263,18 @@ def test_what_the_report_says():
     def first(*events):
         return next(iter(params.check(history(payer(), *events))))
 
-    unsigned = first(make(variation="it is never signed"), read(shown(state=DONE)))
-    assert ("it is never signed", "it was accepted (200), then done") == (
+    unsigned = first(make(variation="never signed"), read(shown(state=DONE)))
+    assert ("never signed", "it was accepted (200), then done") == (
         unsigned.variation,
         unsigned.seen,
     )
     step = {"decision": Decision.REFUSE, "variation": "the customer refuses"}
     refused = first(make(), sign(Ending.REFUSED, step=step), read())
     assert "the customer refuses" == refused.variation
-    assert refused.seen.endswith("then open; its like was not carried out")
+    assert refused.seen.endswith("then open; its control was not carried out")
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = params.check(events)
-    assert doubtful.seen.endswith("what was done with it before, nobody knows")
+    assert doubtful.seen.endswith("it may have been signed before this history")
 
 
 def test_each_facet_has_its_control_and_price():

@@ -1,16 +1,16 @@
 """`addressed`: operations answer about a request only to the TPP that made it.
 
-For each operation two facets: a key that there never was is refused, and so is another
-provider's. The control is the maker, who is answered to the same call about the request
-itself; for another provider's it is the caller, too, who is answered about his own.
+Each operation has two facets: it refuses a key that never existed, and the key of another
+TPP's request. The control is the same call by the TPP that made the request; for another
+TPP's request, the caller must also be answered about a request of its own.
 
-A key that there never was is made from a real one and looks like it. Only such a key is
-judged: whatever else a stranger asks for may have been made before the history began.
+An unknown key is derived from a real one and looks like it. No other unknown key is
+judged, because it may belong to a request from before the history began.
 
-The TPP: a request is addressed by a key that it was given.
-A key that no answer of the history gave may be one from before it. It surely is not if
-the bank refuses it and it does not even look like those that were given, or if it is
-another provider's.
+The TPP: it addresses only requests whose key it was given.
+A key that no answer in the history returned may be older than the history. It is a breach
+only if it belongs to another TPP, or if the bank refuses it and it does not look like the
+keys that were returned.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ from assay.rules.rule import (
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
-#: What another provider is called in this script.
+#: The name of the second TPP in the probe.
 OTHER = "other"
-#: Of keys with so many letters and digits, nobody has used all.
+#: Keys with at least this many letters and digits cannot all be in use.
 LONG = 12
-EARLIER = "it may be the key of a request from before this history"
+EARLIER = "the key may belong to a request from before this history"
 
 
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
-OWED = "that only requests are addressed whose key was given to the TPP"
+OWED = "only requests whose key the TPP was given are addressed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressedScenario(Scenario):
-    """An operation with a key that no request has, or with one of another TPP's request."""
+    """A call of an operation with an unknown key, or with the key of another TPP's request."""
 
     operation: Operation
     foreign: bool
@@ -83,19 +83,19 @@ class Addressed(Kind):
     operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Two facets an operation, each in a trial of its own."""
+        """Return two facets for each operation, each with a trial of its own."""
         out: list[Facet] = []
         for one in self.operations:
             for word, whose in (
-                (UNKNOWN, "that no request ever had"),
-                (FOREIGN, "of another TPP"),
+                (UNKNOWN, "a key that belongs to no request"),
+                (FOREIGN, "the key of another TPP's request"),
             ):
                 foreign = word == FOREIGN
                 others = needs(Capability.PROVIDERS) if foreign else needs()
                 out.append(
                     Facet(
                         id=f"{one.id}-{word}",
-                        description=f"{one.id} refuses a key {whose}",
+                        description=f"{one.id} refuses {whose}",
                         scenario=AddressedScenario(
                             id=f"{one.id}:{word}", operation=one, foreign=foreign
                         ),
@@ -109,7 +109,7 @@ class Addressed(Kind):
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a request, ask about it wrongly, and then as its maker."""
+        """Make a request, call the operation with the wrong key or TPP, then as its maker."""
         tried = scenario_of(scenario, AddressedScenario)
         operation = tried.operation
         psu = yield from request_steps.customer(self.lifecycle)
@@ -123,7 +123,7 @@ class Addressed(Kind):
         if not tried.foreign:
             key = stray(request_steps.key_of(made) or "")
             arguments = {**call.arguments, operation.about or "": key}
-            words = "about a request that there never was"
+            words = "about a request that never existed"
             if arguments != call.arguments:
                 yield from steps.send(replace(call, arguments=arguments, variation=words))
                 yield from steps.send(call)
@@ -153,7 +153,7 @@ class Addressed(Kind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description="only requests are addressed whose key was given to the TPP",
+            description="only requests whose key the TPP was given are addressed",
             requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
         )
 
@@ -195,10 +195,10 @@ def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A call about a request; `word` says how the caller is not its maker, if so.
+    """A call about a request; `word` is "" for the maker, else UNKNOWN or FOREIGN.
 
-    `question` is what it shares with its control. It has a new one whenever something
-    has happened to the request that may change the answer.
+    `question` is equal for a call and its control. It changes whenever something happens
+    to the request that may change the answer.
     """
 
     exchange: Exchange
@@ -208,13 +208,13 @@ class _Asked:
 
     @property
     def caller(self) -> tuple[str, str]:
-        """Who called what."""
+        """The operation and the TPP that called it."""
         return self.exchange.call.operation, self.exchange.call.by
 
 
 @dataclass(slots=True, kw_only=True)
 class _Desk:
-    """The makers of all requests so far, and how often each request has changed since."""
+    """The TPPs that made each request so far, and how often each request has changed."""
 
     book: tracker.Tracker
     operations: dict[str, Operation]
@@ -224,7 +224,7 @@ class _Desk:
     times: int = 0
 
     def note(self, event: Event) -> _Asked | None:
-        """Take an event in, and return what was asked, if anything was."""
+        """Record an event; return the call to judge, if the event is one."""
         request, asked = self.book.note(event), None
         match event:
             case Advanced() | Lacking():
@@ -245,7 +245,7 @@ class _Desk:
             self.strays.setdefault(stray(request.key), request.key)
 
     def _moves(self, event: Event) -> bool:
-        """Whether an event may change what becomes of later calls about its request."""
+        """Whether an event may change the answers to later calls about its request."""
         if isinstance(event, Exchange):
             end = self.book.lifecycle.end
             return end is not None and event.call.operation == end.id and not event.refused
@@ -275,17 +275,17 @@ class _Desk:
 
 def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{one.exchange.call.operation}-{one.word}"
-    why = "no request has this key" if one.word == UNKNOWN else "it is another TPP's"
+    why = "no request has this key" if one.word == UNKNOWN else "the request is another TPP's"
     evidence = must_be_refused(facet, _telling(one.exchange, shown=shown), why)
     if controlled or evidence.agreement is DISAGREES:
         yield evidence if one.sure else doubt(evidence, EARLIER)
 
 
 def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
-    """Return an answer without the items that tell nothing.
+    """Return an exchange without the items that disclose nothing new.
 
-    A refusal may repeat what was asked. An answer that was to show a request, and shows
-    nothing, may be a refusal as well; one to a change need not show anything.
+    A refusal may repeat the arguments of the call. An empty answer of an operation that
+    shows the request may be a refusal; the answer to a change may be empty.
     """
     outcome, sent = exchange.outcome, exchange.call.arguments
     if isinstance(outcome, Rejected | Unavailable):
@@ -298,7 +298,7 @@ def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
 
 
 def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
-    """Whether an item tells anything that the caller has not said himself."""
+    """Whether an item discloses anything that the call itself did not contain."""
     named = item.key is not None and item.key not in map(str, sent.values())
     more = any(name not in sent or sent[name] != value for name, value in item.fields.items())
     return named or more or item.state is not None
@@ -308,15 +308,15 @@ def _judge_by_tpp(
     exchange: Exchange, key: str, makers: Mapping[str, set[str]]
 ) -> Iterator[Evidence]:
     if exchange.call.by in makers.get(key, ()):
-        yield say(TPP_FACET, KEPT, exchange, OWED, "it was given in this history")
+        yield say(TPP_FACET, KEPT, exchange, OWED, "the key was returned to it in this history")
         return
     refused = said_no(exchange)
     judged: Agreement = OPEN
-    why = "no answer of this history gave it"
+    why = "no answer in this history returned the key"
     if key in makers:
-        judged, why = BROKEN, "it was given to another TPP"
+        judged, why = BROKEN, "the key was returned to another TPP"
     elif refused and makers and not any(like(key, one) for one in makers):
-        judged, why = BROKEN, f"{why}, and it looks like none that was given"
+        judged, why = BROKEN, f"{why}, and it does not look like any that was returned"
     elif exchange.accepted:
-        judged, why = KEPT, "the bank knows it as this TPP's"
+        judged, why = KEPT, "the bank accepts the key from this TPP"
     yield say(TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is OPEN else why)

@@ -1,12 +1,12 @@
 """`cancellation`: a cancelled request is shown as ended and is never carried out.
 
-Through the interface or by the customer elsewhere, unsigned or signed, before its day. That
-it is not carried out has a control: another request in the same mode, signed and not
-cancelled, on a day no earlier, was. A cancellation that was not taken says nothing.
+A request is cancelled before its day, through the interface or by the customer elsewhere,
+unsigned or signed. The control is another request in the same mode, signed, not cancelled
+and due no earlier, that was carried out. A cancellation that was not accepted proves nothing.
 
-The TPP: what was carried out is not cancelled any more.
-Until when a request can be cancelled, and of which mode, documents may leave open; that
-one which the provider was shown as carried out cannot be is open nowhere.
+The TPP: it does not cancel a request that has been carried out.
+Documents may leave open which requests can be cancelled and until when, but never whether
+a request can be cancelled that the TPP has seen carried out.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ ACCEPTED = "accepted"
 
 #: The TPP's obligation.
 TPP_FACET = "before-carried-out"
-OWED = "that a request is cancelled before it is carried out"
+OWED = "a request is cancelled before it is carried out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancellationScenario(Scenario):
     """A cancellation through the interface, or by the customer `elsewhere`.
 
-    `waits` says that the day of the request is waited for.
+    `waits` says that the probe waits for the day of the request.
     """
 
     elsewhere: bool
@@ -75,12 +75,12 @@ class Cancellation(Kind):
     mode: str = parameters.mode(also=check_deferred)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Whether it is taken; and for each who can cancel, what is shown and what is done."""
+        """Return one facet for acceptance, and two for each way of cancelling."""
         out: list[Facet] = []
-        whats = {CUSTOMER: "what the customer cancelled"}
+        whats = {CUSTOMER: "a request that the customer cancelled"}
         if self.lifecycle.end is not None:
             out.append(_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER))
-            whats = {PROVIDER: "what was cancelled", **whats}
+            whats = {PROVIDER: "a cancelled request", **whats}
         for who, what in whats.items():
             out.append(_facet(self, f"{who}-shown", f"{what} is shown as ended", who))
             asks = f"{what} is never carried out"
@@ -88,13 +88,13 @@ class Cancellation(Kind):
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: what follows on them differs."""
+        """Return True: a call with a variation is accepted; only its later state differs."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.
+        """Cancel an unsigned and a signed request; or wait for the day of a cancelled one.
 
-        The control is put off by a day more: it is no repeat of the other.
+        The control is due a day later, so that it is not a repeat of the other.
         """
         tried = scenario_of(scenario, CancellationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
@@ -109,7 +109,7 @@ class Cancellation(Kind):
             yield from request_steps.read(self.lifecycle, made)
             return
         made = yield from send(
-            request_steps.request(self.lifecycle, psu, self.mode, variation="it is cancelled")
+            request_steps.request(self.lifecycle, psu, self.mode, variation="cancelled")
         )
         yield from request_steps.sign(made)
         yield from _cancel(self, made, tried)
@@ -123,7 +123,7 @@ class Cancellation(Kind):
         yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every cancellation, and what became of the requests whose one was taken."""
+        """Judge every cancellation, and the later state of each cancelled request."""
         seen = CancellationTracker(
             lifecycle=self.lifecycle, mode=self.mode, book=tracker.Tracker(lifecycle=self.lifecycle)
         )
@@ -143,7 +143,7 @@ class Cancellation(Kind):
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
-        return TppFacet(id=TPP_FACET, description="no request is cancelled that was carried out")
+        return TppFacet(id=TPP_FACET, description="no request that was carried out is cancelled")
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation of a request that was made in this history."""
@@ -164,7 +164,7 @@ class Cancellation(Kind):
                             OPEN,
                             event,
                             OWED,
-                            f"{mode}: it is open whether it can",
+                            f"{mode}: the document leaves open whether it can",
                             *told,
                         )
             book.note(event)
@@ -203,7 +203,7 @@ def _cancel(clause: Cancellation, made: Exchange, tried: CancellationScenario) -
 
 
 def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
-    """Judge a call to cancel; one that is refused, only where it was seen open after that."""
+    """Judge a cancellation; a refused one only if the request was still open afterwards."""
     call = cancel.event
     if not isinstance(call, Exchange) or (call.refused and not cancel.early):
         return
@@ -212,11 +212,11 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
         agreement = UNCLEAR
     else:
         agreement = AGREES if call.accepted else DISAGREES if closed else UNCLEAR
-    when = "once signed" if cancel.signed else "before it is signed"
+    when = "after signing" if cancel.signed else "before signing"
     yield Evidence(
         facet=ACCEPTED,
         agreement=agreement,
-        expected=f"that a cancellation is accepted {when}",
+        expected=f"a cancellation {when} to be accepted",
         seen=describe(call),
         exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
     )
@@ -228,13 +228,13 @@ def _before(cancel: CancelAttempt) -> tuple[int, ...]:
 
 
 def _shown(story: CancelledInstance) -> Iterator[Evidence]:
-    """Judge every reading since a request was cancelled."""
+    """Judge every read of a request since it was cancelled."""
     cancel = story.cancel
     for read in story.shown:
         state = read.item.state if read.item else None
         if state in (State.ENDED, State.REJECTED):
             if not cancel.open:
-                continue  # it may have ended before, by something else
+                continue  # it may have ended earlier, for another reason
             agreement = AGREES
         else:
             sure = state is State.OPEN or cancel.early
@@ -242,20 +242,20 @@ def _shown(story: CancelledInstance) -> Iterator[Evidence]:
         yield Evidence(
             facet=f"{cancel.who}-shown",
             agreement=agreement,
-            expected="that it is shown as ended once it was cancelled",
+            expected="the cancelled request to be shown as ended",
             seen=f"it is {state.value if state else 'unknown'}",
             exchanges=(cancel.request.made.n, read.n),
         )
 
 
-#: A request that was carried out, its day, and after which event that was known.
+#: The day of a request that was carried out, the event that showed it, and the request.
 _Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
     clause: Cancellation, every: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
-    """Return what was signed, never cancelled and carried out: the last one's day counts."""
+    """Return the latest request of each caller that was signed, not cancelled and carried out."""
     out: dict[tuple[str, str], _Control] = {}
     for one in every:
         day = request_queries.day(clause.lifecycle, one.arguments)
@@ -268,7 +268,7 @@ def _controls(
 
 
 def _came(quiet: int | None, day: date, control: _Control) -> bool:
-    """Whether a request was looked at when one that was due no earlier had been carried out."""
+    """Whether a request was observed after a control due no earlier had been carried out."""
     then, since, _ = control
     return then >= day and quiet is not None and quiet >= since
 
@@ -279,7 +279,7 @@ def _done(
     seen: CancellationTracker,
     control: _Control | None,
 ) -> Iterator[Evidence]:
-    """Judge whether a cancelled request was carried out, on a day that has surely come."""
+    """Judge whether a cancelled request was carried out, once its day has certainly come."""
     cancel, quiet = story.cancel, seen.quiet(story)
     done = seen.done.get(cancel.request.key)
     request, day = cancel.request, request_queries.day(clause.lifecycle, cancel.request.arguments)
@@ -294,7 +294,7 @@ def _done(
     yield Evidence(
         facet=f"{cancel.who}-never-done",
         agreement=agreement,
-        expected="that it is never carried out once it was cancelled",
+        expected="the cancelled request never to be carried out",
         seen=request.tell(),
         exchanges=tuple(sorted(numbers)),
         variation=request.made.call.variation,

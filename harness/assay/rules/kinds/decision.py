@@ -1,10 +1,10 @@
 """`decision`: a request is rejected if a condition holds, and accepted otherwise.
 
-The condition is all, any and not over atoms (`conditions`), and its table is derived:
-every row is a facet, with a trial of its own, so that nothing that another row did can
-matter. A row that must be rejected comes after its control, which differs from it in one
-thing and is carried out. One that must be accepted is its own, and only if it is rejected
-is a control asked, to see whether it is this rule that minds.
+The condition combines atoms with all, any and not (`conditions`). A decision table is
+derived from it; each row is a facet with a trial of its own, so that rows cannot affect
+each other. A row that must be rejected follows its control, which differs from it in one
+thing and is carried out. A row that must be accepted needs a control only if it is
+rejected: the control shows whether this rule is the cause.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from assay.rules.queries import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part
 
-#: What a condition leads to, and what it is otherwise.
+#: The result if the condition holds, and otherwise.
 REJECTED, ACCEPTED = "rejected", "accepted"
-#: Why a rejection may be right or wrong.
-NO_CONTROL = "nothing like it was carried out"
+#: Why a rejection proves nothing.
+NO_CONTROL = "no comparable request was carried out"
 
 
 def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
@@ -47,7 +47,7 @@ def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Con
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRule(Kind):
-    """A condition on a request, with its table, and the control of each row that has one."""
+    """A condition on a request, its decision table, and the control of each row."""
 
     name = "decision"
     applies_to = ("makes",)
@@ -66,7 +66,7 @@ class DecisionRule(Kind):
     controls: Mapping[str, Control] = parameters.derived(_controls)
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether an argument has a value of which an atom of the condition speaks."""
+        """Whether an atom of the condition mentions the value of an argument."""
         if request != self.lifecycle.request.id:
             return False
         for atom in conditions.atoms_of(self.when):
@@ -76,7 +76,7 @@ class DecisionRule(Kind):
         return False
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a row; and one, void, for all that no row can show."""
+        """Return one facet for each row, and inapplicable ones for what no row can show."""
         return (
             *(_facet(self, row) for row in self.table.rows),
             *(
@@ -92,11 +92,11 @@ class DecisionRule(Kind):
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: a request is rejected once it is signed."""
+        """Return True: the call is accepted; a request is rejected when it is signed."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a row's request; where a customer lacks the factor for it, another customer's."""
+        """Make a row's request; if the customer lacks the factor for it, try another segment."""
         row = self.table.row(scenario.id)
         for segment in (
             None,
@@ -107,7 +107,7 @@ class DecisionRule(Kind):
                 return
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request by what was known when it was decided on, beside those like it."""
+        """Judge every request by what was known at its decision, compared with similar ones."""
         book, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
         values: dict[int, Values] = {}
 
@@ -126,13 +126,13 @@ class DecisionRule(Kind):
         for request in comparison.sure(book):
             mine = values[id(request)]
             if self.lifecycle.due(request.mode):
-                # What was registered meanwhile may count on its day, or may not.
+                # A later registration may count on the day of the request, or may not.
                 both = zip(mine, look(request), strict=True)
                 mine = tuple(then if then == now else None for then, now in both)
             yield from _judge(self, request, conditions_control.bearing(self.table, mine), beside)
 
     def explain(self) -> str | None:
-        """Write the derived table down."""
+        """Return the derived table as text."""
         return conditions_table.text(self.table, REJECTED, ACCEPTED)
 
 
@@ -157,7 +157,7 @@ def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
 
 
 def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
-    """Make a row's request, and its control before or after; tell if a factor was lacking."""
+    """Make a row's request and its control; return whether a factor was lacking."""
     lifecycle, mine = clause.lifecycle, clause.controls.get(row.id)
     two = mine is not None and mine.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
@@ -172,7 +172,7 @@ def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[
         for one in controls(clause.table, row):
             if one.needs:
                 continue
-            # What strikes the row may strike one of its controls, but hardly all.
+            # Another rule may reject one of the controls, but hardly all.
             if not (yield from _control(clause, one, psu)).rejected:
                 break
     return came.lacking
@@ -195,7 +195,7 @@ def _one(
     thing: int = 0,
     variation: str = "",
 ) -> Part[RequestResult]:
-    """Make one request about one of the customer's things, sign it and read it."""
+    """Make, sign and read one request about one of the customer's resources."""
     owned = clause.lifecycle.create.owned
     about = {owned: psu.owns[thing].key} if owned else None
     call = request_steps.request(clause.lifecycle, psu, arguments=about, variation=variation)
@@ -213,8 +213,8 @@ def _one(
 class _Beside:
     """The requests that were carried out: one of each sort, and the first of equal arguments.
 
-    `known` are the values that the condition looks at and that stood in one of these, or
-    that the contract itself names, `addresses` where anybody was to come back to.
+    `known` has the values of conditional arguments that were accepted or that the contract
+    names; `addresses` has the return addresses that were accepted.
     """
 
     clause: DecisionRule
@@ -247,24 +247,24 @@ class _Beside:
         )
 
     def control(self, request: Instance) -> Instance | None:
-        """Return one that differs in nothing but what the condition looks at."""
+        """Return a request that differs only in the arguments of the condition."""
         return self.sorts.get(_sort(self.clause, request))
 
     def strange(self, request: Instance) -> bool:
-        """Whether a value may be refused for itself: nobody vouches for it."""
+        """Whether a value was never accepted, so that it may be the cause of a rejection."""
         return not fields.sent(self.clause.table.atoms, request) <= self.known or (
             request_queries.signature(request) is None
             and _address(self.clause, request) not in self.addresses
         )
 
     def repeats(self, request: Instance) -> bool:
-        """Whether it may be taken for a repeat of what was carried out before."""
+        """Whether the bank may take it for a repeat of a request carried out earlier."""
         found = self.first.get(_sent(self.clause, request))
         return found is not None and _decided(found) < _decided(request)
 
 
 def _decided(request: Instance) -> int:
-    """Return when it was decided on: what was made first may be signed last."""
+    """Return the exchange that decided it: the first request made may be signed last."""
     return (request_queries.signature(request) or request.made).n
 
 
@@ -301,23 +301,23 @@ def _judge(
         yield Evidence(
             facet=row.id,
             agreement=agreement,
-            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {words(row.points)}",
+            expected=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
             seen=f"{request.tell()}; {why}" if why else request.tell(),
             exchanges=tuple(sorted(numbers)),
             variation=request.made.call.variation,
         )
 
 
-#: How a request is judged, and what is to be added; None where it shows nothing.
+#: The agreement and a remark; None if the request proves nothing.
 _Judged: TypeAlias = tuple[Agreement, str] | None
 
 
 def _undecided(request: Instance, control: Instance | None) -> _Judged:
-    """Judge a request of which nobody knows what was to come of it."""
+    """Judge a request for which the condition cannot be evaluated."""
     early = request.fate in tracker.REJECTED and request_queries.signature(request) is None
     if not early or control is None:
         return None
-    return UNCLEAR, "it was too early to decide that: nobody had signed it"
+    return UNCLEAR, "it was decided before it was signed"
 
 
 def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
@@ -342,11 +342,11 @@ def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Jud
 
 
 def _doubt(request: Instance, beside: _Beside) -> str:
-    """Say why a rejection may have nothing to do with the condition; empty if it must."""
+    """Return why a rejection may have another cause; empty if it cannot."""
     if beside.control(request) is None:
         return NO_CONTROL
     if beside.strange(request):
-        return "a value stands in it that was never accepted"
+        return "it has a value that was never accepted"
     if beside.repeats(request):
         return "it may be rejected as a repeat"
     return (

@@ -1,8 +1,8 @@
-"""`eligibility`: which of the things that a customer owns are listed, by their state.
+"""`eligibility`: which resources of a customer are listed, depending on their state.
 
-Each hidden state is a facet; recent use has three: listed when recent, still
-listed just inside the edge, hidden just outside. Months are calendar months of
-the bank's zone. The edge day itself is judged only where the contract says so.
+Each state that hides a resource is a facet. Recent use has three: used yesterday, just
+inside the limit, and just outside it. Months are calendar months in the bank's time zone.
+The day of the limit itself is judged only if the contract defines it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recent:
-    """The trait with the date of last use, and how far back it may lie."""
+    """The trait with the date of last use, and how old that date may be."""
 
     trait: str
     months: int
@@ -93,19 +93,21 @@ class Eligibility(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
-        """Three facets for recent use, one for each state that hides."""
+        """Return one facet for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
         wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
         asked = [
-            (f"hides-{trait}", f"one that is {trait} is not listed", roster) for trait in self.hides
+            (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
+            for trait in self.hides
         ]
         if self.recent:
             span = f"{self.recent.months} months"
+            inside, outside = f"a day less than {span} ago", f"{span} and a day ago"
             asked += [
-                ("lists-recent", "one used yesterday is listed", roster),
-                ("lists-just-inside", f"one last used {span} ago less a day is listed", dated),
-                ("hides-just-outside", f"one last used {span} and a day ago is not listed", dated),
+                ("lists-recent", f"every {self.resource} used yesterday is listed", roster),
+                ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
+                ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
         return tuple(
             Facet(
@@ -119,7 +121,7 @@ class Eligibility(Kind):
         )
 
     def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
-        """Return whether the date of a thing's last use lets it be listed."""
+        """Return whether a resource is listed by its date of last use."""
         if (
             self.recent is None
             or thing.resource != self.resource
@@ -130,7 +132,7 @@ class Eligibility(Kind):
         return {self.recent.trait: judged is not None and judged[1]}
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own one of each state, and list."""
+        """Own one resource in each state, and list them."""
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
         holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
@@ -146,7 +148,7 @@ class Eligibility(Kind):
         yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge each whole walk of a customer of whom everything is known."""
+        """Judge each complete page walk of a customer whose resources are known."""
         subjects = history.subjects
         for walk in walks(history, self.operation.id):
             subject = subjects.get(walk.call.subject)
@@ -168,15 +170,15 @@ def months_before(day: date, months: int) -> date:
 
 
 def _plain(clause: Eligibility, one: Owned, at: datetime) -> bool:
-    """Whether nothing at all speaks against listing this one."""
+    """Whether a resource must be listed."""
     found = _facet(clause, one, at)
     return found[1] if found else not any(one.traits.values())
 
 
 def _facet(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return the facet on which an owned thing bears, and whether it must be listed.
+    """Return the facet that a resource tests, and whether it must be listed.
 
-    None where it bears on none, or is left out for two reasons at once.
+    None if it tests no facet, or is hidden for two reasons at once.
     """
     states = [name for name, value in one.traits.items() if value]
     hiding = [trait for trait in clause.hides if one.traits.get(trait) is True]
@@ -191,9 +193,9 @@ def _facet(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | 
 
 
 def _recent(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return what the date of last use asks for; None where nobody can tell.
+    """Return the facet and result for the date of last use; None if they are uncertain.
 
-    With no zone known it is told only where all dates of today agree.
+    If the time zone is unknown, they are certain only if all possible dates agree.
     """
     if clause.recent is None:
         return None
@@ -232,7 +234,7 @@ def _judge(
     yield Evidence(
         facet=facet,
         agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
-        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'left out'}",
+        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'hidden'}",
         seen="it is listed" if seen else "it is not listed",
         exchanges=walk.numbers,
         variation=state,

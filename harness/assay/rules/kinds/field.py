@@ -1,8 +1,8 @@
 """`field`: the values that a field of every item may have: a constant, an enumeration, or a format.
 
-Every item of every page of everything the customer owns is judged, for the odd
-one is on the last page of the second account. A mandatory field that is missing
-is a facet of its own.
+Every item on every page of every resource of the customer is judged, because faults
+hide on the last page of the second account. The absence of a mandatory field is a facet
+of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.rules.queries import AGREES, DISAGREES, kinds
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 
-#: Things owned of each resource, and entries below the second: two pages of both.
+#: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
 
 
@@ -49,7 +49,7 @@ def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Findin
         yield from known((*at, name), name, clause["resources"], "resource")
     for name in clause["resources"]:
         if name not in value:
-            yield at, f"it names no format for {name!r}", f"add `{name}: ...`"
+            yield at, f"there is no format for {name!r}", f"add `{name}: ...`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +85,12 @@ class Field(Kind):
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Return the resources that must be owned for all this to be seen."""
+        """Return the resources that the customer must own for all items to appear."""
         named = {self.contract.resources[one].of or one for one in self.resources}
         return tuple(one.id for one in steps.roots(self.contract) if one.id in named)
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what may stand in the field of each resource."""
+        """Yield the allowed values of the field for each resource."""
         for resource in self.resources:
             yield FieldSchema(
                 resource=resource,
@@ -106,7 +106,7 @@ class Field(Kind):
         return self.enum or (self.const,)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a resource for the value, one for its being there if it must."""
+        """Return one facet for the value in each resource, and one for its presence if mandatory."""
         out: list[Facet] = []
         consented = consent(self.grant) if any(one.about for one in _listed(self)) else needs()
         for resource in self.resources:
@@ -130,7 +130,7 @@ class Field(Kind):
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own several of each, consent to all, and read every page of everything."""
+        """Own several of each resource, consent to all, and read every page."""
         today = (yield from steps.clock()).date()
         few = steps.days_before(today, *range(1, FEW + 1))
         many = steps.days_before(today, *range(1, MANY + 1))
@@ -163,12 +163,12 @@ class Field(Kind):
                 yield from _judge(self, operation, exchange, known)
 
 
-#: What counts as if the field were not there.
+#: Values that count as absent.
 _NOTHING: tuple[Json, ...] = (None, "")
 
 
 def _schema(clause: Field, resource: str) -> Schema:
-    """Return what may stand in the field of a resource, as JSON Schema."""
+    """Return the allowed values of the field in a resource, as JSON Schema."""
     if clause.const is None and not clause.enum:
         schema: Schema = {
             "type": "string",
@@ -183,28 +183,28 @@ def _schema(clause: Field, resource: str) -> Schema:
 
 
 def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
-    """Return what may stand in the field of a resource, in words and as a test."""
+    """Return the allowed values of the field in a resource, in words and as a predicate."""
     if clause.const is not None:
         return repr(clause.const), lambda value: value == clause.const
     if clause.enum:
         return f"one of {', '.join(clause.enum)}", lambda value: value in clause.enum
     form = clause.format[resource]
-    return f"the format {form}", FORMATS[form]
+    return f"in the format {form}", FORMATS[form]
 
 
 def _listed(clause: Field) -> tuple[Operation, ...]:
-    """Return the operations to call, each once, in the contract's order."""
+    """Return the operations to call, in the contract's order."""
     named = {clause.operation(resource).id for resource in clause.resources}
     return tuple(one for one in clause.contract.operations.values() if one.id in named)
 
 
 def _page_size(clause: Field, operation: Operation) -> int:
-    """Return the page size that the contract states for an operation, or no end."""
+    """Return the page size of an operation in the contract, or a practically unlimited one."""
     return clauses.page_size(clause.contract, operation.id) or 10**9
 
 
 def _most(clause: Field, operation: Operation) -> int:
-    """Return how many pages what the probe asks for fills; customers may have far more."""
+    """Return the number of pages that the probe's items fill; real customers may have more."""
     size = _page_size(clause, operation)
     items = MANY if operation.about else EACH * len(clause.owners)
     return -(-items // size) if size < items else steps.MOST_PAGES
@@ -230,7 +230,7 @@ def _judge(
                 facet=resource,
                 agreement=DISAGREES if wrong else AGREES,
                 expected=f"{clause.field} to be {words}",
-                seen=f"{wrong[0]!r}" if wrong else f"so in {len(there)} items",
+                seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
                 exchanges=(exchange.n,),
             )
         if clause.mandatory:
@@ -239,6 +239,6 @@ def _judge(
                 facet=f"{resource}-present",
                 agreement=DISAGREES if lacking else AGREES,
                 expected=f"{clause.field} in each of {len(items)} items",
-                seen=f"missing in {lacking}" if lacking else "it is there",
+                seen=f"missing in {lacking}" if lacking else "present",
                 exchanges=(exchange.n,),
             )

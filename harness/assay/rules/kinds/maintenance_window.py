@@ -1,8 +1,8 @@
 """`maintenance-window`: the interface answers outside the announced maintenance hours.
 
-Inside them "disturbances are possible", so nothing that happens there can be a
-violation of anything: `windows` tells the judge which hours those are. Hours are
-read off the wall clock, also on the night when it skips one.
+During these hours "disturbances are possible", so no failure then is a violation of any
+clause: `closed_at` says which hours those are. The window follows the local clock, also on
+the night when it skips an hour.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe, failed, pl
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
-#: How far outside the window, in seconds, the nearest questions are asked.
+#: How far outside the window the nearest calls are made.
 BREATH = timedelta(seconds=30)
 HOUR = timedelta(hours=1)
 
@@ -31,7 +31,11 @@ HOUR = timedelta(hours=1)
 def _after_begin(at: Pointer, value: str, clause: Raw, _raw: Raw) -> Iterator[Finding]:
     """Find fault with a window that ends before it begins."""
     if value <= clause["from"]:
-        yield at, f"the window ends at {value}, before it begins", "write two windows"
+        yield (
+            at,
+            f"the window ends at {value}, before it begins",
+            "split it into two clauses at midnight",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +67,17 @@ class MaintenanceWindow(Kind):
 
     @property
     def spans(self) -> timedelta:
-        """How long the window is by the wall clock; it may go past midnight."""
+        """The length of the window by the local clock; it may go past midnight."""
         begin, end = datetime.combine(date.min, self.begin), datetime.combine(date.min, self.end)
         return end - begin if begin < end else end + DAY - begin
 
     def latest(self, wall: datetime) -> datetime:
-        """Return when the last window opens whose day has begun, by the wall clock."""
+        """Return when the window of this or the last such weekday opens, by the local clock."""
         day = wall.date() - ((wall.weekday() - self.weekday) % 7) * DAY
         return datetime.combine(day, self.begin)
 
     def covers(self, instant: datetime) -> bool:
-        """Whether an instant lies in the announced hours; never, with no zone."""
+        """Whether an instant lies in the announced hours; False if the zone is unknown."""
         if self.zone is None:
             return False
         wall = instant.astimezone(self.zone).replace(tzinfo=None)
@@ -84,7 +88,7 @@ class MaintenanceWindow(Kind):
         return self.covers(instant)
 
     def closure_phase(self, instant: datetime) -> int | None:
-        """Return where an instant lies, beside the last window whose day has begun."""
+        """Return -1, 0 or 1 for an instant before, in or after the latest window."""
         if self.zone is None:
             return None
         wall = instant.astimezone(self.zone).replace(tzinfo=None)
@@ -92,7 +96,7 @@ class MaintenanceWindow(Kind):
         return -1 if into < timedelta(0) else 0 if into < self.spans else 1
 
     def facets(self) -> tuple[Facet, ...]:
-        """Just before, just after, on other days, and after the short night."""
+        """Return facets for just before, just after, other days, and the short night."""
         clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
         if self.operation.request:
             clock |= needs(Capability.WRITE)
@@ -107,12 +111,12 @@ class MaintenanceWindow(Kind):
                 else "",
             )
             for id_, asks, scenario in (
-                ("before", "just before the window it answers", "week"),
-                ("after", "just after the window it answers", "week"),
-                ("other-days", "at the same hours of other days it answers", "week"),
+                ("before", "the interface answers just before the window", "week"),
+                ("after", "the interface answers just after the window", "week"),
+                ("other-days", "the interface answers at the same hours of other days", "week"),
                 (
                     "short-night",
-                    "the window ends by the wall clock when an hour is skipped",
+                    "the window ends by the local clock on the night that skips an hour",
                     "night",
                 ),
             )
@@ -123,7 +127,7 @@ class MaintenanceWindow(Kind):
         now = yield from steps.clock()
         if self.zone is None:
             return
-        # The day before the window is asked too, and must not have gone by.
+        # The day before the window is tested too, so it must not be over.
         day = next_day(now + DAY, self.zone, weekday=self.weekday, shorter=scenario.id == "night")
         if day is None:
             return
@@ -144,7 +148,7 @@ class MaintenanceWindow(Kind):
             yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge calls near the window whose method was seen to answer before."""
+        """Judge calls near the window if the same method has answered before."""
         quiet: set[str] = set()
         for exchange in history.exchanges:
             call = exchange.call

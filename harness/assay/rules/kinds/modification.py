@@ -1,12 +1,12 @@
 """`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-Accepted is not yet done: an accepted change must be read back, and be what is carried out
-in the end. The target decides which arguments can be changed, so a request counts as closed
-to changes only if no change of it was accepted while it was surely open. The control of a
-refusal is the same change of a request that can be changed, accepted.
+An accepted change must also be read back, and the request must be carried out as changed.
+The target decides which arguments can be changed, so changes count as refused only if none
+was accepted while the request was certainly open. The control of a refusal is the same
+change, accepted, of a request that can be changed.
 
-The TPP: it changes only requests of the right mode that are not known to be carried out.
-Requests that were made before the history began, or that ended otherwise, are not judged.
+The TPP: it changes only requests in a changeable mode that are not known to be carried out.
+Requests from before the history, or that ended in another way, are not judged.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from assay.rules.steps import Part, send
 from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 SIGNED, DONE = "signed-accepted", "done-refused"
-#: A control that outlives the request beside it is put off by so many days more.
+#: How many days later than the tested request its control is due.
 BEYOND = 7
 
 
@@ -51,9 +51,9 @@ TPP_FACET = "changeable-only"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModificationScenario(Scenario):
-    """Changes of a request in a mode, that must be accepted or `refused`.
+    """Changes of a request that must be accepted or `refused`.
 
-    The `mode` is None where it is the first that can be changed.
+    If `mode` is None, the request is in the first changeable mode.
     """
 
     mode: str | None = None
@@ -62,7 +62,7 @@ class ModificationScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification(Kind):
-    """The modes whose requests can be changed or cannot, and the arguments that can."""
+    """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
     applies_to = ("changes",)
@@ -74,22 +74,22 @@ class Modification(Kind):
 
     @property
     def day(self) -> str | None:
-        """The argument that says the day."""
+        """The argument with the day of the request."""
         return self.lifecycle.create.due.argument if self.lifecycle.create.due else None
 
     @property
     def plain(self) -> str | None:
-        """What a request in any mode has, and can be asked to change."""
+        """A changeable argument that requests in every mode have."""
         return next((one for one in self.fields if one != self.day), None)
 
     @property
     def closed(self) -> tuple[str, ...]:
-        """The modes of which a change can be asked that must be refused."""
+        """The modes whose requests must refuse a change that can be tested."""
         return self.never if self.plain else ()
 
     @property
     def once(self) -> str | None:
-        """A mode that cannot be changed, and is carried out as soon as it is signed."""
+        """A mode whose requests cannot be changed and are carried out when signed."""
         return next((one for one in self.closed if not self.lifecycle.due(one)), None)
 
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
@@ -97,7 +97,7 @@ class Modification(Kind):
         return self.only if request == self.lifecycle.request.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a mode; and after signing, after the day, what is read, what is done."""
+        """Return one facet for each mode, and those for reading, signing and execution."""
         if self.lifecycle.change is None:
             return ()
         sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
@@ -106,25 +106,25 @@ class Modification(Kind):
             _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", tried)
             for mode, tried in only.items()
         ]
-        asks = "what was accepted as a change is read back"
+        asks = "an accepted change is read back"
         out.append(_facet(self, PERSISTS, asks, only[self.only[0]]))
         for mode in self.closed:
             tried = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
             asks = f"{mode} requests cannot be changed"
             out.append(_facet(self, f"{mode}-refused", asks, tried))
-        asks = "it can be changed once signed, before its day"
+        asks = "a signed request can be changed before its day"
         out.append(_facet(self, SIGNED, asks, ModificationScenario(id="signed"), more=sign))
         if self.plain:
-            asks = "it cannot be changed once it is carried out"
+            asks = "a request cannot be changed once it is carried out"
             tried = ModificationScenario(id="done", mode=self.once, refused=True)
             out.append(_facet(self, DONE, asks, tried, more=day))
-        asks = "what is carried out is what was last accepted as a change"
+        asks = "a request is carried out as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
         return (*out, _facet(self, CARRIED, asks, last, more=carried))
 
     def probe(self, scenario: Scenario) -> Script:
-        """Ask for changes, one argument at a time."""
+        """Request changes, one argument at a time."""
         tried = scenario_of(scenario, ModificationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
@@ -154,7 +154,7 @@ class Modification(Kind):
                 yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every change that was asked for, and what became of those that were accepted."""
+        """Judge every change, and the later state of the accepted ones."""
         book = tracker.Tracker(lifecycle=self.lifecycle)
         held = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
         changes: list[Change] = []
@@ -266,7 +266,7 @@ def _change(
     days: int = 0,
     variation: str = "",
 ) -> Part[None]:
-    """Ask to change one argument after the other: to another day, or the profile's value."""
+    """Change each argument in turn: to another day, or to the target file's other value."""
     due = request_steps.request(clause.lifecycle, psu, clause.only[0], ahead=days).arguments
     for name in names:
         moved = {name: due[name]} if name and name == clause.day else {}
@@ -279,7 +279,7 @@ def _change(
 def _must_be_taken(
     clause: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
 ) -> Iterator[Evidence]:
-    """Judge the changes of each request before and after it was signed, all together."""
+    """Judge the changes of each request together, before and after it was signed."""
     groups: dict[tuple[str | None, Phase], list[Change]] = {}
     for one in changes:
         early = one.ahead or one.phase is Phase.UNSIGNED
@@ -302,20 +302,20 @@ def _must_be_taken(
         yield Evidence(
             facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
-            expected="that a change is accepted before the day has come",
+            expected="a change before the day of the request to be accepted",
             seen=describe((taken or group)[0].exchange),
             exchanges=tuple(sorted({n for one in taken or group for n in one.numbers})),
         )
 
 
 def _valid(clause: Modification, change: Change) -> bool:
-    """Whether a change asked for one thing that is surely as good as what it replaces."""
+    """Whether a change sets one argument to a value that is certainly valid."""
     given = {*change.exchange.call.varied, clause.day}
     return len(change.new) == 1 and change.new.keys() <= given
 
 
 def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
-    """Judge the changes of requests that can never be changed, or not any more."""
+    """Judge the changes of requests that can never, or no longer, be changed."""
     taken = {
         one.like
         for one in changes
@@ -333,7 +333,7 @@ def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterato
 
 
 def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
-    """Judge one change; a refusal counts only with its control, and for what it asked."""
+    """Judge one change; a refusal counts only with its control, and for its content."""
     exchange = change.exchange
     if exchange.refused and not (controlled and request_queries.said_no(exchange)):
         return
@@ -349,9 +349,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 
 def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
-    owed = (
-        f"that only {' and '.join(clause.only)} requests are changed, before they are carried out"
-    )
+    owed = f"only {' and '.join(clause.only)} requests are changed, before they are carried out"
     told = request.told or request.made.n
     if request.mode in clause.never:
         yield say(TPP_FACET, BROKEN, exchange, owed, f"it is {request.mode}", request.made.n)

@@ -1,11 +1,11 @@
 """`no-credentials`: a call that carries the customer's credentials is rejected.
 
-The credentials take the place of the provider's own authorisation, spelt as the
-profile says. The control is the same request, properly authorised.
+The credentials replace the TPP's own authorisation, as the target file binds them. The
+control is the same call, properly authorised.
 
-The TPP: the customer's credentials are never sent.
-Judged are the operations that the clause names, which the profile says how to trick;
-anywhere else credentials count as such, and their absence shows nothing.
+The TPP: it never sends the customer's credentials.
+Sending them in any call is a breach. Not sending them counts only for the operations of the
+clause, whose credentials the target file binds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from assay.rules.tpp_evidence import BROKEN, KEPT, say
 
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
-OWED = "that the customer's credentials are not sent"
+OWED = "the customer's credentials are not sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,11 @@ class NoCredentials(Kind):
         return any(operation == one.id for one in self.operations)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet an operation."""
+        """Return one facet for each operation."""
         return tuple(
             Facet(
                 id=operation.id,
-                description=f"{operation.id} is refused with the customer's credentials alone",
+                description=f"{operation.id} refuses a call authorised only by the customer's credentials",
                 scenario=Scenario(id=operation.id),
                 needs=needs(Capability.PSU, Capability.CREDENTIALS)
                 | consent(operation)
@@ -65,7 +65,7 @@ class NoCredentials(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Call properly, then with the customer's credentials instead."""
+        """Make an authorised call, then one with the customer's credentials instead."""
         operation = next(one for one in self.operations if one.id == scenario.id)
         if operation.request:
             _, ready = yield from request_steps.ready(self.contract, operation)
@@ -89,7 +89,7 @@ class NoCredentials(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every call with credentials whose proper twin was answered."""
+        """Judge every call with credentials whose control was answered."""
         known = {
             (one.call.subject, one.call.operation)
             for one in history.exchanges
@@ -101,7 +101,7 @@ class NoCredentials(Kind):
             controlled = (call.subject, call.operation) in known
             if call.credentials and controlled and call.operation in named:
                 yield must_be_refused(
-                    call.operation, exchange, "it carries the customer's credentials"
+                    call.operation, exchange, "it is authorised by the customer's credentials"
                 )
 
     def tpp_facet(self) -> TppFacet:
@@ -120,6 +120,6 @@ class NoCredentials(Kind):
         named = {one.id for one in self.operations}
         for one in history.exchanges:
             if one.call.credentials and one.call.operation in self.contract.operations:
-                yield say(TPP_FACET, BROKEN, one, OWED, "they were sent")
+                yield say(TPP_FACET, BROKEN, one, OWED, "it sends them")
             elif one.call.operation in named:
-                yield say(TPP_FACET, KEPT, one, OWED, "they were not")
+                yield say(TPP_FACET, KEPT, one, OWED, "it does not send them")

@@ -1,9 +1,9 @@
 """`notice`: nothing is carried out before its customer has signed it.
 
-Not while it lies unsigned, not after a refusal, not for a stranger's signature, and no
-value of an argument exempts it. Each has its control: the like of it, which the customer
-signed and which had been carried out when the other was looked at, on a day no earlier. Without
-that, nothing would show that the time of the other had come.
+A request is not carried out while it is unsigned, after the customer refused it, or when
+another customer signs it, and no value of an argument exempts it. Each case has a control:
+a similar request, due no earlier, that the customer signed and that had been carried out
+when the tested one was observed. It shows that the time of the tested request had come.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, 
 from assay.rules.steps import Part, send
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
-#: Statuses of a last page that the target itself made, with nothing gone wrong.
+#: Statuses of a last page that is a regular answer of the target.
 ANSWERED = range(200, 500)
-EARLIER = "what was done with it before, nobody knows"
-#: What happens to a request in place of its customer's signature, by scenario.
+EARLIER = "it may have been signed before this history"
+#: The step in place of the customer's signature, by scenario.
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
     "refused": replace(
@@ -41,7 +41,7 @@ INSTEAD: Mapping[str, Authorise | None] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A request to be tried: its mode, and arguments that differ from the usual ones."""
+    """A request to test: its mode, and the arguments that differ from the usual ones."""
 
     mode: str | None
     arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -71,7 +71,7 @@ def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Findi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(Kind):
-    """A request, the modes in which it is tried, and values that might exempt it."""
+    """A request, the modes in which it is tested, and values that might exempt it."""
 
     name = "notice"
     applies_to = ("makes",)
@@ -91,11 +91,11 @@ class Notice(Kind):
 
     @property
     def modes(self) -> tuple[str | None, ...]:
-        """The modes in which a request is tried."""
+        """The modes in which requests are tested."""
         return self.named_modes or (self.lifecycle.mode,)
 
     def variants(self, scenario: str) -> tuple[Variant, ...]:
-        """Return what a scenario tries; a stranger signs what would be done at once."""
+        """Return the variants of a scenario; another customer signs an immediate one."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
             return tuple(sorted(plain, key=lambda one: self.lifecycle.due(one.mode))[:1])
@@ -105,7 +105,7 @@ class Notice(Kind):
         return (*plain, *(Variant(mode=first, arguments={k: v}) for k, v in self.even.items()))
 
     def exempt(self, arguments: Mapping[str, Json]) -> str | None:
-        """Return the argument that has the value which might exempt it, if one has."""
+        """Return the argument that has an exempting value, if any."""
         every = self.even.items()
         return next(
             (k for k, v in every if k in arguments and request_queries.alike(arguments[k], v)), None
@@ -116,15 +116,18 @@ class Notice(Kind):
         return any(self.lifecycle.due(one.mode) for one in self.variants(scenario))
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
+        """Return facets for unsigned requests, each value, a refusal, and another customer."""
         asks = {
-            BEFORE: ("unsigned", "nothing is carried out before it is signed"),
+            BEFORE: ("unsigned", "no request is carried out before it is signed"),
             **{
-                f"even-{name}": ("unsigned", f"not even where {name} is {value}")
+                f"even-{name}": (
+                    "unsigned",
+                    f"no request with {name} {value} is carried out before it is signed",
+                )
                 for name, value in self.even.items()
             },
-            REFUSED: ("refused", "nothing is carried out after the customer refused"),
-            ANOTHER: ("another", "no other customer can sign"),
+            REFUSED: ("refused", "no request is carried out after the customer refused it"),
+            ANOTHER: ("another", "no other customer can sign a request"),
         }
         return tuple(
             Facet(
@@ -148,13 +151,13 @@ class Notice(Kind):
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: what follows on them differs."""
+        """Return True: a call with a variation is accepted; only its later state differs."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Leave requests unsigned until their days are over; then have their controls signed.
+        """Leave requests unsigned until their days are over; sign their controls.
 
-        A control that is put off is so by a day more: it is no repeat of the other.
+        A deferred control is due a day later, so that it is not a repeat of the other.
         """
         lifecycle, instead, variants = (
             self.lifecycle,
@@ -175,7 +178,7 @@ class Notice(Kind):
 
         unsigned: list[Exchange] = []
         for one in variants:
-            made = yield from make(one, variation="" if instead else "it is never signed")
+            made = yield from make(one, variation="" if instead else "never signed")
             if instead is not None:
                 yield from request_steps.sign(made, instead)
             unsigned.append(made)
@@ -193,7 +196,7 @@ class Notice(Kind):
             yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request by what was seen of it, and of its like that was signed."""
+        """Judge every request by its observed state and that of its control."""
         book = tracker.Tracker(lifecycle=self.lifecycle)
         stories: dict[str | None, _Story] = {}
         inquired = -1
@@ -227,16 +230,16 @@ def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
     return base | clock | two
 
 
-#: What makes a control the like of a request: who made it, in which mode, with which value.
+#: Equal for a request and its control: customer, TPP, mode, and exempting argument.
 _Like: TypeAlias = tuple[str, str, str | None, str | None]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Story:
-    """What a history shows of one request, made at `made`, until it was carried out.
+    """What a history shows of one request, made at event `made`, until it was carried out.
 
-    `quiet` says after which event it was last found not to be, `done` after which it
-    was; `phase` is what had happened to it by then, and `now` what has.
+    `quiet` is the last event at which it was observed not to be carried out, `done` the first
+    at which it was; `phase` is its signing phase at that event, `now` its current one.
     """
 
     request: Instance
@@ -247,7 +250,7 @@ class _Story:
     done: int | None = None
 
     def catch_up(self, at: int) -> None:
-        """Take in, late, that the world was last asked at `at`: nothing happened since."""
+        """Observe the state at event `at`, when all requests were last inquired."""
         if at > max(self.made, self.quiet or 0):
             self.look(at)
 
@@ -265,7 +268,7 @@ _SIGNED: Final = "signed"
 
 
 def _phase(clause: Notice, request: Instance) -> str | None:
-    """Return the facet that a request is about as it stands, if it is about one."""
+    """Return the facet that a request tests in its present state, if any."""
     if request_queries.signed(request):
         return _SIGNED
     if request_queries.perhaps_signed(request):
@@ -284,7 +287,7 @@ def _like(clause: Notice, request: Instance) -> _Like:
 
 
 def _controls(clause: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
-    """Return what was signed and then carried out: of several alike, the last one's day."""
+    """Return the signed requests that were carried out; of similar ones, the latest due."""
     out: dict[_Like, _Story] = {}
     for story in stories:
         if story.phase == _SIGNED and story.done is not None:
@@ -294,7 +297,7 @@ def _controls(clause: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Stor
 
 
 def _day(clause: Notice, request: Instance) -> str:
-    """Return the day of a request as a text that sorts; nothing where it is put off to none."""
+    """Return the day of a request as an ISO date; "" if it is not deferred."""
     found = request_queries.day(clause.lifecycle, request.arguments)
     return found.isoformat() if found else ""
 
@@ -309,16 +312,16 @@ def _judge(clause: Notice, story: _Story, facet: str, control: _Story | None) ->
         agreement = UNCLEAR
     else:
         if _day(clause, control.request) < _day(clause, request) or control.done > story.quiet:
-            return  # it was not looked at when its like had been carried out
+            return  # it was not observed after its control had been carried out
         agreement, beside = AGREES, control.request.numbers
     seen = request.tell()
     if agreement is UNCLEAR:
-        why = "its like was not carried out" if story.done is None else EARLIER
+        why = "its control was not carried out" if story.done is None else EARLIER
         seen = f"{seen}; {why}"
     yield Evidence(
         facet=facet,
         agreement=agreement,
-        expected=_EXPECTED.get(facet, "that it is not carried out before it is signed"),
+        expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *beside})),
         variation=request.made.call.variation or _deviation(request),
@@ -326,7 +329,7 @@ def _judge(clause: Notice, story: _Story, facet: str, control: _Story | None) ->
 
 
 def _tried(request: Instance) -> bool:
-    """Whether somebody else did fill in a screen, and got an answer."""
+    """Whether another customer filled in a screen and got an answer."""
     return any(
         one.screens and one.wire.status in ANSWERED and not request_queries.by_owner(request, one)
         for one in request.signings
@@ -334,8 +337,8 @@ def _tried(request: Instance) -> bool:
 
 
 _EXPECTED: Mapping[str, str] = {
-    REFUSED: "that it is not carried out once its customer refused it",
-    ANOTHER: "that it is not carried out for another customer's signature",
+    REFUSED: "not carried out after its customer refused it",
+    ANOTHER: "not carried out for another customer's signature",
 }
 
 

@@ -1,16 +1,16 @@
 """`quota`: a limit on the calls of each operation in a day or an hour.
 
-For each operation: the first calls are served, the next is refused, and the next period
-serves again. Besides: a call is still refused just before the end of the period, and on the
-day that lasts 25 hours; each operation and each customer is counted apart. Probes ask for
-first pages only, and none of their calls is refused on the way, for documents leave open
-what else counts. Where only calls without the customer count, every trial ends with attended
-calls, so that an operation that answers nobody is not taken for a quota. Where all count,
-what was never answered before is asked again in a later period.
+For each operation, the first calls are served, the next one is refused, and calls are served
+again in the next period. A call is still refused just before the end of the period, and on
+the day with 25 hours; each operation and each customer has its own count. Probes read first
+pages only and have no other calls refused, because documents leave open whether those count.
+If only calls without the customer count, every trial ends with attended calls, so that an
+operation that answers nobody is not mistaken for a quota. If all calls count, an operation
+that was never answered is called again in a later period.
 
-The TPP: it makes no more calls in a period than are allowed. A call is one too many if that
-many were surely served before it, whatever the bank makes of it. Two names may be one
-customer whose token was renewed: where they ask about the same thing, less is sure.
+The TPP: it makes no more calls in a period than allowed. A call is a breach if the limit was
+certainly used up before it, even if the bank serves it. Two names may be one customer whose
+token was renewed: if they ask about the same resource, their calls may count together.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from assay.rules.state.periods import HOURS, Period, period, surely_longer
 from assay.rules.tpp_evidence import BROKEN, KEPT, OPEN, say
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
-#: Why a first call is served, by the facet that it bears on.
+#: Why a first call must be served, by the facet that it tests.
 OTHERS = {
-    PER_METHOD: "only other methods are used up",
-    PER_CUSTOMER: "only another customer's are used up",
+    PER_METHOD: "only the quota of other methods is used up",
+    PER_CUSTOMER: "only another customer's quota is used up",
 }
 
 
@@ -69,9 +69,9 @@ TPP_FACET = "not-exceeded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaScenario(Scenario):
-    """A way to use the quota up: of one operation, or of all where `operation` is None.
+    """A quota to use up: that of one operation, or of all if `operation` is None.
 
-    `crosses` says that the operation is called again in the next period.
+    If `crosses`, the operation is called again in the next period.
     """
 
     operation: Operation | None = None
@@ -82,7 +82,7 @@ class QuotaScenario(Scenario):
 class Quota(Kind):
     """A limit on the calls of each operation and customer in a period.
 
-    `attended` says that calls count with the customer, too, and not only those without.
+    `attended` says that calls with the customer present count, too.
     """
 
     name = "quota"
@@ -114,35 +114,35 @@ class Quota(Kind):
 
     @property
     def zone(self) -> ZoneInfo | None:
-        """Whose clock it is, if that is known."""
+        """The time zone of calendar days, if known."""
         return self.period.zone
 
     @property
     def daily(self) -> bool:
-        """Whether it is by the calendar."""
+        """Whether the period is a calendar day."""
         return self.period.words is not HOURS
 
     def controlled(self, scenario: Scenario) -> bool:
-        """Whether a trial ends with calls that show that the methods do answer."""
+        """Whether a trial ends with control calls, which show that the methods answer."""
         return not self.attended or scenario.id in OTHERS
 
     def unattended_limits(self) -> Mapping[str, int]:
-        """Return the limit for each operation, where calls with the customer do not count."""
+        """Return the limit of each operation, if calls with the customer do not count."""
         return {} if self.attended else {one.id: self.limit for one in self.operations}
 
     def daily_limits(self) -> Mapping[str, int]:
-        """Return the limit for each operation, where calls without the customer count by day."""
+        """Return the limit of each operation, if only calls without the customer count, by day."""
         if not self.daily or self.attended:
             return {}
         return {operation.id: self.limit for operation in self.operations}
 
     def facets(self) -> tuple[Facet, ...]:
-        """Three facets a method, and three or four on how counts are kept."""
+        """Return three facets for each operation, and three or four about counting."""
         words = self.period.words
         psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
         plain = psu if self.attended else psu | needs(Capability.BATCH)
         clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if self.daily else []))
-        # Where all calls count, nothing but a later period can show that a method answers.
+        # If all calls count, only a later period can show that a method answers.
         apart = clock if self.attended else plain
         used_up = [
             (one.id, QuotaScenario(id=f"{one.id}:limit", operation=one)) for one in self.operations
@@ -158,18 +158,18 @@ class Quota(Kind):
         out.append(_facet(words.late, words.late_asks, QuotaScenario(id=words.late), clock))
         if self.daily:
             never = never_longer(self.zone)
-            asks, scenario = "a day of 25 hours is one day", QuotaScenario(id=LONG_DAY)
+            asks, scenario = "a day of 25 hours counts as one day", QuotaScenario(id=LONG_DAY)
             out.append(
                 replace(_facet(LONG_DAY, asks, scenario, clock), not_applicable_because=never)
             )
         asks, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
         out.append(_facet(PER_METHOD, asks, scenario, apart))
-        asks, scenario = "each customer has an own count", QuotaScenario(id=PER_CUSTOMER)
+        asks, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
         out.append(_facet(PER_CUSTOMER, asks, scenario, apart | needs(Capability.TWO_PSU)))
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Use a count up, cross or approach the end of the period, and end with controls."""
+        """Use up a quota, approach or pass the end of the period, and make control calls."""
         tried = scenario_of(scenario, QuotaScenario)
         late = tried.id in {LONG_DAY, self.period.words.late}
         if tried.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
@@ -197,17 +197,16 @@ class Quota(Kind):
             yield from _each(_calls(used, other, present=self.attended))
             controls += _calls(used, other, present=True)
         if self.attended and self.controlled(tried):
-            # What had the least left is asked first, before the others use anything up.
+            # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
             controls.reverse()
         yield from _each(controls if self.controlled(tried) else ())
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Count calls by subject, method and period, and judge each next one.
+        """Count calls by customer, operation and period, and judge each call by its count.
 
-        A call is judged if the very same question was answered at some time (with the
-        customer there, where only calls without count), and where it needs a consent, if
-        there surely is one.
+        A call is judged if the same call was answered at some time (with the customer, if
+        only calls without count) and if a consent certainly covers it, if it needs one.
         """
         controls, untouched = answered(history), fresh(history)
         if self.attended:
@@ -237,7 +236,7 @@ class Quota(Kind):
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every first question that counts."""
+        """Judge every call that counts, except page turns."""
         counts = Counts(limit=self.limit, period=self.period)
         together = Counts(limit=self.limit, period=self.period)
         named = {one.id for one in self.operations}
@@ -252,7 +251,7 @@ class Quota(Kind):
             if call.follow is None:
                 sure, most = counts.least(one), together.most(joint)
                 judged = BROKEN if sure >= self.limit else KEPT if most < self.limit else OPEN
-                done = f"it was asked after {sure if judged is BROKEN else most} calls {words.this}"
+                done = f"it came after {sure if judged is BROKEN else most} calls {words.this}"
                 yield say(TPP_FACET, judged, one, owed, done)
             counts.note(one)
             together.note(joint)
@@ -315,10 +314,10 @@ def _judge(clause: Quota, exchange: Exchange, counts: Counts, *, sound: bool) ->
 
 
 def _refusal_facet(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    """Return the facet on which a call beyond the limit bears.
+    """Return the facet that a call beyond the limit tests.
 
-    Late calls bear on when the period ends, but only after a refusal in it:
-    without one, nothing was enforced that its end could have lifted.
+    Late calls test when the period ends, but only after a refusal in the same period:
+    without one, no quota was enforced.
     """
     late = _late(clause, exchange, counts)
     if late is None:
@@ -337,5 +336,5 @@ def _late(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
     ):
         return LONG_DAY
     end = clause.period.kept(counts.first(exchange)) - periods.MARGIN
-    # Where it began as late as that, nothing has gone by since.
+    # If the period began as late as that, it proves nothing.
     return clause.period.words.late if counts.first(exchange) < end <= exchange.at else None

@@ -1,9 +1,9 @@
 """`timeout`: a customer who takes too long on the signing screens is disconnected.
 
-A contract may bound how long a customer is idle, and how long it all takes. So a
-disconnection is laid to the limit that nothing else explains: that of an idle customer
-says nothing of the whole, and neither does one before which nobody saw that activity
-begins the idle time anew. Whether a pause was too long shows beside one who made none.
+A contract may limit the idle time and the overall time. A disconnection counts for a limit
+only if the other limit cannot explain it: an idle customer proves nothing about the overall
+limit, nor does a disconnection before activity was seen to restart the idle time. The
+control is a customer who signs without a pause.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from assay.rules.state.calendar import dates
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
 NOWHERE, NOTHING = "no-redirection", "nothing-done"
 NONE = timedelta(0)
-#: What part of the idle limit a customer waits who does something now and then.
+#: The pause of a slow but active customer, as a part of the idle limit.
 PART: Final = 3 / 4
-#: What part of a limit has to be waited before having survived it says anything...
+#: The part of a limit that must pass before staying connected proves anything...
 NEAR: Final = 0.95
-#: ...and before a disconnection can be laid to it; a control takes no longer than this.
+#: ...and before a disconnection can be blamed on it; a control is at most this slow.
 HALF: Final = 1 / 2
 SCENARIO = "patience"
 
 
 def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
-    """Return the limits that this clause and those of its kind beside it set."""
+    """Return the limits of all timeout clauses for the request."""
     spans: dict[str, timedelta] = {}
     for clause in contract.clauses:
         if clause.kind == "timeout" and clause.params["request"] == known["lifecycle"].request.id:
@@ -52,7 +52,7 @@ def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeout(Kind):
-    """The limits in time that the contract sets to signing a request."""
+    """A limit on the time in which a customer signs a request."""
 
     name = "timeout"
     applies_to = ("makes",)
@@ -73,21 +73,21 @@ class Timeout(Kind):
 
     @property
     def deferred(self) -> str | None:
-        """A mode that is put off to a day, if there is one."""
+        """A deferred mode, if there is one."""
         due = self.lifecycle.create.due
         return due.modes[0] if due and due.modes else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Both sides of the limit, what renews it, and what must not follow once it is over."""
+        """Return facets for both sides of the limit, its renewal, and what must not follow."""
         asks = {
-            ALIVE: f"just before {self.time_limits} the customer can still sign",
-            DEAD: f"just after {self.time_limits} the customer cannot sign any more",
+            ALIVE: f"the customer can still sign just before {self.time_limits}",
+            DEAD: f"the customer can no longer sign just after {self.time_limits}",
         }
         if self.time_limits.idle:
-            asks[RENEWS] = "whatever is done on the screens begins the time anew"
+            asks[RENEWS] = "activity on the screens restarts the idle time"
         if self.lifecycle.create.returns:
-            asks[NOWHERE] = f"after {self.time_limits} the customer is not sent back"
-        asks[NOTHING] = f"what was not signed within {self.time_limits} is never carried out"
+            asks[NOWHERE] = f"the customer is not sent back after {self.time_limits}"
+        asks[NOTHING] = f"a request not signed within {self.time_limits} is never carried out"
         return tuple(
             Facet(
                 id=id_,
@@ -100,7 +100,7 @@ class Timeout(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Sign at once, just in time, now and then, and too late; then let days pass."""
+        """Sign at once, just in time, with pauses, and too late; then let days pass."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
         less = _waits(self)
@@ -129,7 +129,7 @@ class Timeout(Kind):
             yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every plain way by the time it took, beside one that took little."""
+        """Judge every signing by its duration, compared with a quick one."""
         tries = tuple(ways(self.lifecycle, history))
         quick: dict[str, TimedFlow] = {}
         held: dict[str, timedelta] = {}
@@ -149,7 +149,7 @@ class Timeout(Kind):
 
 
 def _waits(clause: Timeout) -> tuple[timedelta, ...]:
-    """Return what to wait, so that it is just less than the limit, and of nothing else."""
+    """Return pauses that stay just below this limit, and well below the other."""
     wanted = clause.time_limits.limit - CLEAR
     idle = clause.time_limits.spans.get(IDLE)
     if clause.time_limits.idle or idle is None:
@@ -166,8 +166,8 @@ def _other(clause: Timeout) -> str:
 def _in_time(
     clause: Timeout, one: TimedFlow, control: TimedFlow | None, held: timedelta
 ) -> Iterator[Evidence]:
-    """Judge one who was never too slow, by any limit."""
-    # Of the whole time, whoever is here took less than its limit.
+    """Judge a signing within all limits."""
+    # The overall time of these is below its limit.
     renewing = one.total >= clause.time_limits.limit + CLEAR
     if not renewing and one.total > clause.time_limits.limit - CLEAR:
         return
@@ -179,37 +179,37 @@ def _in_time(
     else:
         sure = lost and (_renewed(one, held, clause) if renewing else _early(clause, one))
         agreement = DISAGREES if sure else UNCLEAR
-    # That a short pause was survived, or not for whatever reason, says little.
+    # The result of a short pause proves little.
     if agreement is DISAGREES or renewing or took >= clause.time_limits.limit * NEAR:
         beside = control.signing.request.numbers if control and control is not one else ()
         yield _evidence(one, facet, agreement, beside)
 
 
 def _early(clause: Timeout, one: TimedFlow) -> bool:
-    """Whether nothing but an early end of the time explains a disconnection."""
+    """Whether only a limit that is too short explains a disconnection."""
     if not clause.time_limits.idle and IDLE in clause.time_limits.spans:
-        # Activity was seen to renew the idle time: that was not the reason, then.
+        # Activity was seen to restart the idle time, so that was not the cause.
         return one.since > clause.time_limits.spans[IDLE]
     return one.last >= clause.time_limits.limit * HALF
 
 
 def _renewed(one: TimedFlow, held: timedelta, clause: Timeout) -> bool:
-    """Whether activity did not renew the time: the pause itself was not too long.
+    """Whether activity failed to restart the idle time; the pause itself was short enough.
 
-    Once it was seen to renew, the disconnection has another reason.
+    If it was seen to restart it, the disconnection has another cause.
     """
     return held >= one.last and one.since <= clause.time_limits.limit
 
 
 def _late(clause: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
-    """Judge one who was too slow."""
+    """Judge a signing beyond the limit."""
     fate = one.signing
     beside = control.signing.request.numbers if control else ()
     if fate.confirmed and fate.done:
         yield _evidence(one, DEAD, DISAGREES, beside)
         return
     if not one.within(clause.time_limits, _other(clause)):
-        return  # it may have been for the other reason
+        return  # the other limit may be the cause
     ended = not fate.confirmed or fate.over
     if fate.undone:
         signed = fate.confirmed and fate.request.state is not State.ENDED
@@ -223,23 +223,23 @@ def _late(clause: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterato
 def _evidence(
     one: TimedFlow, facet: str, agreement: Agreement, beside: tuple[int, ...]
 ) -> Evidence:
-    """Say what was seen, and after what time."""
+    """Return evidence that names the time that had passed."""
     found = one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
     return replace(found, seen=f"after {one}, {found.seen}")
 
 
 def _sent(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
-    """Judge where somebody was sent who was disconnected: anywhere but back."""
+    """Judge the redirection of a disconnected customer: anywhere but back."""
     redirected = fate.event.redirected
     if redirected is None:
-        # Another was seen to be sent somewhere: a redirection would have shown.
+        # The control was redirected, so a redirection would have been seen.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
     back = str(fate.request.arguments.get(clause.lifecycle.create.returns or ""))
     return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
 def _moved(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
-    """Judge what became of a request whose customer was disconnected."""
+    """Judge the state of a request whose customer was disconnected."""
     if fate.done:
         sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
         return DISAGREES if sure else UNCLEAR
@@ -248,7 +248,7 @@ def _moved(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreeme
 
 
 def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
-    """Whether it is put off to a day that was not surely over when it was looked at."""
+    """Whether its day was not certainly over when it was last observed."""
     if not clause.lifecycle.due(request.mode):
         return False
     day = request_queries.day(clause.lifecycle, request.arguments)
@@ -258,9 +258,9 @@ def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
 
 
 _EXPECTED: Mapping[str, str] = {
-    ALIVE: "that the customer can still sign, and that it is carried out",
-    DEAD: "that the customer is disconnected and cannot sign any more",
-    RENEWS: "that the customer can still sign, having done something in time again and again",
-    NOWHERE: "that the customer who was disconnected is not sent back",
-    NOTHING: "that it is never carried out, since its customer was disconnected",
+    ALIVE: "the customer can still sign, and the request is carried out",
+    DEAD: "the customer is disconnected and can no longer sign",
+    RENEWS: "the customer can still sign after activity within the idle time",
+    NOWHERE: "the disconnected customer is not sent back",
+    NOTHING: "never carried out, since its customer was disconnected",
 }

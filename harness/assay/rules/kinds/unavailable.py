@@ -1,11 +1,11 @@
 """`unavailable`: an operation is not offered, with or without a consent or a signature.
 
-Any refusal will do, for documents seldom say which; an empty list is no refusal.
-The control is another method, which must answer the same customer in the trial.
+Any refusal counts, because documents seldom say which; an empty list is no refusal. The
+control is another method, which must answer the same customer in the trial.
 
-The TPP: a method that is not offered is not called.
-A call of the clause's control shows that the client works with the interface, and could
-have called the method in its place.
+The TPP: it does not call a method that is not offered.
+A call of the clause's control shows that the TPP uses the interface and could have called
+the method.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class UnavailableOperation(Kind):
         return self.control.id if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet before any consent or signature, one after, where there is such a thing."""
+        """Return one facet before a consent or signature, and one after, if there is one."""
         if self.lifecycle is not None:
             return _of_request(self.lifecycle)
         out = [
             Facet(
                 id=WITHOUT,
-                description="it is refused before any consent",
+                description=f"{self.operation.id} is refused before any consent is given",
                 scenario=Scenario(id="without"),
                 needs=needs(Capability.PSU),
             )
@@ -64,7 +64,7 @@ class UnavailableOperation(Kind):
             out.append(
                 Facet(
                     id=WITH,
-                    description="it is refused with a consent too",
+                    description=f"{self.operation.id} is refused even with a consent",
                     scenario=Scenario(id="with"),
                     needs=needs(Capability.PSU, Capability.CONSENT),
                 )
@@ -94,7 +94,7 @@ class UnavailableOperation(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every call of the method by a customer whom the control has answered."""
+        """Judge every call of the method for a customer for whom the control was answered."""
         if self.lifecycle is not None:
             yield from _check_of_request(self, self.lifecycle, history)
             return
@@ -109,7 +109,7 @@ class UnavailableOperation(Kind):
                 judged = must_be_refused(
                     WITH if sure else WITHOUT, exchange, "the method is not available"
                 )
-                # Offered is offered; but a refusal must be known to be before or after.
+                # An answer is always a violation; a refusal must certainly be before or after.
                 if judged.agreement is DISAGREES or sure or not perhaps:
                     yield judged
 
@@ -118,8 +118,8 @@ class UnavailableOperation(Kind):
         return TppFacet(id=TPP_FACET, description=f"{self.operation.id} is not called")
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every call of the method, and of the one that is there."""
-        owed = f"that {self.operation.id} is not called: it is not available"
+        """Judge every call of the method, and of the control."""
+        owed = f"{self.operation.id} is not called: it is not available"
         for one in history.exchanges:
             if one.call.operation == self.operation.id:
                 yield say(TPP_FACET, BROKEN, one, owed, "it was called")
@@ -133,13 +133,13 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
     return (
         Facet(
             id=UNSIGNED,
-            description="it is refused before the request is signed",
+            description="the call is refused before the request is signed",
             scenario=Scenario(id="unsigned"),
             needs=write,
         ),
         Facet(
             id=SIGNED,
-            description="it is refused after the request is signed",
+            description="the call is refused after the request is signed",
             scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
             requires=(approval,),
@@ -163,7 +163,7 @@ def _ask_of_request(
 def _check_of_request(
     clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
-    """Judge every call of the method about a request of which the control was answered."""
+    """Judge every call of the method about a request for which the control was answered."""
     book = tracker.Tracker(lifecycle=lifecycle)
     known: set[str] = set()
     for event in history.events:
@@ -179,6 +179,6 @@ def _check_of_request(
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED
         judged = must_be_refused(facet, event, "the method is not available")
-        # Who stopped on the way may have signed or not; offered is offered all the same.
+        # An unfinished signing may count or not; an answer is a violation in any case.
         if judged.agreement is DISAGREES or request.signed or not request.signings:
             yield judged

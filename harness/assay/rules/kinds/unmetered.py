@@ -1,7 +1,7 @@
 """`unmetered`: calls that the customer asks for directly are not limited.
 
-Far more of them than the batch quota are served; they do not use it up; and they
-are served when it is used up. Batch calls by another customer are the control.
+Far more of them than the batch quota are served; they do not count towards it; and they are
+served when it is exhausted. Batch calls for another customer are the control.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scen
 from assay.rules.state.calendar import within_a_day
 from assay.rules.state.consents import Consents
 
-#: A subject, a method, and a key of the day.
+#: A customer, an operation, and the day.
 Slot: TypeAlias = tuple[str, str, date | datetime]
 
-#: How many times the quota "far more" is.
+#: "Far more" calls are this many times the quota.
 FAR = 5
 NOT_COUNTED, EXHAUSTED = "not-counted", "after-exhausted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmeteredScenario(Scenario):
-    """Many calls of one operation; or calls of all beside the quota, if it is None."""
+    """Many calls of one operation; or calls around the quota if `operation` is None."""
 
     operation: Operation | None = None
 
@@ -51,7 +51,7 @@ class Unmetered(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a method, and two on the quota beside it."""
+        """Return one facet for each operation, and two about the batch quota."""
         psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
         batch = psu | needs(Capability.BATCH, Capability.TWO_PSU)
         each = tuple(
@@ -67,13 +67,13 @@ class Unmetered(Kind):
             *each,
             Facet(
                 id=NOT_COUNTED,
-                description="attended calls do not use the batch quota up",
+                description="attended calls do not count towards the batch quota",
                 scenario=UnmeteredScenario(id=NOT_COUNTED),
                 needs=batch,
             ),
             Facet(
                 id=EXHAUSTED,
-                description="attended calls are served when the batch quota is used up",
+                description="attended calls are served when the batch quota is exhausted",
                 scenario=UnmeteredScenario(id=EXHAUSTED),
                 needs=batch,
             ),
@@ -96,10 +96,10 @@ class Unmetered(Kind):
             yield from steps.send(_call(operation, psu, present=not counted))
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge attended calls, and batch calls that follow nothing but attended ones.
+        """Judge attended calls, and batch calls that follow only attended ones.
 
-        A question is judged if it was answered, to the same customer, at some time;
-        only calls of one day can use a daily quota up.
+        A call is judged if it was answered for the same customer at some time; only calls
+        of one day can use up a daily quota.
         """
         named = {one.id: one for one in self.operations}
         batch, attended = answered(history, present=False), answered(history)
@@ -137,7 +137,7 @@ def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """What was answered in a history: questions, and methods either way."""
+    """The calls answered in a history, and the operations by batch and attended calls."""
 
     questions: frozenset[tuple[str, str, str]]
     batch: frozenset[str]
@@ -147,7 +147,7 @@ class Controls:
 
 @dataclass(slots=True, kw_only=True)
 class _Counts:
-    """How often (subject, method) was served on a day, either way."""
+    """The number of calls served for each slot, by batch and attended calls."""
 
     quota: int
     attended: Counter[Slot] = field(default_factory=Counter[Slot])
@@ -183,5 +183,5 @@ def _judge(
         yield must_be_served(EXHAUSTED, exchange, "the customer asks directly")
     elif counts.attended[slot] and not (exchange.accepted and counts.attended[slot] < counts.quota):
         yield must_be_served(
-            f"{call.operation}-unlimited", exchange, "there is no limit with the customer"
+            f"{call.operation}-unlimited", exchange, "calls with the customer have no limit"
         )

@@ -1,9 +1,9 @@
 """`unsupported-mode`: a mode that is not supported is refused or changes nothing.
 
-Built for history modes: "no more" means nothing older than so many days. The
-control is the same question without the mode.
+Written for history modes: "changes nothing" means no entry older than the usual limit. The
+control is the same call without the mode.
 
-The TPP: the mode is not asked for.
+The TPP: it does not use the mode.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ class UnsupportedMode(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what the clause says of the shape of a request."""
+        """Yield the mode that is never valid."""
         yield BarredMode(operation=self.operation.id, mode=self.mode, word="unsupported")
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet."""
+        """Return the only facet."""
         return (
             Facet(
                 id=FACET,
-                description=f"asking for {self.mode} gives a refusal or nothing older than {self.days} days",
+                description=f"a call with {self.mode} is refused or returns nothing older than {self.days} days",
                 scenario=Scenario(id="asked"),
                 needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
                 | consent(self.grant),
@@ -82,7 +82,7 @@ class UnsupportedMode(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Ask plainly, then in the mode, then in the mode for what is older."""
+        """Call without the mode, then with it, then with it for older entries."""
         today = (yield from steps.clock()).date()
         old = timedelta(days=self.days + 60)
         entries = steps.days_before(today, 1, self.days + 1, self.days + 30, self.days + 60)
@@ -106,7 +106,7 @@ class UnsupportedMode(Kind):
             )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every walk in the mode about something that was shown without it."""
+        """Judge every walk in the mode about a resource that was shown without it."""
         subjects = history.subjects
         asked = tuple(walks(history, self.operation.id))
         controlled = {
@@ -126,7 +126,7 @@ class UnsupportedMode(Kind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"{self.mode} is not asked for",
+            description=f"{self.mode} is not used",
             requires=(
                 BindingRequirement(operation=self.operation.id, feature="mode", name=self.mode),
             ),
@@ -134,11 +134,11 @@ class UnsupportedMode(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the operation; page turns ask for nothing new."""
-        owed = f"that {self.mode} is not asked for: it is unsupported"
+        owed = f"{self.mode} is not used: it is unsupported"
         for one in history.exchanges:
             if one.call.operation == self.operation.id and one.call.follow is None:
                 asked = one.call.mode == self.mode
-                done = "it was asked for" if asked else "it was not"
+                done = "it is used" if asked else "it is not used"
                 yield say(TPP_FACET, BROKEN if asked else KEPT, one, owed, done)
 
 
@@ -147,7 +147,7 @@ def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
 
 
 def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
-    """Judge a walk; `more` tells if there is anything older that it could show."""
+    """Judge a walk; `more` says whether older entries exist that it could show."""
     first = walk.pages[0]
     older = [item for item in walk.items if item.on and item.on < limit]
     undated = any(item.on is None for item in walk.items)
@@ -162,7 +162,7 @@ def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
     yield Evidence(
         facet=FACET,
         agreement=agreement,
-        expected=f"a refusal, or nothing before {limit}",
+        expected=f"a refusal, or no entry before {limit}",
         seen=f"{len(older)} items are older" if older else describe(first),
         exchanges=walk.numbers,
         variation=walk.call.variation,
