@@ -85,7 +85,7 @@ class Addressed(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for each operation, each with a trial of its own."""
         out: list[Facet] = []
-        for one in self.operations:
+        for operation in self.operations:
             for word, whose in (
                 (UNKNOWN, "a key that belongs to no request"),
                 (FOREIGN, "the key of another TPP's request"),
@@ -94,15 +94,15 @@ class Addressed(Kind):
                 others = needs(Capability.PROVIDERS) if foreign else needs()
                 out.append(
                     Facet(
-                        id=f"{one.id}-{word}",
-                        description=f"{one.id} refuses {whose}",
+                        id=f"{operation.id}-{word}",
+                        description=f"{operation.id} refuses {whose}",
                         scenario=AddressedScenario(
-                            id=f"{one.id}:{word}", operation=one, foreign=foreign
+                            id=f"{operation.id}:{word}", operation=operation, foreign=foreign
                         ),
                         needs=needs(Capability.PSU, Capability.WRITE) | others,
                         requires=(
                             BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
-                            *_wants(self, one),
+                            *_requirements(self, operation),
                         ),
                     )
                 )
@@ -110,8 +110,8 @@ class Addressed(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request, call the operation with the wrong key or TPP, then as its maker."""
-        tried = scenario_of(scenario, AddressedScenario)
-        operation = tried.operation
+        scenario = scenario_of(scenario, AddressedScenario)
+        operation = scenario.operation
         psu = yield from request_steps.customer(self.lifecycle)
         make = request_steps.request(
             self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable
@@ -120,34 +120,34 @@ class Addressed(Kind):
         call = _about(self, operation, made)
         if call is None:
             return
-        if not tried.foreign:
+        if not scenario.foreign:
             key = stray(request_steps.key_of(made) or "")
             arguments = {**call.arguments, operation.about or "": key}
-            words = "about a request that never existed"
+            variation = "about a request that never existed"
             if arguments != call.arguments:
-                yield from steps.send(replace(call, arguments=arguments, variation=words))
+                yield from steps.send(replace(call, arguments=arguments, variation=variation))
                 yield from steps.send(call)
             return
-        theirs = yield from steps.send(replace(make, by=OTHER))
+        foreign = yield from steps.send(replace(make, by=OTHER))
         yield from steps.send(replace(call, by=OTHER, variation="by another TPP"))
         yield from steps.send(call)
-        yield from request_steps.maybe(_about(self, operation, theirs))
+        yield from request_steps.maybe(_about(self, operation, foreign))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a key that is not the caller's own."""
-        token_store = _Desk(
-            book=tracker.Tracker(lifecycle=self.lifecycle),
-            operations={one.id: one for one in self.operations},
+        calls_so_far = _CallHistory(
+            tracked=tracker.Tracker(lifecycle=self.lifecycle),
+            operations={operation.id: operation for operation in self.operations},
         )
-        asked = [one for one in map(token_store.note, history.events) if one is not None]
-        answered = [one for one in asked if not one.word and one.exchange.accepted]
-        questions = {one.question for one in answered}
-        callers = {one.caller for one in answered}
-        for one in asked:
-            if one.word:
-                controlled = one.question in questions and one.caller in callers
-                shown = token_store.operations[one.exchange.call.operation].shows is not None
-                yield from _judge(one, controlled=controlled, shown=shown)
+        calls = [call for call in map(calls_so_far.note, history.events) if call is not None]
+        answered = [call for call in calls if not call.fault and call.exchange.accepted]
+        questions = {call.question for call in answered}
+        callers = {call.caller for call in answered}
+        for call in calls:
+            if call.fault:
+                controlled = call.question in questions and call.caller in callers
+                shown = calls_so_far.operations[call.exchange.call.operation].shows is not None
+                yield from _judge(call, controlled=controlled, shown=shown)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -159,25 +159,25 @@ class Addressed(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a request."""
-        book = Tracker(lifecycle=self.lifecycle)
+        tracked = Tracker(lifecycle=self.lifecycle)
         makers: dict[str, set[str]] = {}
         about = {
-            one.id: one.about or ""
-            for one in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
-            if one
+            operation.id: operation.about or ""
+            for operation in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
+            if operation
         }
         for event in history.events:
-            found = book.note(event)
+            request = tracked.note(event)
             if not isinstance(event, Exchange):
                 continue
-            if found is not None and found.made is event and found.key is not None:
-                makers.setdefault(found.key, set()).add(event.call.by)
+            if request is not None and request.made is event and request.key is not None:
+                makers.setdefault(request.key, set()).add(event.call.by)
             key = event.call.arguments.get(about.get(event.call.operation, ""))
             if event.call.operation in about and isinstance(key, str):
                 yield from _judge_by_tpp(event, key, makers)
 
 
-def _wants(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
+def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
     changed = clause.lifecycle.changed if operation.changes else ()
     return (
         BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
@@ -194,15 +194,15 @@ def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | No
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A call about a request; `word` is "" for the maker, else UNKNOWN or FOREIGN.
+class _AddressedCall:
+    """A call about a request; `fault` is "" for the maker, else UNKNOWN or FOREIGN.
 
     `question` is equal for a call and its control. It changes whenever something happens
     to the request that may change the answer.
     """
 
     exchange: Exchange
-    word: str
+    fault: str
     question: Hashable
     sure: bool
 
@@ -213,75 +213,77 @@ class _Asked:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Desk:
+class _CallHistory:
     """The TPPs that made each request so far, and how often each request has changed."""
 
-    book: tracker.Tracker
+    tracked: tracker.Tracker
     operations: dict[str, Operation]
     makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    strays: dict[str, str] = field(default_factory=dict[str, str])
-    moves: dict[str, int] = field(default_factory=dict[str, int])
-    times: int = 0
+    unknown_keys: dict[str, str] = field(default_factory=dict[str, str])
+    changes: dict[str, int] = field(default_factory=dict[str, int])
+    epoch: int = 0
 
-    def note(self, event: Event) -> _Asked | None:
+    def note(self, event: Event) -> _AddressedCall | None:
         """Record an event; return the call to judge, if the event is one."""
-        request, asked = self.book.note(event), None
+        request, call = self.tracked.note(event), None
         match event:
             case Advanced() | Lacking():
-                self.times += 1
+                self.epoch += 1
             case Exchange() if request is not None and request.made is event:
-                self._made(request)
+                self._note_maker(request)
             case Exchange() if event.call.operation in self.operations and ordinary(event.call):
-                asked = self._asked(event)
+                call = self._addressed_call(event)
             case _:
                 pass
-        if request is not None and request.key is not None and self._moves(event):
-            self.moves[request.key] = self.moves.get(request.key, 0) + 1
-        return asked
+        if request is not None and request.key is not None and self._may_change(event):
+            self.changes[request.key] = self.changes.get(request.key, 0) + 1
+        return call
 
-    def _made(self, request: tracker.Instance) -> None:
+    def _note_maker(self, request: tracker.Instance) -> None:
         if request.key is not None:
             self.makers.setdefault(request.key, set()).add(request.made.call.by)
-            self.strays.setdefault(stray(request.key), request.key)
+            self.unknown_keys.setdefault(stray(request.key), request.key)
 
-    def _moves(self, event: Event) -> bool:
+    def _may_change(self, event: Event) -> bool:
         """Whether an event may change the answers to later calls about its request."""
         if isinstance(event, Exchange):
-            end = self.book.lifecycle.end
+            end = self.tracked.lifecycle.end
             return end is not None and event.call.operation == end.id and not event.refused
         return isinstance(event, Authorised | Withdrawn)
 
-    def _asked(self, exchange: Exchange) -> _Asked | None:
+    def _addressed_call(self, exchange: Exchange) -> _AddressedCall | None:
         call, about = exchange.call, self.operations[exchange.call.operation].about or ""
-        asked = str(call.arguments.get(about))
-        key = asked if asked in self.makers else self.strays.get(asked, "")
-        own = call.by in self.makers.get(key, ())
-        word = UNKNOWN if key != asked else "" if own else FOREIGN
-        if key not in self.makers or (word == UNKNOWN and not own):
+        key = str(call.arguments.get(about))
+        known = key if key in self.makers else self.unknown_keys.get(key, "")
+        own = call.by in self.makers.get(known, ())
+        fault = UNKNOWN if known != key else "" if own else FOREIGN
+        if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        rest = sorted((name, repr(one)) for name, one in call.arguments.items() if name != about)
-        when = self.times, self.moves.get(key, 0)
-        return _Asked(
+        rest = sorted(
+            (name, repr(value)) for name, value in call.arguments.items() if name != about
+        )
+        when = self.epoch, self.changes.get(known, 0)
+        return _AddressedCall(
             exchange=exchange,
-            word=word,
-            question=(call.operation, key, when, call.mode, tuple(rest)),
-            sure=word == FOREIGN or self._fresh(call) or sum(map(str.isalnum, asked)) >= LONG,
+            fault=fault,
+            question=(call.operation, known, when, call.mode, tuple(rest)),
+            sure=fault == FOREIGN or self._fresh(call) or sum(map(str.isalnum, key)) >= LONG,
         )
 
     def _fresh(self, call: Call) -> bool:
-        subject = self.book.subjects.get(call.subject)
+        subject = self.tracked.subjects.get(call.subject)
         return subject is not None and subject.fresh
 
 
-def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
-    facet = f"{one.exchange.call.operation}-{one.word}"
-    why = "no request has this key" if one.word == UNKNOWN else "the request is another TPP's"
-    evidence = must_be_refused(facet, _telling(one.exchange, shown=shown), why)
+def _judge(call: _AddressedCall, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
+    facet = f"{call.exchange.call.operation}-{call.fault}"
+    why = "no request has this key" if call.fault == UNKNOWN else "the request is another TPP's"
+    evidence = must_be_refused(facet, _disclosing(call.exchange, shown=shown), why)
     if controlled or evidence.agreement is DISAGREES:
-        yield evidence if one.sure else doubt(evidence, EARLIER)
+        yield evidence if call.sure else doubt(evidence, EARLIER)
 
 
-def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
+def _disclosing(exchange: Exchange, *, shown: bool) -> Exchange:
     """Return an exchange without the items that disclose nothing new.
 
     A refusal may repeat the arguments of the call. An empty answer of an operation that
@@ -289,19 +291,19 @@ def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
     """
     outcome, sent = exchange.outcome, exchange.call.arguments
     if isinstance(outcome, Rejected | Unavailable):
-        leaked = tuple(one for one in outcome.leaked if _tells(one, sent))
+        leaked = tuple(item for item in outcome.leaked if _discloses(item, sent))
         return replace(exchange, outcome=replace(outcome, leaked=leaked))
     if isinstance(outcome, Accepted) and outcome.items and shown:
-        items = tuple(one for one in outcome.items if _tells(one, {}))
+        items = tuple(item for item in outcome.items if _discloses(item, {}))
         return replace(exchange, outcome=replace(outcome, items=items))
     return exchange
 
 
-def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
+def _discloses(item: Item, sent: Mapping[str, Json]) -> bool:
     """Whether an item discloses anything that the call itself did not contain."""
     named = item.key is not None and item.key not in map(str, sent.values())
-    more = any(name not in sent or sent[name] != value for name, value in item.fields.items())
-    return named or more or item.state is not None
+    discloses = any(name not in sent or sent[name] != value for name, value in item.fields.items())
+    return named or discloses or item.state is not None
 
 
 def _judge_by_tpp(
@@ -315,7 +317,7 @@ def _judge_by_tpp(
     why = "no answer in this history returned the key"
     if key in makers:
         judged, why = BROKEN, "the key was returned to another TPP"
-    elif refused and makers and not any(like(key, one) for one in makers):
+    elif refused and makers and not any(like(key, known) for known in makers):
         judged, why = BROKEN, f"{why}, and it does not look like any that was returned"
     elif exchange.accepted:
         judged, why = KEPT, "the bank accepts the key from this TPP"

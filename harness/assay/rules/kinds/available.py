@@ -137,16 +137,16 @@ class Available(Kind):
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
         )
-        keys = [one.key for one in psu.owns]
+        keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
-        asked = keys if scenario.id == "aliases" else keys[:1]
+        used = keys if scenario.id == "aliases" else keys[:1]
         calls = [
             Call(
                 operation=self.operation.id,
                 subject="psu",
                 arguments=steps.arguments(self.operation, key),
             )
-            for key in asked
+            for key in used
         ]
         if scenario.id == "malformed":
             yield from _bent(self, calls[0])
@@ -249,8 +249,8 @@ def _sound(
         return clause.grant is not None
     owned = [subject.owned(key) for key in named]
     return bool(owned) and all(
-        one is not None and clauses.surely_listed(clause.contract, one, exchange.at)
-        for one in owned
+        thing is not None and clauses.surely_listed(clause.contract, thing, exchange.at)
+        for thing in owned
     )
 
 

@@ -77,14 +77,16 @@ class Cancellation(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for acceptance, and two for each way of cancelling."""
         out: list[Facet] = []
-        whats = {CUSTOMER: "a request that the customer cancelled"}
+        subjects = {CUSTOMER: "a request that the customer cancelled"}
         if self.lifecycle.end is not None:
             out.append(_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER))
-            whats = {PROVIDER: "a cancelled request", **whats}
-        for who, what in whats.items():
-            out.append(_facet(self, f"{who}-shown", f"{what} is shown as ended", who))
-            asks = f"{what} is never carried out"
-            out.append(_facet(self, f"{who}-never-done", asks, who, waits=True))
+            subjects = {PROVIDER: "a cancelled request", **subjects}
+        for canceller, subject in subjects.items():
+            out.append(
+                _facet(self, f"{canceller}-shown", f"{subject} is shown as ended", canceller)
+            )
+            description = f"{subject} is never carried out"
+            out.append(_facet(self, f"{canceller}-never-done", description, canceller, waits=True))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -96,23 +98,23 @@ class Cancellation(Kind):
 
         The control is due a day later, so that it is not a repeat of the other.
         """
-        tried = scenario_of(scenario, CancellationScenario)
+        scenario = scenario_of(scenario, CancellationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
-        if not tried.waits:
+        if not scenario.waits:
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
-            yield from _cancel(self, made, tried)
+            yield from _cancel(self, made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
             yield from request_steps.sign(made)
             yield from request_steps.read(self.lifecycle, made)
-            yield from _cancel(self, made, tried)
+            yield from _cancel(self, made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             return
         made = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, variation="cancelled")
         )
         yield from request_steps.sign(made)
-        yield from _cancel(self, made, tried)
+        yield from _cancel(self, made, scenario)
         control = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, ahead=request_steps.AHEAD + 1)
         )
@@ -124,22 +126,22 @@ class Cancellation(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation, and the later state of each cancelled request."""
-        seen = CancellationTracker(
+        cancellations = CancellationTracker(
             lifecycle=self.lifecycle, mode=self.mode, book=tracker.Tracker(lifecycle=self.lifecycle)
         )
         for at, event in enumerate(history.events):
-            seen.note(at, event)
-        every = {one.key: one for one in request_queries.apart(seen.book)}
-        for cancel in seen.cancels:
-            if cancel.request.key in every and cancel.untouched:
-                yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))
-        controls = _controls(self, every.values(), seen.done)
-        for key, story in seen.stories.items():
-            if key in every:
-                yield from _shown(story)
-                made = story.cancel.request.made.call
+            cancellations.note(at, event)
+        requests = {request.key: request for request in request_queries.apart(cancellations.book)}
+        for cancel in cancellations.cancels:
+            if cancel.request.key in requests and cancel.untouched:
+                yield from _taken(cancel, cancellations.opened.get(cancel.request.key, 0))
+        controls = _controls(self, requests.values(), cancellations.done)
+        for key, cancelled in cancellations.stories.items():
+            if key in requests:
+                yield from _shown(cancelled)
+                made = cancelled.cancel.request.made.call
                 control = controls.get((made.subject, made.by))
-                yield from _done(self, story, seen, control)
+                yield from _done(self, cancelled, cancellations, control)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -147,17 +149,17 @@ class Cancellation(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation of a request that was made in this history."""
-        book, end = Tracker(lifecycle=self.lifecycle), self.lifecycle.end
+        tracked, end = Tracker(lifecycle=self.lifecycle), self.lifecycle.end
         for event in history.events:
             if isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
-                found = book.known(str(event.call.arguments.get(end.about or "")))
-                if found is not None and ours(found, event.call):
-                    told = found.made.n, found.told or found.made.n
-                    mode = f"it is {found.mode}"
-                    if found.done:
-                        yield say(TPP_FACET, BROKEN, event, OWED, "it was carried out", *told)
-                    elif found.mode == self.mode:
-                        yield say(TPP_FACET, KEPT, event, OWED, mode, *told)
+                request = tracked.known(str(event.call.arguments.get(end.about or "")))
+                if request is not None and ours(request, event.call):
+                    numbers = request.made.n, request.told or request.made.n
+                    mode = f"it is {request.mode}"
+                    if request.done:
+                        yield say(TPP_FACET, BROKEN, event, OWED, "it was carried out", *numbers)
+                    elif request.mode == self.mode:
+                        yield say(TPP_FACET, KEPT, event, OWED, mode, *numbers)
                     else:
                         yield say(
                             TPP_FACET,
@@ -165,21 +167,25 @@ class Cancellation(Kind):
                             event,
                             OWED,
                             f"{mode}: the document leaves open whether it can",
-                            *told,
+                            *numbers,
                         )
-            book.note(event)
+            tracked.note(event)
 
 
-def _facet(clause: Cancellation, id_: str, asks: str, who: str, *, waits: bool = False) -> Facet:
+def _facet(
+    clause: Cancellation, id_: str, description: str, canceller: str, *, waits: bool = False
+) -> Facet:
     create, end = clause.lifecycle.create.id, clause.lifecycle.end
     clock = needs(Capability.CLOCK) if waits else needs()
-    elsewhere = needs(Capability.DIRECT_ACCESS) if who == CUSTOMER else needs()
-    named = end.arguments if end and who == PROVIDER else ()
+    elsewhere = needs(Capability.DIRECT_ACCESS) if canceller == CUSTOMER else needs()
+    named = end.arguments if end and canceller == PROVIDER else ()
     return Facet(
         id=id_,
-        description=asks,
+        description=description,
         scenario=CancellationScenario(
-            id=f"{who}-day" if waits else who, elsewhere=who == CUSTOMER, waits=waits
+            id=f"{canceller}-day" if waits else canceller,
+            elsewhere=canceller == CUSTOMER,
+            waits=waits,
         ),
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
         requires=(
@@ -195,8 +201,8 @@ def _facet(clause: Cancellation, id_: str, asks: str, who: str, *, waits: bool =
     )
 
 
-def _cancel(clause: Cancellation, made: Exchange, tried: CancellationScenario) -> Part[None]:
-    if tried.elsewhere:
+def _cancel(clause: Cancellation, made: Exchange, scenario: CancellationScenario) -> Part[None]:
+    if scenario.elsewhere:
         yield from request_steps.withdraw(made)
     else:
         yield from request_steps.maybe(request_steps.about(clause.lifecycle.end, made))
@@ -224,13 +230,13 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
 
 def _before(cancel: CancelAttempt) -> tuple[int, ...]:
     request = cancel.request
-    return (request.made.n, *(one.n for one in request.signings))
+    return (request.made.n, *(signing.n for signing in request.signings))
 
 
-def _shown(story: CancelledInstance) -> Iterator[Evidence]:
+def _shown(cancelled: CancelledInstance) -> Iterator[Evidence]:
     """Judge every read of a request since it was cancelled."""
-    cancel = story.cancel
-    for read in story.shown:
+    cancel = cancelled.cancel
+    for read in cancelled.shown:
         state = read.item.state if read.item else None
         if state in (State.ENDED, State.REJECTED):
             if not cancel.open:
@@ -238,7 +244,7 @@ def _shown(story: CancelledInstance) -> Iterator[Evidence]:
             agreement = AGREES
         else:
             sure = state is State.OPEN or cancel.early
-            agreement = DISAGREES if sure and not story.again else UNCLEAR
+            agreement = DISAGREES if sure and not cancelled.again else UNCLEAR
         yield Evidence(
             facet=f"{cancel.who}-shown",
             agreement=agreement,
@@ -253,21 +259,21 @@ _Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
-    clause: Cancellation, every: Iterable[Instance], done: Mapping[str | None, int]
+    clause: Cancellation, requests: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
     """Return the latest request of each caller that was signed, not cancelled and carried out."""
     out: dict[tuple[str, str], _Control] = {}
-    for one in every:
-        day = request_queries.day(clause.lifecycle, one.arguments)
-        whole = request_queries.signed(one) and not one.ends and not one.withdrawn
-        if one.mode == clause.mode and one.key in done and day is not None and whole:
-            who = (one.made.call.subject, one.made.call.by)
-            if who not in out or day > out[who][0]:
-                out[who] = (day, done[one.key], one)
+    for request in requests:
+        day = request_queries.day(clause.lifecycle, request.arguments)
+        whole = request_queries.signed(request) and not request.ends and not request.withdrawn
+        if request.mode == clause.mode and request.key in done and day is not None and whole:
+            caller = (request.made.call.subject, request.made.call.by)
+            if caller not in out or day > out[caller][0]:
+                out[caller] = (day, done[request.key], request)
     return out
 
 
-def _came(quiet: int | None, day: date, control: _Control) -> bool:
+def _is_observed(quiet: int | None, day: date, control: _Control) -> bool:
     """Whether a request was observed after a control due no earlier had been carried out."""
     then, since, _ = control
     return then >= day and quiet is not None and quiet >= since
@@ -275,18 +281,18 @@ def _came(quiet: int | None, day: date, control: _Control) -> bool:
 
 def _done(
     clause: Cancellation,
-    story: CancelledInstance,
-    seen: CancellationTracker,
+    cancelled: CancelledInstance,
+    cancellations: CancellationTracker,
     control: _Control | None,
 ) -> Iterator[Evidence]:
     """Judge whether a cancelled request was carried out, once its day has certainly come."""
-    cancel, quiet = story.cancel, seen.quiet(story)
-    done = seen.done.get(cancel.request.key)
+    cancel, quiet = cancelled.cancel, cancellations.quiet(cancelled)
+    done = cancellations.done.get(cancel.request.key)
     request, day = cancel.request, request_queries.day(clause.lifecycle, cancel.request.arguments)
     numbers = set(request.numbers)
     if done is not None and done > cancel.at:
-        agreement = DISAGREES if cancel.early and not story.again else UNCLEAR
-    elif done is None and control and day and cancel.signed and _came(quiet, day, control):
+        agreement = DISAGREES if cancel.early and not cancelled.again else UNCLEAR
+    elif done is None and control and day and cancel.signed and _is_observed(quiet, day, control):
         agreement = AGREES
         numbers |= set(control[2].numbers)
     else:

@@ -84,13 +84,13 @@ class ConsentScope(Kind):
         return tuple(
             Facet(
                 id=f"{child}-{word}",
-                description=f"each {child} is {asks}",
+                description=f"each {child} is {requirement}",
                 scenario=Scenario(id=child),
                 needs=needs(Capability.PSU, Capability.CONSENT)
                 | (needs(Capability.TWO_PSU) if word == "foreign" else needs()),
             )
             for child in self.guarded
-            for word, asks in ASKS.items()
+            for word, requirement in ASKS.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -116,11 +116,11 @@ class ConsentScope(Kind):
             )
         )
         other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
-        theirs = steps.arguments(operation, other.owns[0].key)
+        foreign = steps.arguments(operation, other.owns[0].key)
         yield from steps.grant(self.grant, "other", other.owns[0].key)
-        yield from steps.send(replace(ask, subject="other", arguments=theirs))
+        yield from steps.send(replace(ask, subject="other", arguments=foreign))
         yield from steps.send(
-            replace(ask, arguments=theirs, variation=f"about another customer's {owner}")
+            replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -132,13 +132,14 @@ class ConsentScope(Kind):
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
-            operation = next((one for one in self.operations if one.id == call.operation), None)
+            operation = next((each for each in self.operations if each.id == call.operation), None)
             if operation is None or not call.present or not bare(call, operation):
                 continue
             key = str(call.arguments.get(operation.about or ""))
             whose = owners.get(key, {})
             child = next(
-                (self.contract.children(one.resource, operation.id) for one in whose.values()), None
+                (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
+                None,
             )
             if child is None:
                 continue
@@ -150,7 +151,7 @@ class ConsentScope(Kind):
             elif key not in consents.perhaps(call.subject):
                 evidence = _own(child, exchange, consents, shown)
                 known = call.subject in untouched
-                yield from evidence if known else (doubt(one, EARLIER) for one in evidence)
+                yield from evidence if known else (doubt(each, EARLIER) for each in evidence)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -167,7 +168,7 @@ class ConsentScope(Kind):
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a resource, except page turns."""
         consents, clean = Consents(grant=self.grant), set[str]()
-        about = {one.id: one.about or "" for one in self.operations}
+        about = {operation.id: operation.about or "" for operation in self.operations}
         served = _served(self, history)
         for event in history.events:
             if isinstance(event, Subject):
@@ -193,22 +194,22 @@ def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
     """Return the owners of each key: a resource may have several."""
     out: dict[str, dict[str, Owned]] = {}
     for name, subject in history.subjects.items():
-        for one in subject.owns:
-            out.setdefault(one.key, {})[name] = one
+        for owned in subject.owns:
+            out.setdefault(owned.key, {})[name] = owned
     return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
+class _Served:
     """What was served under a consent, as (operation, subject, key), and as the first two."""
 
     things: frozenset[tuple[str, str, str]]
     callers: frozenset[tuple[str, str]]
 
 
-def _shown(clause: ConsentScope, history: History) -> _Shown:
+def _shown(clause: ConsentScope, history: History) -> _Served:
     """Return what was served under a consent."""
-    about = {one.id: one.about or "" for one in clause.operations}
+    about = {operation.id: operation.about or "" for operation in clause.operations}
     out: set[tuple[str, str, str]] = set()
     consents = Consents(grant=clause.grant)
     for exchange in history.exchanges:
@@ -218,10 +219,10 @@ def _shown(clause: ConsentScope, history: History) -> _Shown:
             key = str(call.arguments.get(about[call.operation]))
             if key in consents.sure(call.subject):
                 out.add((call.operation, call.subject, key))
-    return _Shown(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
+    return _Served(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
 
 
-def _own(child: str, exchange: Exchange, consents: Consents, shown: _Shown) -> Iterator[Evidence]:
+def _own(child: str, exchange: Exchange, consents: Consents, shown: _Served) -> Iterator[Evidence]:
     """Judge a call about the customer's own resource that no consent covers.
 
     The control is another resource, or the same one later, served under a consent.
@@ -240,7 +241,7 @@ def _foreign(
     exchange: Exchange,
     key: str,
     whose: Mapping[str, Owned],
-    shown: _Shown,
+    shown: _Served,
 ) -> Iterator[Evidence]:
     """Judge a call about another customer's resource.
 
@@ -261,7 +262,7 @@ def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
         seen = f"{describe(exchange)}; the target file binds no list in the answer"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     today = dates(exchange.at, None)
-    filled = any(today[-1] - one.on <= LATELY and one.on <= today[0] for one in owned.entries)
+    filled = any(today[-1] - entry.on <= LATELY and entry.on <= today[0] for entry in owned.entries)
     return replace(
         evidence,
         agreement=DISAGREES if filled else UNCLEAR,
@@ -275,19 +276,19 @@ def _uncovered(
     name = exchange.call.subject
     if name in clean:
         return BROKEN
-    told = consents.sure(name) and (name, exchange.call.operation) in served
-    return BROKEN if told and said_no(exchange) and exchange.call.present else OPEN
+    covered = consents.sure(name) and (name, exchange.call.operation) in served
+    return BROKEN if covered and said_no(exchange) and exchange.call.present else OPEN
 
 
 def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
     """Return (subject, operation) of the calls served under a consent."""
-    about = {one.id: one.about or "" for one in clause.operations}
+    about = {operation.id: operation.about or "" for operation in clause.operations}
     consents, out = Consents(grant=clause.grant), set[tuple[str, str]]()
-    for one in history.exchanges:
-        consents.note(one)
-        key = str(one.call.arguments.get(about.get(one.call.operation, "")))
-        if one.accepted and key in consents.sure(one.call.subject):
-            out.add((one.call.subject, one.call.operation))
+    for exchange in history.exchanges:
+        consents.note(exchange)
+        key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
+        if exchange.accepted and key in consents.sure(exchange.call.subject):
+            out.add((exchange.call.subject, exchange.call.operation))
     return frozenset(out)
 
 

@@ -32,14 +32,23 @@ HINT = "if a value changes by itself, list it under `volatile` in the target fil
 
 def _ranged(_contract: Contract, known: Mapping[str, Any]) -> Operation | None:
     """Return the first operation that takes a range of dates."""
-    every: tuple[Operation, ...] = known["operations"]
-    return next((one for one in every if one.about and (one.since or one.until)), None)
+    operations: tuple[Operation, ...] = known["operations"]
+    return next(
+        (
+            operation
+            for operation in operations
+            if operation.about and (operation.since or operation.until)
+        ),
+        None,
+    )
 
 
 def _owner(contract: Contract, known: Mapping[str, Any]) -> str:
     """Return the resource that the customer must own for the operations to be called."""
-    every: tuple[Operation, ...] = known["operations"]
-    about = known["ranged"] or next((one for one in every if one.about), every[0])
+    operations: tuple[Operation, ...] = known["operations"]
+    about = known["ranged"] or next(
+        (operation for operation in operations if operation.about), operations[0]
+    )
     return steps.owners(contract, about)[0]
 
 
@@ -67,17 +76,17 @@ class Consistent(Kind):
                 _want(self.ranged, "on"),
             )
             since, until = (
-                _argument(self.ranged, one) for one in (self.ranged.since, self.ranged.until)
+                _argument(self.ranged, name) for name in (self.ranged.since, self.ranged.until)
             )
-            asks = "a date range returns exactly its part of the full list"
-            out.append(_facet(SHORTER, asks, dated, *wants, *(since or until)))
+            description = "a date range returns exactly its part of the full list"
+            out.append(_facet(SHORTER, description, dated, *wants, *(since or until)))
             if since and until:
-                asks = "adjacent date ranges lose no entry between them"
-                out.append(_facet(MEETING, asks, dated, *wants, *since, *until))
+                description = "adjacent date ranges lose no entry between them"
+                out.append(_facet(MEETING, description, dated, *wants, *since, *until))
         if self.grant:
-            asks = "a smaller consent shows no more than a larger one"
-            wants = tuple(_want(one, "key") for one in _keyed(self))
-            out.append(_facet(SMALLER, asks, base, *wants))
+            description = "a smaller consent shows no more than a larger one"
+            wants = tuple(_want(operation, "key") for operation in _keyed(self))
+            out.append(_facet(SMALLER, description, base, *wants))
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
@@ -88,7 +97,7 @@ class Consistent(Kind):
         psu = yield from steps.arrange(
             "psu", Holding(resource=self.owner, count=count, entries=entries)
         )
-        first, second, *_ = (*(one.key for one in psu.owns), "")
+        first, second, *_ = (*(owned.key for owned in psu.owns), "")
         if scenario.id == SMALLER:
             for keys in ((first, second), (first,)):
                 yield from steps.grant(self.grant, "psu", *keys)
@@ -111,7 +120,7 @@ class Consistent(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare every page with those before it with which it must agree."""
-        operations = {one.id: one for one in self.operations}
+        operations = {operation.id: operation for operation in self.operations}
         answers = Answers(
             contract=self.contract, operations=frozenset(operations), grant=self.grant
         )
@@ -131,8 +140,12 @@ class Consistent(Kind):
                 yield from ranges.judge(operation, seen)
 
 
-def _facet(id_: str, asks: str, needed: frozenset[Capability], *wants: BindingRequirement) -> Facet:
-    return Facet(id=id_, description=asks, scenario=Scenario(id=id_), needs=needed, requires=wants)
+def _facet(
+    id_: str, description: str, needed: frozenset[Capability], *wants: BindingRequirement
+) -> Facet:
+    return Facet(
+        id=id_, description=description, scenario=Scenario(id=id_), needs=needed, requires=wants
+    )
 
 
 def _want(operation: Operation, feature: str) -> BindingRequirement:
@@ -153,7 +166,11 @@ def _argument(operation: Operation, name: str | None) -> tuple[BindingRequiremen
 
 def _keyed(clause: Consistent) -> tuple[Operation, ...]:
     """Return the operations whose items have keys: lists of resources, and dated entries."""
-    return tuple(one for one in clause.operations if one == clause.ranged or not one.about)
+    return tuple(
+        operation
+        for operation in clause.operations
+        if operation == clause.ranged or not operation.about
+    )
 
 
 def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[str, str], ...]:
@@ -163,7 +180,7 @@ def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[s
     if scenario == MEETING:
         return {until: early}, {since: early, until: late}, {since: late}
     open_ = {since: early}, {until: late}
-    return tuple(one for one in open_ if "" not in one)
+    return tuple(days for days in open_ if "" not in days)
 
 
 def _ask(operation: Operation, key: str, **days: str) -> Script:
@@ -221,18 +238,18 @@ def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> It
     """Compare a page with all that the same call showed under a larger consent."""
     page = seen.page
     keys = {item.key for item in page.items} - {None}
-    more = keys - known if None not in known else set[str | None]()
+    added = keys - known if None not in known else set[str | None]()
     values = page.given - first.given if seen.number == 0 else frozenset[str]()
     agreement: Agreement = AGREES
-    if more or values:
+    if added or values:
         agreement = DISAGREES if seen.settled else UNCLEAR
-    if more or values or (keys and None not in known):
+    if added or values or (keys and None not in known):
         also = f", and {', '.join(sorted(values))}" if values else ""
         yield Evidence(
             facet=SMALLER,
             agreement=agreement,
             expected="nothing that the larger consent did not show",
-            seen=f"{len(more)} more items{also}" if more or values else "nothing more",
+            seen=f"{len(added)} more items{also}" if added or values else "nothing more",
             exchanges=(first.n, page.n),
             variation=seen.answer.call.variation,
         )

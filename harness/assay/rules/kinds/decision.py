@@ -41,8 +41,8 @@ NO_CONTROL = "no comparable request was carried out"
 def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
     """Return the control of each row of the table that has one."""
     table: Table = known["table"]
-    found = {row.id: control(table, row) for row in table.rows}
-    return {id_: one for id_, one in found.items() if one is not None}
+    every = {row.id: control(table, row) for row in table.rows}
+    return {id_: each for id_, each in every.items() if each is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class DecisionRule(Kind):
         row = self.table.row(scenario.id)
         for segment in (
             None,
-            *dict.fromkeys(one for point in row.points for one in point.segments),
+            *dict.fromkeys(segment for point in row.points for segment in point.segments),
         ):
             lacking = yield from _trial(self, row, segment)
             if not lacking:
@@ -108,7 +108,7 @@ class DecisionRule(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request by what was known at its decision, compared with similar ones."""
-        book, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
+        tracked, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
         values: dict[int, Values] = {}
 
         def look(request: Instance) -> Values:
@@ -117,19 +117,20 @@ class DecisionRule(Kind):
             )
 
         for event in history.events:
-            found = book.note(event)
+            instance = tracked.note(event)
             if isinstance(event, Registered):
                 known.note(event)
-            elif found is not None and comparison.decides(event, found):
-                values[id(found)] = look(found)
-        beside = _Beside.of(self, book)
-        for request in comparison.sure(book):
-            mine = values[id(request)]
+            elif instance is not None and comparison.decides(event, instance):
+                values[id(instance)] = look(instance)
+        executed = _Executed.of(self, tracked)
+        for request in comparison.sure(tracked):
+            result = values[id(request)]
             if self.lifecycle.due(request.mode):
                 # A later registration may count on the day of the request, or may not.
-                both = zip(mine, look(request), strict=True)
-                mine = tuple(then if then == now else None for then, now in both)
-            yield from _judge(self, request, conditions_control.bearing(self.table, mine), beside)
+                readings = zip(result, look(request), strict=True)
+                result = tuple(then if then == now else None for then, now in readings)
+            bearing = conditions_control.bearing(self.table, result)
+            yield from _judge(self, request, bearing, executed)
 
     def explain(self) -> str | None:
         """Return the derived table as text."""
@@ -140,8 +141,8 @@ _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
 def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
-    mine = clause.controls.get(row.id) if row.result else None
-    points = (*row.points, *(mine.points if mine else ()))
+    control = clause.controls.get(row.id) if row.result else None
+    points = (*row.points, *(control.points if control else ()))
     wants = (
         *clause.lifecycle.state(),
         BindingRequirement(operation=clause.lifecycle.create.id, feature="approval"),
@@ -151,49 +152,44 @@ def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
         id=row.id,
         description=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
         scenario=Scenario(id=row.id),
-        needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
+        needs=_BASE.union(*(point.needs for point in points), control.needs if control else ()),
         requires=tuple(dict.fromkeys(wants)),
     )
 
 
 def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
     """Make a row's request and its control; return whether a factor was lacking."""
-    lifecycle, mine = clause.lifecycle, clause.controls.get(row.id)
-    two = mine is not None and mine.about_another and row.result
+    lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
+    two = control is not None and control.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
     psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
-    if row.result and mine is not None:
-        came = yield from _control(clause, mine, psu, two=two)
-        if came.lacking:
+    if row.result and control is not None:
+        outcome = yield from _control(clause, control, psu, two=two)
+        if outcome.lacking:
             return True
-    what = mine.moved.says if mine else words(row.points)
-    came = yield from _one(clause, row.points, psu, variation=what)
-    if came.rejected and not row.result:
-        for one in controls(clause.table, row):
-            if one.needs:
+    variation = control.moved.says if control else words(row.points)
+    outcome = yield from _make(clause, row.points, psu, variation=variation)
+    if outcome.rejected and not row.result:
+        for candidate in controls(clause.table, row):
+            if candidate.needs:
                 continue
             # Another rule may reject one of the controls, but hardly all.
-            if not (yield from _control(clause, one, psu)).rejected:
+            if not (yield from _control(clause, candidate, psu)).rejected:
                 break
-    return came.lacking
+    return outcome.lacking
 
 
 def _control(
-    clause: DecisionRule, mine: Control, psu: Subject, *, two: bool = False
+    clause: DecisionRule, control: Control, psu: Subject, *, two: bool = False
 ) -> Part[RequestResult]:
-    if mine.for_another:
+    if control.for_another:
         name = f"{psu.name}-beside"
         psu = yield from request_steps.customer(clause.lifecycle, name, segment=psu.segment)
-    return (yield from _one(clause, mine.points, psu, thing=1 if two else 0))
+    return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
 
 
-def _one(
-    clause: DecisionRule,
-    points: Sequence[Point],
-    psu: Subject,
-    *,
-    thing: int = 0,
-    variation: str = "",
+def _make(
+    clause: DecisionRule, points: Sequence[Point], psu: Subject, thing: int = 0, variation: str = ""
 ) -> Part[RequestResult]:
     """Make, sign and read one request about one of the customer's resources."""
     owned = clause.lifecycle.create.owned
@@ -210,7 +206,7 @@ def _one(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Beside:
+class _Executed:
     """The requests that were carried out: one of each sort, and the first of equal arguments.
 
     `known` has the values of conditional arguments that were accepted or that the contract
@@ -224,26 +220,28 @@ class _Beside:
     addresses: frozenset[str]
 
     @staticmethod
-    def of(clause: DecisionRule, book: tracker.Tracker) -> _Beside:
+    def of(clause: DecisionRule, tracked: tracker.Tracker) -> _Executed:
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
         known = set(fields.named(clause.table.atoms))
-        for one in comparison.sure(book):
-            if one.done:
-                sorts.setdefault(_sort(clause, one), one)
-                former = first.setdefault(_sent(clause, one), one)
-                if _decided(one) < _decided(former):
-                    first[_sent(clause, one)] = one
-                known |= fields.sent(clause.table.atoms, one)
+        for request in comparison.sure(tracked):
+            if request.done:
+                sorts.setdefault(_sort(clause, request), request)
+                former = first.setdefault(_sent(clause, request), request)
+                if _decided(request) < _decided(former):
+                    first[_sent(clause, request)] = request
+                known |= fields.sent(clause.table.atoms, request)
         taken = [
-            one for one in book.requests if one.made.accepted and one.fate not in tracker.REJECTED
+            request
+            for request in tracked.requests
+            if request.made.accepted and request.fate not in tracker.REJECTED
         ]
-        return _Beside(
+        return _Executed(
             clause=clause,
             sorts=sorts,
             first=first,
             known=frozenset(known),
-            addresses=frozenset(_address(clause, one) for one in taken),
+            addresses=frozenset(_address(clause, request) for request in taken),
         )
 
     def control(self, request: Instance) -> Instance | None:
@@ -259,8 +257,8 @@ class _Beside:
 
     def repeats(self, request: Instance) -> bool:
         """Whether the bank may take it for a repeat of a request carried out earlier."""
-        found = self.first.get(_sent(self.clause, request))
-        return found is not None and _decided(found) < _decided(request)
+        first = self.first.get(_sent(self.clause, request))
+        return first is not None and _decided(first) < _decided(request)
 
 
 def _decided(request: Instance) -> int:
@@ -273,29 +271,28 @@ def _address(clause: DecisionRule, request: Instance) -> str:
 
 
 def _sort(clause: DecisionRule, request: Instance) -> Likeness:
-    but = [one.argument for one in clause.table.atoms]
+    but = [atom.argument for atom in clause.table.atoms]
     return comparison.sort(clause.lifecycle, request, but=but)
 
 
 def _sent(clause: DecisionRule, request: Instance) -> Likeness:
-    return comparison.sent(
-        request, but=(clause.lifecycle.create.owned, clause.lifecycle.create.returns)
-    )
+    create = clause.lifecycle.create
+    return comparison.sent(request, but=(create.owned, create.returns))
 
 
 def _judge(
-    clause: DecisionRule, request: Instance, about: Bearing, beside: _Beside
+    clause: DecisionRule, request: Instance, about: Bearing, executed: _Executed
 ) -> Iterator[Evidence]:
-    control = beside.control(request)
+    control = executed.control(request)
     if about.result is None:
-        found = _undecided(request, control)
+        judgement = _undecided(request, control)
     elif request.fate in tracker.REJECTED:
-        found = _rejected(request, about.result, beside)
+        judgement = _rejected(request, about.result, executed)
     else:
-        found = _not_rejected(clause, request, about.result)
-    if found is None or not (found[0] is DISAGREES or about.exact or about.result is None):
+        judgement = _not_rejected(clause, request, about.result)
+    if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
         return
-    agreement, why = found
+    agreement, why = judgement
     numbers = {*request.numbers, *(control.numbers if control else ())}
     for row in about.rows:
         yield Evidence(
@@ -309,10 +306,10 @@ def _judge(
 
 
 #: The agreement and a remark; None if the request proves nothing.
-_Judged: TypeAlias = tuple[Agreement, str] | None
+_Judgement: TypeAlias = tuple[Agreement, str] | None
 
 
-def _undecided(request: Instance, control: Instance | None) -> _Judged:
+def _undecided(request: Instance, control: Instance | None) -> _Judgement:
     """Judge a request for which the condition cannot be evaluated."""
     early = request.fate in tracker.REJECTED and request_queries.signature(request) is None
     if not early or control is None:
@@ -320,34 +317,32 @@ def _undecided(request: Instance, control: Instance | None) -> _Judged:
     return UNCLEAR, "it was decided before it was signed"
 
 
-def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
+def _rejected(request: Instance, result: bool, executed: _Executed) -> _Judgement:
     if request.made.refused and not request_queries.said_no(request.made):
         return None
     if result:
-        good = beside.control(request) is not None and not beside.strange(request)
+        good = executed.control(request) is not None and not executed.strange(request)
         return (AGREES, "") if good else (UNCLEAR, NO_CONTROL)
-    why = _doubt(request, beside)
+    why = _doubt(request, executed)
     return (UNCLEAR, why) if why else (DISAGREES, "")
 
 
-def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judged:
+def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
     if request.done:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    still = (
-        clause.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN and not result
-    )
-    return (AGREES if still else UNCLEAR), ""
+    waits = clause.lifecycle.due(request.mode) and request.fate is InstanceStatus.OPEN
+    return (AGREES if waits and not result else UNCLEAR), ""
 
 
-def _doubt(request: Instance, beside: _Beside) -> str:
+def _doubt(request: Instance, executed: _Executed) -> str:
     """Return why a rejection may have another cause; empty if it cannot."""
-    if beside.control(request) is None:
+    if executed.control(request) is None:
         return NO_CONTROL
-    if beside.strange(request):
+    if executed.strange(request):
         return "it has a value that was never accepted"
-    if beside.repeats(request):
+    if executed.repeats(request):
         return "it may be rejected as a repeat"
     return (
         "" if request_queries.known(request) else "it may repeat a request from before this history"

@@ -50,12 +50,12 @@ class DisclosedWhen(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="around-consent"),
                 needs=needs(Capability.PSU, Capability.CONSENT),
                 requires=wants,
             )
-            for id_, asks in (
+            for id_, description in (
                 (AFTER, f"{self.value} is returned once consent is given"),
                 (BEFORE, f"{self.value} is not returned before consent is given"),
             )

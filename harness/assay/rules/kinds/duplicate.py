@@ -96,7 +96,7 @@ class Duplicate(Kind):
 
     def parameter(self, facet: str) -> str | None:
         """Return the parameter that a facet is about, if it is about one."""
-        return next((one for one in self.parameters if changed(one) == facet), None)
+        return next((name for name in self.parameters if changed(name) == facet), None)
 
     def mode(self, facet: str) -> str | None:
         """Return the mode of the first request: only a deferred one can be cancelled."""
@@ -105,7 +105,7 @@ class Duplicate(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for the repeat, one for each difference, one for each outcome."""
-        asks = (
+        descriptions = (
             (REPEAT, "a repeat of a request that was carried out is rejected"),
             *(
                 (changed(name), f"a request that differs in {name} is accepted")
@@ -125,12 +125,12 @@ class Duplicate(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=id_),
                 needs=_needs(id_),
                 requires=tuple(_wants(self, id_)),
             )
-            for id_, words in asks
+            for id_, description in descriptions
             if id_ not in left_out
         )
 
@@ -155,13 +155,13 @@ class Duplicate(Kind):
             yield from request_steps.read(lifecycle, first)
         if scenario.id == NEXT_DAY:
             yield from request_steps.later(psu, 1)
-        came = yield from through(lifecycle, _second(self, scenario.id, call, psu))
-        if came.rejected:
+        outcome = yield from through(lifecycle, _second(self, scenario.id, call, psu))
+        if outcome.rejected:
             if scenario.id in NEVER_DONE:
                 yield from request_steps.read(lifecycle, first)
             if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
                 # In these scenarios the first request itself is the comparison.
-                yield from _beside(self, scenario.id)
+                yield from _compare_with_another_customer(self, scenario.id)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare every request with those that came before it."""
@@ -185,30 +185,26 @@ class Duplicate(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every request made after another one was carried out."""
-        book = Tracker(lifecycle=self.lifecycle)
+        tracked = Tracker(lifecycle=self.lifecycle)
         done: dict[Likeness, Instance] = {}
         last: Instance | None = None
         returns = (self.lifecycle.create.returns,)
         for event in history.events:
-            found = book.note(event)
-            if found is None:
+            request = tracked.note(event)
+            if request is None:
                 continue
             if (
-                event is found.made
-                and found.mode in self.modes
-                and not self.lifecycle.due(found.mode)
+                event is request.made
+                and request.mode in self.modes
+                and not self.lifecycle.due(request.mode)
             ):
-                former = done.get(comparison.sent(found, but=returns))
-                judged = _judge_by_tpp(self, found, former, last)
-                if judged is not None and (beside := former or last):
-                    what = (
-                        "the same request was carried out"
-                        if former
-                        else "another request was carried out"
-                    )
-                    yield say(TPP_FACET, judged, found.made, OWED, what, *beside.numbers)
-            elif found.done and comparison.unchanged(found):
-                done[comparison.sent(found, but=returns)] = last = found
+                former = done.get(comparison.sent(request, but=returns))
+                judged = _judge_by_tpp(self, request, former, last)
+                if judged is not None and (compared := former or last):
+                    seen = f"{'the same' if former else 'another'} request was carried out"
+                    yield say(TPP_FACET, judged, request.made, OWED, seen, *compared.numbers)
+            elif request.done and comparison.unchanged(request):
+                done[comparison.sent(request, but=returns)] = last = request
 
 
 def _needs(facet: str) -> frozenset[Capability]:
@@ -248,12 +244,12 @@ _AGAIN: Mapping[str, str] = {
 }
 
 
-def _beside(clause: Duplicate, scenario: str) -> Part[RequestResult | None]:
+def _compare_with_another_customer(clause: Duplicate, scenario: str) -> Part[RequestResult | None]:
     """Make the same second request for another customer, who has made none before."""
     other = yield from request_steps.customer(clause.lifecycle, "another")
     call = request_steps.request(clause.lifecycle, other, clause.mode(scenario))
-    like = replace(_second(clause, scenario, call, other), variation="")
-    return (yield from through(clause.lifecycle, like))
+    second = replace(_second(clause, scenario, call, other), variation="")
+    return (yield from through(clause.lifecycle, second))
 
 
 def _judge(clause: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
@@ -264,13 +260,13 @@ def _judge(clause: Duplicate, request: Instance, explanations: Explanations) -> 
             yield from _evidence(request, relation, _repeat(request))
             return
     for relation in relations:
-        if _told(clause, request, relation):
+        if _is_certain(clause, request, relation):
             again = relation.facet == REPEAT
             named = replace(relation, facet=NEXT_DAY) if again else relation
             yield from _evidence(request, named, _other(clause, request, named, explanations))
 
 
-def _told(clause: Duplicate, request: Instance, relation: Relation) -> bool:
+def _is_certain(clause: Duplicate, request: Instance, relation: Relation) -> bool:
     """Whether a relation is certain: on the same day, or for a repeat on a later one."""
     former = relation.former
     if relation.facet == REPEAT:
@@ -281,7 +277,7 @@ def _told(clause: Duplicate, request: Instance, relation: Relation) -> bool:
 
 
 #: The agreement, a remark, and the other requests that the evidence rests on.
-_Judged: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
+_Judgement: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 
 def _rejected(request: Instance) -> bool:
@@ -291,7 +287,7 @@ def _rejected(request: Instance) -> bool:
     )
 
 
-def _repeat(request: Instance) -> _Judged | None:
+def _repeat(request: Instance) -> _Judgement | None:
     if _rejected(request):
         return AGREES, "", ()
     if request.done:
@@ -301,11 +297,11 @@ def _repeat(request: Instance) -> _Judged | None:
 
 def _other(
     clause: Duplicate, request: Instance, relation: Relation, explanations: Explanations
-) -> _Judged | None:
+) -> _Judgement | None:
     if _rejected(request):
         why, control = explanations.why(request, relation), explanations.control(request)
-        beside = (control,) if control else ()
-        return (UNCLEAR, why, beside) if why else (DISAGREES, "", beside)
+        controls = (control,) if control else ()
+        return (UNCLEAR, why, controls) if why else (DISAGREES, "", controls)
     if request.done:
         return AGREES, "", ()
     if not request_queries.signature(request):
@@ -314,17 +310,19 @@ def _other(
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
-def _evidence(request: Instance, relation: Relation, judged: _Judged | None) -> Iterator[Evidence]:
+def _evidence(
+    request: Instance, relation: Relation, judged: _Judgement | None
+) -> Iterator[Evidence]:
     if judged is None:
         return
-    agreement, why, beside = judged
-    told = (request, relation.former, *beside)
+    agreement, why, controls = judged
+    requests = (request, relation.former, *controls)
     yield Evidence(
         facet=relation.facet,
         agreement=agreement,
         expected=_EXPECTED.get(relation.facet, "accepted: it differs in one thing"),
         seen=f"{request.tell()}; {why}" if why else request.tell(),
-        exchanges=tuple(sorted({n for one in told for n in one.numbers})),
+        exchanges=tuple(sorted({n for each in requests for n in each.numbers})),
         variation=request.made.call.variation,
     )
 

@@ -97,14 +97,14 @@ class Eligibility(Kind):
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
         wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
-        asked = [
+        descriptions = [
             (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
             for trait in self.hides
         ]
         if self.recent:
             span = f"{self.recent.months} months"
             inside, outside = f"a day less than {span} ago", f"{span} and a day ago"
-            asked += [
+            descriptions += [
                 ("lists-recent", f"every {self.resource} used yesterday is listed", roster),
                 ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
                 ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
@@ -112,12 +112,12 @@ class Eligibility(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="states"),
                 needs=needed,
                 requires=wants,
             )
-            for id_, asks, needed in asked
+            for id_, description, needed in descriptions
         )
 
     def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
@@ -155,11 +155,11 @@ class Eligibility(Kind):
             if subject is None or not walk.ended or not bare(walk.call, self.operation):
                 continue
             at = walk.pages[0].at
-            owned = [one for one in subject.owns if one.resource == self.resource]
+            owned = [thing for thing in subject.owns if thing.resource == self.resource]
             keys = walk.keys
-            control = any(one.key in keys for one in owned if _plain(self, one, at))
-            for one in owned:
-                yield from _judge(self, one, walk, seen=one.key in keys, control=control)
+            control = any(thing.key in keys for thing in owned if _plain(self, thing, at))
+            for thing in owned:
+                yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
 
 
 def months_before(day: date, months: int) -> date:
@@ -169,20 +169,20 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def _plain(clause: Eligibility, one: Owned, at: datetime) -> bool:
+def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
     """Whether a resource must be listed."""
-    found = _facet(clause, one, at)
-    return found[1] if found else not any(one.traits.values())
+    expected = _facet(clause, thing, at)
+    return expected[1] if expected else not any(thing.traits.values())
 
 
-def _facet(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
+def _facet(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
     """Return the facet that a resource tests, and whether it must be listed.
 
     None if it tests no facet, or is hidden for two reasons at once.
     """
-    states = [name for name, value in one.traits.items() if value]
-    hiding = [trait for trait in clause.hides if one.traits.get(trait) is True]
-    recent = _recent(clause, one, at)
+    states = [name for name, value in thing.traits.items() if value]
+    hiding = [trait for trait in clause.hides if thing.traits.get(trait) is True]
+    recent = _recent(clause, thing, at)
     if clause.recent and clause.recent.trait in states:
         states.remove(clause.recent.trait)
         if recent is None or (hiding and not recent[1]):
@@ -192,7 +192,7 @@ def _facet(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | 
     return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
 
 
-def _recent(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
+def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
     """Return the facet and result for the date of last use; None if they are uncertain.
 
     If the time zone is unknown, they are certain only if all possible dates agree.
@@ -200,12 +200,12 @@ def _recent(clause: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] |
     if clause.recent is None:
         return None
     try:
-        used = date.fromisoformat(str(one.traits.get(clause.recent.trait)))
+        used = date.fromisoformat(str(thing.traits.get(clause.recent.trait)))
     except ValueError:
         return None
-    found = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
-    asked = {None if one is None else one[1] for one in found}
-    return found[-1] if len(asked) == 1 else None
+    results = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
+    listed = {None if result is None else result[1] for result in results}
+    return results[-1] if len(listed) == 1 else None
 
 
 def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
@@ -221,15 +221,15 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
 
 
 def _judge(
-    clause: Eligibility, one: Owned, walk: PageWalk, *, seen: bool, control: bool
+    clause: Eligibility, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
 ) -> Iterator[Evidence]:
-    found = _facet(clause, one, walk.pages[0].at)
-    if found is None:
+    expected = _facet(clause, thing, walk.pages[0].at)
+    if expected is None:
         return
-    facet, listed = found
+    facet, listed = expected
     if not control and facet != "lists-recent":
         return
-    state = ", ".join(f"{name}: {value}" for name, value in one.traits.items())
+    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
     unclear = walk.nameless and not seen
     yield Evidence(
         facet=facet,

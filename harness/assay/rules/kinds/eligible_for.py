@@ -63,34 +63,34 @@ class EligibleFor(AcceptanceRule):
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for ordinary resources, and one for each trait."""
         owner = self.lifecycle.owner
-        asks = {ORDINARY: f"a request about an ordinary {owner} is accepted"}
-        asks |= {
-            f"refuses-{one}": f"a request is rejected if the {owner} is {one}"
-            for one in self.refuses
+        descriptions = {ORDINARY: f"a request about an ordinary {owner} is accepted"}
+        descriptions |= {
+            f"refuses-{trait}": f"a request is rejected if the {owner} is {trait}"
+            for trait in self.refuses
         }
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id="each"),
                 needs=needs(Capability.PSU, Capability.WRITE, Capability.ROSTER),
             )
-            for id_, words in asks.items()
+            for id_, description in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
         """Make the same request about each resource of a customer."""
         traits = (None, *self.refuses, None)
         holdings = (
-            Holding(resource=self.lifecycle.owner, traits={one: True} if one else {})
-            for one in traits
+            Holding(resource=self.lifecycle.owner, traits={trait: True} if trait else {})
+            for trait in traits
         )
         psu = yield from steps.arrange("psu", *holdings)
         made: list[Exchange] = []
         for trait, thing in zip(traits, psu.owns, strict=True):
-            words = f"the {thing.resource} is {trait}" if trait else ""
+            variation = f"the {thing.resource} is {trait}" if trait else ""
             call = request_steps.request(
-                self.lifecycle, psu, arguments={self.owned: thing.key}, variation=words
+                self.lifecycle, psu, arguments={self.owned: thing.key}, variation=variation
             )
             made.append((yield from steps.send(call)))
         yield from press(self.lifecycle, made[0], *made[1:-1])

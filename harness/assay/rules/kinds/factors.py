@@ -29,7 +29,7 @@ CODES = "codes"
 BAD: Final = (Code.EMPTY, Code.HALF, Code.WRONG)
 
 #: The customer who signed, and the factor.
-_Whose: TypeAlias = tuple[str, str | None]
+_SignerKey: TypeAlias = tuple[str, str | None]
 
 
 _OFFERED: Mapping[str, Json] = {
@@ -76,7 +76,7 @@ class Factors(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each segment, and three for all customers."""
-        asks = {
+        descriptions = {
             PASSWORD: "a request cannot be signed with the password alone",
             FACTOR: "a request cannot be signed without the password",
             CHECKED: "a request cannot be signed with a wrong, empty or incomplete code",
@@ -85,24 +85,24 @@ class Factors(Kind):
             *(
                 Facet(
                     id=f"{segment}-offered",
-                    description=f"{segment} customers are offered no factor but {', '.join(words)}",
+                    description=f"{segment} customers are offered no factor but {', '.join(factors)}",
                     scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
                     needs=signing.NEEDS | needs(Capability.SEGMENTS),
                     requires=(
                         BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
                     ),
                 )
-                for segment, words in self.offered.items()
+                for segment, factors in self.offered.items()
             ),
             *(
                 Facet(
                     id=id_,
-                    description=words,
+                    description=description,
                     scenario=FactorsScenario(id=CODES),
                     needs=signing.NEEDS,
                     requires=signing.wants(self.lifecycle),
                 )
-                for id_, words in asks.items()
+                for id_, description in descriptions.items()
             ),
         )
 
@@ -130,45 +130,54 @@ class Factors(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the factors offered, the inputs asked for, and the signatures accepted."""
-        given = signing.signings(self.lifecycle, history)
-        ended = [one for one in given if one.alone and not one.failed]
-        coded = {_factor(one) for one in given if "code" in one.event.screens}
-        controls: dict[_Whose, Signing] = {}
-        for one in ended:
-            if one.plain and one.confirmed and one.done and "code" in one.event.screens:
-                controls.setdefault((one.subject, _factor(one)), one)
-        for one in given:
-            yield from _offered(self, one)
-        for one in ended:
-            if one.event.step.decision is Decision.CONFIRM:
-                yield from _around(one, coded)
-                yield from _typed(one, controls.get((one.subject, _factor(one))))
+        signings = signing.signings(self.lifecycle, history)
+        ended = [attempt for attempt in signings if attempt.alone and not attempt.failed]
+        coded = {_factor(attempt) for attempt in signings if "code" in attempt.event.screens}
+        controls: dict[_SignerKey, Signing] = {}
+        for attempt in ended:
+            if (
+                attempt.plain
+                and attempt.confirmed
+                and attempt.done
+                and "code" in attempt.event.screens
+            ):
+                controls.setdefault((attempt.subject, _factor(attempt)), attempt)
+        for attempt in signings:
+            yield from _offered(self, attempt)
+        for attempt in ended:
+            if attempt.event.step.decision is Decision.CONFIRM:
+                yield from _around(attempt, coded)
+                yield from _typed(attempt, controls.get((attempt.subject, _factor(attempt))))
 
 
 def _wrong(word: str, code: Code) -> Authorise:
     return replace(request_steps.SIGN, factor=word, code=code, variation=f"{word}: {code.value}")
 
 
-def _factor(one: Signing) -> str | None:
+def _factor(signing: Signing) -> str | None:
     """Return the factor that was chosen: the requested one, or the first that was offered."""
-    if "factor" not in one.event.screens:
+    if "factor" not in signing.event.screens:
         return None
-    return one.event.step.factor or next(iter(one.event.offered or ()), None)
+    return signing.event.step.factor or next(iter(signing.event.offered or ()), None)
 
 
-def _offered(clause: Factors, one: Signing) -> Iterator[Evidence]:
+def _offered(clause: Factors, signing: Signing) -> Iterator[Evidence]:
     """Judge the factors offered to a customer of a known segment."""
-    subject, event = one.request.subject, one.event
+    subject, event = signing.request.subject, signing.event
     allowed = clause.offered.get((subject.segment if subject else None) or "")
-    if allowed is None or event.offered is None or not request_queries.by_owner(one.request, event):
+    if (
+        allowed is None
+        or event.offered is None
+        or not request_queries.by_owner(signing.request, event)
+    ):
         return
-    more = [word for word in event.offered if word not in allowed]
+    extra = [word for word in event.offered if word not in allowed]
     # An unbound word may be the target's own name for one of the other factors.
-    sure = [word for word in more if word in clause.words or word not in event.unspelt]
-    agreement = DISAGREES if sure else UNCLEAR if more or not event.offered else AGREES
-    hint = f" ({', '.join(more)}: not bound in the target file)" if more and not sure else ""
+    sure = [word for word in extra if word in clause.words or word not in event.unspelt]
+    agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
+    hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
     yield replace(
-        one.evidence(
+        signing.evidence(
             f"{subject.segment if subject else ''}-offered",
             agreement,
             f"no factor but {', '.join(allowed)} to be offered",
@@ -177,37 +186,39 @@ def _offered(clause: Factors, one: Signing) -> Iterator[Evidence]:
     )
 
 
-def _around(one: Signing, coded: set[str | None]) -> Iterator[Evidence]:
+def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
     """Judge an accepted signature by the inputs that it needed."""
-    screens = one.event.screens
-    if not one.confirmed or not one.done or "decision" not in screens:
+    screens = signing.event.screens
+    if not signing.confirmed or not signing.done or "decision" not in screens:
         return
     shown = f"carried out after these inputs: {', '.join(dict.fromkeys(screens))}"
-    asked = "code" in screens
+    has_code = "code" in screens
     if "password" in screens:
-        picked = _factor(one)
-        sure = "factor" not in screens or one.event.coded or picked in coded
-        agreement = AGREES if asked else DISAGREES if sure else UNCLEAR
+        picked = _factor(signing)
+        sure = "factor" not in screens or signing.event.coded or picked in coded
+        agreement = AGREES if has_code else DISAGREES if sure else UNCLEAR
         expected = "the screens to ask for more than a password"
-        yield replace(one.evidence(PASSWORD, agreement, expected), seen=shown)
-    if asked:
+        yield replace(signing.evidence(PASSWORD, agreement, expected), seen=shown)
+    if has_code:
         agreement = AGREES if "password" in screens else DISAGREES
         expected = "the screens to ask for the password"
-        yield replace(one.evidence(FACTOR, agreement, expected), seen=shown)
+        yield replace(signing.evidence(FACTOR, agreement, expected), seen=shown)
 
 
-def _typed(one: Signing, control: Signing | None) -> Iterator[Evidence]:
+def _typed(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
     """Judge a signature with a code that is not the right one."""
-    event = one.event
+    event = signing.event
     if event.step.code is Code.RIGHT or "code" not in event.screens:
         return
-    if one.done:
-        sure = event.coded and (one.confirmed or one.before is not None)
+    if signing.done:
+        sure = event.coded and (signing.confirmed or signing.before is not None)
         agreement = DISAGREES if sure else UNCLEAR
     elif control is None:
         return
     else:
-        refused = one.undone and (not one.confirmed or one.over)
+        refused = signing.undone and (not signing.confirmed or signing.over)
         agreement = AGREES if refused and event.coded else UNCLEAR
     expected = f"nothing to be signed with {event.step.code.value}"
-    yield one.evidence(CHECKED, agreement, expected, *(control.request.numbers if control else ()))
+    yield signing.evidence(
+        CHECKED, agreement, expected, *(control.request.numbers if control else ())
+    )

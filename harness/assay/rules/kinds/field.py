@@ -81,13 +81,13 @@ class Field(Kind):
 
     def operation(self, resource: str) -> Operation:
         """Return the operation that lists a resource."""
-        return next(one for one in self.contract.operations.values() if resource in one.lists)
+        return next(each for each in self.contract.operations.values() if resource in each.lists)
 
     @property
     def owners(self) -> tuple[str, ...]:
         """Return the resources that the customer must own for all items to appear."""
-        named = {self.contract.resources[one].of or one for one in self.resources}
-        return tuple(one.id for one in steps.roots(self.contract) if one.id in named)
+        named = {self.contract.resources[resource].of or resource for resource in self.resources}
+        return tuple(root.id for root in steps.roots(self.contract) if root.id in named)
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield the allowed values of the field for each resource."""
@@ -108,24 +108,26 @@ class Field(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for the value in each resource, and one for its presence if mandatory."""
         out: list[Facet] = []
-        consented = consent(self.grant) if any(one.about for one in _listed(self)) else needs()
+        consented = (
+            consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
+        )
         for resource in self.resources:
             want = BindingRequirement(
                 operation=self.operation(resource).id, feature="field", name=self.field
             )
-            words, _ = _allowed(self, resource)
-            asked = [(resource, f"{self.field} of every {resource} is {words}")]
+            allowed, _ = _allowed(self, resource)
+            descriptions = [(resource, f"{self.field} of every {resource} is {allowed}")]
             if self.mandatory:
-                asked.append((f"{resource}-present", f"every {resource} has {self.field}"))
+                descriptions.append((f"{resource}-present", f"every {resource} has {self.field}"))
             out += [
                 Facet(
                     id=id_,
-                    description=asks,
+                    description=description,
                     scenario=Scenario(id="everything"),
                     needs=needs(Capability.PSU) | consented,
                     requires=(want,),
                 )
-                for id_, asks in asked
+                for id_, description in descriptions
             ]
         return tuple(out)
 
@@ -140,17 +142,17 @@ class Field(Kind):
             for n in range(EACH)
         ]
         psu = yield from steps.arrange("psu", *holdings)
-        if any(one.about for one in _listed(self)):
-            yield from steps.grant(self.grant, "psu", *(one.key for one in psu.owns))
+        if any(operation.about for operation in _listed(self)):
+            yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in _listed(self):
-            asked: list[dict[str, Json]] = [{}]
+            questions: list[dict[str, Json]] = [{}]
             if operation.about:
-                asked = [
-                    dict(steps.arguments(operation, one.key))
-                    for one in psu.owns
-                    if self.contract.children(one.resource, operation.id)
+                questions = [
+                    dict(steps.arguments(operation, owned.key))
+                    for owned in psu.owns
+                    if self.contract.children(owned.resource, operation.id)
                 ]
-            for arguments in asked:
+            for arguments in questions:
                 call = Call(operation=operation.id, subject="psu", arguments=arguments)
                 yield from steps.walk(call, most=_most(self, operation))
 
@@ -195,7 +197,9 @@ def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]
 def _listed(clause: Field) -> tuple[Operation, ...]:
     """Return the operations to call, in the contract's order."""
     named = {clause.operation(resource).id for resource in clause.resources}
-    return tuple(one for one in clause.contract.operations.values() if one.id in named)
+    return tuple(
+        operation for operation in clause.contract.operations.values() if operation.id in named
+    )
 
 
 def _page_size(clause: Field, operation: Operation) -> int:
@@ -221,7 +225,7 @@ def _judge(
         if resource in clause.resources:
             sorted_.setdefault(resource, []).append(item)
     for resource, items in sorted_.items():
-        words, allowed = _allowed(clause, resource)
+        description, allowed = _allowed(clause, resource)
         named = (item.fields.get(clause.field) for item in items)
         there = [value for value in named if value not in (None, "")]
         wrong = [value for value in there if not allowed(value)]
@@ -229,7 +233,7 @@ def _judge(
             yield Evidence(
                 facet=resource,
                 agreement=DISAGREES if wrong else AGREES,
-                expected=f"{clause.field} to be {words}",
+                expected=f"{clause.field} to be {description}",
                 seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
                 exchanges=(exchange.n,),
             )

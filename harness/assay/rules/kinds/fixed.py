@@ -83,16 +83,16 @@ class Fixed(DefectRule):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for other values, and one for each other spelling of the valid one."""
-        asks = {
+        descriptions = {
             OTHER: f"a request is not accepted with another {self.field}",
             CASE: f"a request is not accepted with {self.const} in lower case",
             PADDED: f"a request is not accepted with spaces around {self.const}",
         }
-        asked = {facet for facet, _ in _values(self).values()}
+        facets = {facet for facet, _ in _values(self).values()}
         return tuple(
             Facet(
                 id=facet,
-                description=says,
+                description=description,
                 scenario=Scenario(id="values"),
                 needs=needs(Capability.PSU, Capability.WRITE),
                 requires=(
@@ -101,8 +101,8 @@ class Fixed(DefectRule):
                     ),
                 ),
             )
-            for facet, says in asks.items()
-            if facet in asked
+            for facet, description in descriptions.items()
+            if facet in facets
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -110,9 +110,9 @@ class Fixed(DefectRule):
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu, arguments={self.field: self.const})
         yield from steps.send(control)
-        for value, (_, says) in _values(self).items():
+        for value, (_, description) in _values(self).items():
             sent = {**control.arguments, self.field: value}
-            call = replace(control, arguments=sent, variation=f"{self.field} is {says}")
+            call = replace(control, arguments=sent, variation=f"{self.field} is {description}")
             made = yield from steps.send(call)
             yield from request_steps.read(self.lifecycle, made)
 
@@ -145,8 +145,8 @@ class Fixed(DefectRule):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every request that names the field."""
-        for one in history.exchanges:
-            call = one.call
+        for exchange in history.exchanges:
+            call = exchange.call
             value = call.arguments.get(self.field)
             if (
                 call.operation == self.lifecycle.create.id
@@ -155,7 +155,7 @@ class Fixed(DefectRule):
             ):
                 judged = _judge(self, value)
                 done = "it is" if judged is KEPT else f"it is {value!r}"
-                yield say(TPP_FACET, judged, one, f"{self.field} is {self.const!r}", done)
+                yield say(TPP_FACET, judged, exchange, f"{self.field} is {self.const!r}", done)
 
 
 def _facet(clause: Fixed, value: Json) -> str:
@@ -173,15 +173,17 @@ def _facet(clause: Fixed, value: Json) -> str:
 
 def _values(clause: Fixed) -> Mapping[str, tuple[str, str]]:
     """Return the invalid values to try, each with its facet and a description."""
-    every = {
-        **{one: repr(one) for one in (*clause.others, *_alike(clause.const))},
+    descriptions = {
+        **{other: repr(other) for other in (*clause.others, *_alike(clause.const))},
         clause.const.lower(): f"{clause.const} in lower case",
         f" {clause.const}": f"{clause.const} after a space",
         f"{clause.const} ": f"{clause.const} before a space",
         f"{clause.const}\n": f"{clause.const} before a line break",
     }
     return {
-        value: (facet, says) for value, says in every.items() if (facet := _facet(clause, value))
+        value: (facet, description)
+        for value, description in descriptions.items()
+        if (facet := _facet(clause, value))
     }
 
 

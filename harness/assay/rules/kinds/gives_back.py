@@ -57,17 +57,17 @@ class GivesBack(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare every read with the values in force at that time."""
-        book = tracker.Tracker(lifecycle=self.lifecycle)
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
         for event in history.events:
-            found = book.note(event)
+            request = tracked.note(event)
             if (
-                found is not None
+                request is not None
                 and isinstance(event, Exchange)
                 and self.lifecycle.read is not None
                 and event.call.operation == self.lifecycle.read.id
                 and event.item is not None
             ):
-                yield from _judge(self, found, event, event.item.fields)
+                yield from _judge(self, request, event, event.item.fields)
 
 
 def _modes(clause: GivesBack) -> tuple[str | None, ...]:
@@ -97,4 +97,4 @@ def _judge(
 
 def _lost(request: tracker.Instance) -> bool:
     """Whether a change timed out, so that it may have been accepted or not."""
-    return any(not one.accepted and not one.refused for one in request.changes)
+    return any(not change.accepted and not change.refused for change in request.changes)

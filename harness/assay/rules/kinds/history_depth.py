@@ -123,7 +123,7 @@ class HistoryDepth(Kind):
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
         )
-        keys = [one.key for one in psu.owns]
+        keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
         for key in keys:
             plain = steps.arguments(self.operation, key)
@@ -142,15 +142,17 @@ class HistoryDepth(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk of a resource that has or shows entries older than the limit."""
         subjects = history.subjects
-        asked = [one for one in walks(history, self.operation.id) if one.call.mode is None]
-        shown = {_about(self, one) for one in asked if bare(one.call, self.operation) and one.items}
-        for walk in asked:
+        every = [walk for walk in walks(history, self.operation.id) if walk.call.mode is None]
+        shown = {
+            _about(self, walk) for walk in every if bare(walk.call, self.operation) and walk.items
+        }
+        for walk in every:
             subject, key = _about(self, walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
             facet, limit = _facet(self, walk), _limit(self, walk)
             if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
                 continue
-            there = [one.on for one in owned.entries] if owned else []
+            there = [entry.on for entry in owned.entries] if owned else []
             there += [item.on for item in walk.items if item.on]
             if facet and any(on < limit for on in there):
                 yield _judge(self, walk, facet)
@@ -169,19 +171,21 @@ class HistoryDepth(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call that names a day."""
-        for one in history.exchanges:
-            if one.call.operation != self.operation.id or one.call.follow is not None:
+        for exchange in history.exchanges:
+            if exchange.call.operation != self.operation.id or exchange.call.follow is not None:
                 continue
-            since = _day(one.call.arguments.get(self.operation.since or ""))
-            until = _day(one.call.arguments.get(self.operation.until or ""))
-            day = since or (until if until and _judge_by_tpp(self, one, until) is BROKEN else None)
+            since = _day(exchange.call.arguments.get(self.operation.since or ""))
+            until = _day(exchange.call.arguments.get(self.operation.until or ""))
+            day = since or (
+                until if until and _judge_by_tpp(self, exchange, until) is BROKEN else None
+            )
             if day is not None:
                 owed = f"no more than {self.days} days are asked for"
                 word = "from" if since else "up to"
                 yield say(
                     TPP_FACET,
-                    _judge_by_tpp(self, one, day),
-                    one,
+                    _judge_by_tpp(self, exchange, day),
+                    exchange,
                     owed,
                     f"it asked for entries {word} {day}",
                 )
@@ -240,7 +244,7 @@ def _day(value: Json) -> date | None:
 def _judge_by_tpp(clause: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
     """Judge a first day by the loosest and the strictest reading of the limit."""
     today = dates(exchange.at, clause.zone)
-    first, last = (one - timedelta(days=clause.days) for one in (today[0], today[-1]))
+    first, last = (edge - timedelta(days=clause.days) for edge in (today[0], today[-1]))
     if clause.edge != "included":
         last += DAY
     if clause.edge == "excluded":

@@ -133,7 +133,7 @@ class HostAffinity(Kind):
                 continue
             here = host(wire.url)
             hosts = [host(_absolute(wire.url, link)) for link in wire.links]
-            astray = [one for one in hosts if one != here]
+            astray = [name for name in hosts if name != here]
             yield Evidence(
                 facet=f"{exchange.call.operation}-links",
                 agreement=DISAGREES if astray else AGREES,
@@ -153,27 +153,27 @@ class HostAffinity(Kind):
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every later call of a flow."""
         chosen: dict[str, Exchange] = {}
-        for one in history.exchanges:
-            operation = self.contract.operations.get(one.call.operation)
+        for exchange in history.exchanges:
+            operation = self.contract.operations.get(exchange.call.operation)
             if operation is None:
                 continue
             if operation.makes:
-                if one.item is not None and one.item.key is not None:
-                    chosen[f"request {one.item.key}"] = one
+                if exchange.item is not None and exchange.item.key is not None:
+                    chosen[f"request {exchange.item.key}"] = exchange
                 continue
             if operation.request or operation.by_provider:
-                flow = f"request {one.call.arguments.get(operation.about or '')}"
+                flow = f"request {exchange.call.arguments.get(operation.about or '')}"
                 if flow not in chosen:
                     continue
             else:
-                flow = f"customer {one.call.subject}"
-            first = chosen.setdefault(flow, one)
-            if first is one:
+                flow = f"customer {exchange.call.subject}"
+            first = chosen.setdefault(flow, exchange)
+            if first is exchange:
                 continue
-            here, there = host(first.wire.url), host(one.wire.url)
+            here, there = host(first.wire.url), host(exchange.wire.url)
             owed = f"the flow stays on {here}"
             judged = KEPT if here == there else BROKEN
-            yield say(TPP_FACET, judged, one, owed, f"it continued on {there}", first.n)
+            yield say(TPP_FACET, judged, exchange, owed, f"it continued on {there}", first.n)
 
 
 #: The facet and the scenario of the target's other hosts.
@@ -218,10 +218,12 @@ def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
     known: set[tuple[str, ...]] = set()
     for exchange in history.exchanges:
         call = exchange.call
-        if not ordinary(call) or call.operation not in {one.id for one in clause.operations}:
+        if not ordinary(call) or call.operation not in {
+            operation.id for operation in clause.operations
+        }:
             continue
-        asked = (*question(call), str(call.mode))
+        control = (*question(call), str(call.mode))
         if call.host is None and exchange.accepted:
-            known.add(asked)
-        elif call.host is not None and asked in known:
+            known.add(control)
+        elif call.host is not None and control in known:
             yield must_be_served(EVERY, exchange, "every host gives the same answer")

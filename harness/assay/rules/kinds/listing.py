@@ -84,10 +84,10 @@ def _judge(
     sure, perhaps = consents.sure(subject.name), consents.perhaps(subject.name)
     at = walk.pages[0].at
     owned = {
-        one.key: one.resource
-        for one in subject.owns
-        if one.resource in clause.operation.lists
-        and clauses.surely_listed(clause.contract, one, at)
+        thing.key: thing.resource
+        for thing in subject.owns
+        if thing.resource in clause.operation.lists
+        and clauses.surely_listed(clause.contract, thing, at)
     }
     missing = sorted(owned[key] for key in owned.keys() - walk.keys)
     # A consent to everything cannot show what a partial consent hides.

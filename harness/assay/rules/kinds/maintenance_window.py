@@ -103,14 +103,14 @@ class MaintenanceWindow(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id=scenario),
                 needs=clock,
                 not_applicable_because=never_shorter(self.zone, self.weekday)
                 if scenario == "night"
                 else "",
             )
-            for id_, asks, scenario in (
+            for id_, description, scenario in (
                 ("before", "the interface answers just before the window", "week"),
                 ("after", "the interface answers just after the window", "week"),
                 ("other-days", "the interface answers at the same hours of other days", "week"),

@@ -64,7 +64,7 @@ class Mandatory(DefectRule):
         return tuple(
             Facet(
                 id=f"{field}-{way}",
-                description=f"a request is not accepted if {field} {says}",
+                description=f"a request is not accepted if {field} {predicate}",
                 scenario=Scenario(id=field),
                 needs=needs(Capability.PSU, Capability.WRITE),
                 requires=(
@@ -74,7 +74,7 @@ class Mandatory(DefectRule):
                 ),
             )
             for field in self.fields
-            for way, says in WAYS.items()
+            for way, predicate in WAYS.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -107,15 +107,17 @@ class Mandatory(DefectRule):
             id=TPP_FACET,
             description=f"every request has {', '.join(self.fields)}",
             requires=tuple(
-                BindingRequirement(operation=self.lifecycle.create.id, feature="argument", name=one)
-                for one in self.fields
+                BindingRequirement(
+                    operation=self.lifecycle.create.id, feature="argument", name=field
+                )
+                for field in self.fields
             ),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every request that is made."""
-        for one in history.exchanges:
-            call = one.call
+        for exchange in history.exchanges:
+            call = exchange.call
             if call.operation != self.lifecycle.create.id or call.malformed:
                 continue
             lacking = [
@@ -123,7 +125,7 @@ class Mandatory(DefectRule):
             ]
             owed = f"a request has {', '.join(self.fields)}"
             done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
-            yield say(TPP_FACET, BROKEN if lacking else KEPT, one, owed, done)
+            yield say(TPP_FACET, BROKEN if lacking else KEPT, exchange, owed, done)
 
 
 def _kind(value: Json) -> str:
@@ -143,30 +145,35 @@ def _kind(value: Json) -> str:
 
 def _others(right: Json) -> Sequence[tuple[str, Json]]:
     """Return values of all types but the valid one, each with a description."""
-    every: Mapping[str, Sequence[tuple[str, Json]]] = {
+    values_by_type: Mapping[str, Sequence[tuple[str, Json]]] = {
         "text": (("the value as a text", str(right)), ("a text", "x")),
         "number": (("a number", 4711), ("zero", 0)),
         "truth value": (("true", True), ("false", False)),
         "list": (("an empty list", []), ("a list that holds the value", [right])),
         "object": (("an empty object", {}), ("an object that holds the value", {"value": right})),
     }
-    return [one for kind, values in every.items() if kind != _kind(right) for one in values]
+    return [
+        described
+        for kind, values in values_by_type.items()
+        if kind != _kind(right)
+        for described in values
+    ]
 
 
 def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
     """Yield the request with each invalid value of the field."""
     yield replace(control, without=(field,), variation=f"{field} is missing")
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
-    for what, value in (("null", None), ("empty", nothing), *_others(right)):
+    for description, value in (("null", None), ("empty", nothing), *_others(right)):
         sent = {**control.arguments, field: value}
-        yield replace(control, arguments=sent, variation=f"{field} is {what}")
+        yield replace(control, arguments=sent, variation=f"{field} is {description}")
 
 
 def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
     """Return the types in the first request that was accepted with all fields."""
-    for one in made:
-        sent = one.made.call.arguments
-        if defects.taken(one) and not _wrong(clause, sent, {}):
+    for request in made:
+        sent = request.made.call.arguments
+        if defects.taken(request) and not _wrong(clause, sent, {}):
             return {field: _kind(sent[field]) for field in clause.fields}
     return {}
 

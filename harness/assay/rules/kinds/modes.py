@@ -83,16 +83,16 @@ class Modes(AcceptanceRule):
         for mode in self.offered:
             # A bank that does not bind the mode does not offer it.
             here = _want(self, mode, Standing.NOT_APPLICABLE)
-            asks = f"{mode} requests are accepted by a bank that offers them"
+            description = f"{mode} requests are accepted by a bank that offers them"
             offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
-            out.append(_facet(f"{mode}{OFFERED}", asks, offered, here))
-            asks = f"{mode} requests are rejected by a bank that does not offer them"
+            out.append(_facet(f"{mode}{OFFERED}", description, offered, here))
+            description = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            out.append(_facet(f"{mode}{NOT_OFFERED}", asks, lacking, _want(self, mode)))
+            out.append(_facet(f"{mode}{NOT_OFFERED}", description, lacking, _want(self, mode)))
         for mode in self.refused:
             refused = ModeScenario(id=f"{mode}:refused", mode=mode)
-            asks = f"{mode} requests are rejected"
-            out.append(_facet(f"{mode}{REFUSED}", asks, refused, _want(self, mode)))
+            description = f"{mode} requests are rejected"
+            out.append(_facet(f"{mode}{REFUSED}", description, refused, _want(self, mode)))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -101,21 +101,21 @@ class Modes(AcceptanceRule):
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request in each served mode; or in a plain one, then in the scenario's mode."""
-        tried = scenario_of(scenario, ModeScenario)
-        if tried.mode is None:
+        scenario = scenario_of(scenario, ModeScenario)
+        if scenario.mode is None:
             psu = yield from request_steps.customer(self.lifecycle)
             # The plain mode comes last: it must be accepted after the others, too.
             for mode in sorted(self.served, key=lambda mode: mode == self.lifecycle.mode):
                 yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
             return
-        if tried.lacking:
-            yield from request_steps.lack(tried.mode)
+        if scenario.lacking:
+            yield from request_steps.lack(scenario.mode)
         psu = yield from request_steps.customer(self.lifecycle)
         control = yield from steps.send(request_steps.request(self.lifecycle, psu))
-        words = f"in the mode {tried.mode}"
-        asked = request_steps.request(self.lifecycle, psu, tried.mode, variation=words)
-        made = yield from steps.send(asked)
-        if not tried.accepted:
+        variation = f"in the mode {scenario.mode}"
+        call = request_steps.request(self.lifecycle, psu, scenario.mode, variation=variation)
+        made = yield from steps.send(call)
+        if not scenario.accepted:
             yield from press(self.lifecycle, control, made)
 
     def case(self, attempt: Attempt) -> Case | None:
@@ -149,8 +149,8 @@ class Modes(AcceptanceRule):
             id=TPP_FACET,
             description="requests are made only in modes that are served",
             requires=tuple(
-                BindingRequirement(operation=self.lifecycle.create.id, feature="mode", name=one)
-                for one in (*self.served, *self.refused)
+                BindingRequirement(operation=self.lifecycle.create.id, feature="mode", name=mode)
+                for mode in (*self.served, *self.refused)
             ),
         )
 

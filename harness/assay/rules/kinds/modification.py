@@ -25,6 +25,7 @@ from assay.rules.lifecycle.parameters import (
     modes,
     the_request,
 )
+from assay.rules.lifecycle.request_queries import said_no
 from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.queries import AGREES, DISAGREES, UNCLEAR, describe
 from assay.rules.rule import (
@@ -43,7 +44,6 @@ from assay.rules.tpp_evidence import BROKEN, KEPT, say
 SIGNED, DONE = "signed-accepted", "done-refused"
 #: How many days later than the tested request its control is due.
 BEYOND = 7
-
 
 #: The TPP's obligation.
 TPP_FACET = "changeable-only"
@@ -80,7 +80,7 @@ class Modification(Kind):
     @property
     def plain(self) -> str | None:
         """A changeable argument that requests in every mode have."""
-        return next((one for one in self.fields if one != self.day), None)
+        return next((name for name in self.fields if name != self.day), None)
 
     @property
     def closed(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Modification(Kind):
     @property
     def once(self) -> str | None:
         """A mode whose requests cannot be changed and are carried out when signed."""
-        return next((one for one in self.closed if not self.lifecycle.due(one)), None)
+        return next((mode for mode in self.closed if not self.lifecycle.due(mode)), None)
 
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
         """Return the modes in which the request of this clause can be changed."""
@@ -103,38 +103,37 @@ class Modification(Kind):
         sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
-            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", tried)
-            for mode, tried in only.items()
+            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
+            for mode, scenario in only.items()
         ]
-        asks = "an accepted change is read back"
-        out.append(_facet(self, PERSISTS, asks, only[self.only[0]]))
+        out.append(_facet(self, PERSISTS, "an accepted change is read back", only[self.only[0]]))
         for mode in self.closed:
-            tried = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
-            asks = f"{mode} requests cannot be changed"
-            out.append(_facet(self, f"{mode}-refused", asks, tried))
-        asks = "a signed request can be changed before its day"
-        out.append(_facet(self, SIGNED, asks, ModificationScenario(id="signed"), more=sign))
+            scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
+            description = f"{mode} requests cannot be changed"
+            out.append(_facet(self, f"{mode}-refused", description, scenario))
+        description = "a signed request can be changed before its day"
+        out.append(_facet(self, SIGNED, description, ModificationScenario(id="signed"), extra=sign))
         if self.plain:
-            asks = "a request cannot be changed once it is carried out"
-            tried = ModificationScenario(id="done", mode=self.once, refused=True)
-            out.append(_facet(self, DONE, asks, tried, more=day))
-        asks = "a request is carried out as last changed"
+            description = "a request cannot be changed once it is carried out"
+            scenario = ModificationScenario(id="done", mode=self.once, refused=True)
+            out.append(_facet(self, DONE, description, scenario, extra=day))
+        description = "a request is carried out as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
-        return (*out, _facet(self, CARRIED, asks, last, more=carried))
+        return (*out, _facet(self, CARRIED, description, last, extra=carried))
 
     def probe(self, scenario: Scenario) -> Script:
         """Request changes, one argument at a time."""
-        tried = scenario_of(scenario, ModificationScenario)
+        scenario = scenario_of(scenario, ModificationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
-        if tried.id == "signed":
+        if scenario.id == "signed":
             made = yield from _made(self, psu, first, sign=True)
             yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
             yield from request_steps.read(self.lifecycle, made)
-        elif tried.id == "done":
+        elif scenario.id == "done":
             yield from _probe_done(self, psu)
-        elif tried.id == "carried-out":
+        elif scenario.id == "carried-out":
             made = yield from _made(self, psu, first)
             yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 1)
             yield from request_steps.sign(made)
@@ -142,36 +141,36 @@ class Modification(Kind):
             yield from _change(self, psu, made, self.fields, days=request_steps.AHEAD + 2)
             yield from request_steps.later(psu, request_steps.AHEAD + 2)
             yield from request_steps.inquire()
-        elif tried.refused:
+        elif scenario.refused:
             control = yield from _made(self, psu, first)
-            made = yield from _made(self, psu, tried.mode)
+            made = yield from _made(self, psu, scenario.mode)
             yield from _change(self, psu, control, (self.plain,))
-            yield from _change(self, psu, made, (self.plain,), variation=f"it is {tried.mode}")
+            yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
         else:
-            made = yield from _made(self, psu, tried.mode)
+            made = yield from _made(self, psu, scenario.mode)
             for name in self.fields:
                 yield from _change(self, psu, made, (name,), days=request_steps.AHEAD + 1)
                 yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every change, and the later state of the accepted ones."""
-        book = tracker.Tracker(lifecycle=self.lifecycle)
-        held = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
+        kept = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
         changes: list[Change] = []
         opened: dict[str | None, int] = {}
         for event in history.events:
-            change = asked(self.lifecycle, book, event)
+            change = asked(self.lifecycle, tracked, event)
             if change is not None:
                 changes.append(change)
-            held.before(book, event, change)
-            request = book.note(event)
-            held.after(event, request)
-            for one in request_queries.told(book, event, request):
-                if isinstance(event, Exchange) and one.state is State.OPEN:
-                    opened[one.key] = event.n
-        apart = {one.key for one in request_queries.apart(book)}
-        yield from (evidence for key, evidence in held.found if key in apart)
-        changes = [one for one in changes if one.request.key in apart]
+            kept.before(tracked, event, change)
+            request = tracked.note(event)
+            kept.after(event, request)
+            for observed in request_queries.told(tracked, event, request):
+                if isinstance(event, Exchange) and observed.state is State.OPEN:
+                    opened[observed.key] = event.n
+        apart = {request.key for request in request_queries.apart(tracked)}
+        yield from (evidence for key, evidence in kept.found if key in apart)
+        changes = [change for change in changes if change.request.key in apart]
         yield from _must_be_taken(self, changes, opened)
         yield from _must_be_refused(self, changes)
 
@@ -184,42 +183,39 @@ class Modification(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every change of a request that was made in this history."""
-        book = Tracker(lifecycle=self.lifecycle)
+        tracked = Tracker(lifecycle=self.lifecycle)
         for event in history.events:
-            change = asked(self.lifecycle, book, event)
+            change = asked(self.lifecycle, tracked, event)
             if change is not None:
                 yield from _judge(self, change)
-            book.note(event)
+            tracked.note(event)
 
 
 def _facet(
     clause: Modification,
     id_: str,
-    asks: str,
-    tried: ModificationScenario,
+    description: str,
+    scenario: ModificationScenario,
     *,
-    more: frozenset[Capability] = frozenset(),
+    extra: frozenset[Capability] = frozenset(),
 ) -> Facet:
-    create, change = (
-        clause.lifecycle.create.id,
-        clause.lifecycle.change.id if clause.lifecycle.change else "",
-    )
-    modes = [clause.only[0]] if tried.mode not in clause.only else []
-    modes += [tried.mode] if tried.mode else []
-    approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
-    changed = (clause.plain,) if tried.refused else clause.fields
+    create, change = clause.lifecycle.create.id, clause.lifecycle.change
+    modes = [clause.only[0]] if scenario.mode not in clause.only else []
+    modes += [scenario.mode] if scenario.mode else []
+    approval = (BindingRequirement(operation=create, feature="approval"),) if extra else ()
+    changed = (clause.plain,) if scenario.refused else clause.fields
     return Facet(
         id=id_,
-        description=asks,
-        scenario=tried,
-        needs=needs(Capability.PSU, Capability.WRITE) | more,
+        description=description,
+        scenario=scenario,
+        needs=needs(Capability.PSU, Capability.WRITE) | extra,
         requires=(
             *clause.lifecycle.state(),
             *approval,
             *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
             *(
                 BindingRequirement(
-                    operation=change,
+                    operation=change.id if change else "",
                     feature="argument" if name == clause.day else "other",
                     name=name,
                 )
@@ -232,25 +228,21 @@ def _facet(
 
 def _probe_done(clause: Modification, psu: Subject) -> Script:
     made = yield from _made(clause, psu, clause.only[0], sign=True)
-    control = yield from _made(clause, psu, clause.only[0], ahead=request_steps.AHEAD + BEYOND)
+    control = yield from _made(clause, psu, clause.only[0], later=BEYOND)
     done = [made]
     if clause.once:
         done.append((yield from _made(clause, psu, clause.once, sign=True)))
     yield from request_steps.later(psu, request_steps.AHEAD)
     yield from _change(clause, psu, control, (clause.plain,))
-    for one in done:
-        yield from request_steps.read(clause.lifecycle, one)
-        yield from _change(clause, psu, one, (clause.plain,), variation="it was carried out")
+    for exchange in done:
+        yield from request_steps.read(clause.lifecycle, exchange)
+        yield from _change(clause, psu, exchange, (clause.plain,), variation="it was carried out")
 
 
 def _made(
-    clause: Modification,
-    psu: Subject,
-    mode: str | None,
-    *,
-    sign: bool = False,
-    ahead: int = request_steps.AHEAD,
+    clause: Modification, psu: Subject, mode: str | None, *, sign: bool = False, later: int = 0
 ) -> Part[Exchange]:
+    ahead = request_steps.AHEAD + later
     made = yield from send(request_steps.request(clause.lifecycle, psu, mode, ahead=ahead))
     if sign:
         yield from request_steps.sign(made)
@@ -281,22 +273,16 @@ def _must_be_taken(
 ) -> Iterator[Evidence]:
     """Judge the changes of each request together, before and after it was signed."""
     groups: dict[tuple[str | None, Phase], list[Change]] = {}
-    for one in changes:
-        early = one.ahead or one.phase is Phase.UNSIGNED
-        telling = (
-            early if one.exchange.accepted else one.untouched and one.ahead and _valid(clause, one)
-        )
-        if (
-            telling
-            and one.request.mode in clause.only
-            and one.phase in (Phase.UNSIGNED, Phase.SIGNED)
-        ):
-            groups.setdefault((one.request.key, one.phase), []).append(one)
+    for change in changes:
+        early = change.ahead or change.phase is Phase.UNSIGNED
+        valid = change.untouched and change.ahead and _valid(clause, change)
+        counts = early if change.exchange.accepted else valid
+        pending = change.phase in (Phase.UNSIGNED, Phase.SIGNED)
+        if counts and pending and change.request.mode in clause.only:
+            groups.setdefault((change.request.key, change.phase), []).append(change)
     for (key, phase), group in groups.items():
-        taken = [one for one in group if one.exchange.accepted]
-        refused = {
-            name for one in group if request_queries.said_no(one.exchange) for name in one.new
-        }
+        taken = [change for change in group if change.exchange.accepted]
+        refused = {name for change in group if said_no(change.exchange) for name in change.new}
         last = group[-1].exchange
         closed = refused >= set(clause.fields) and opened.get(key, 0) > last.n
         yield Evidence(
@@ -304,7 +290,7 @@ def _must_be_taken(
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
             expected="a change before the day of the request to be accepted",
             seen=describe((taken or group)[0].exchange),
-            exchanges=tuple(sorted({n for one in taken or group for n in one.numbers})),
+            exchanges=tuple(sorted({n for change in taken or group for n in change.numbers})),
         )
 
 
@@ -317,25 +303,27 @@ def _valid(clause: Modification, change: Change) -> bool:
 def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
     """Judge the changes of requests that can never, or no longer, be changed."""
     taken = {
-        one.like
-        for one in changes
-        if one.request.mode in clause.only and one.phase is not Phase.DONE and one.exchange.accepted
+        change.like
+        for change in changes
+        if change.request.mode in clause.only
+        and change.phase is not Phase.DONE
+        and change.exchange.accepted
     }
-    for one in changes:
-        mode, controlled = one.request.mode, one.like in taken and one.untouched
+    for change in changes:
+        mode, controlled = change.request.mode, change.like in taken and change.untouched
         if mode in clause.never:
-            alone = controlled and one.phase is Phase.UNSIGNED
+            alone = controlled and change.phase is Phase.UNSIGNED
             why = f"{mode} requests cannot be changed"
-            yield from _refused(f"{mode}-refused", one, why, controlled=alone)
-        if one.phase is Phase.DONE and mode in (*clause.only, *clause.never):
-            alone = one.like in taken and mode in clause.only
-            yield from _refused(DONE, one, "it was carried out", controlled=alone)
+            yield from _refused(f"{mode}-refused", change, why, controlled=alone)
+        if change.phase is Phase.DONE and mode in (*clause.only, *clause.never):
+            alone = change.like in taken and mode in clause.only
+            yield from _refused(DONE, change, "it was carried out", controlled=alone)
 
 
 def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
     """Judge one change; a refusal counts only with its control, and for its content."""
     exchange = change.exchange
-    if exchange.refused and not (controlled and request_queries.said_no(exchange)):
+    if exchange.refused and not (controlled and said_no(exchange)):
         return
     yield Evidence(
         facet=facet,
@@ -350,10 +338,10 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
     owed = f"only {' and '.join(clause.only)} requests are changed, before they are carried out"
-    told = request.told or request.made.n
+    shown = request.told or request.made.n
     if request.mode in clause.never:
         yield say(TPP_FACET, BROKEN, exchange, owed, f"it is {request.mode}", request.made.n)
     elif request.mode in clause.only and request.done:
-        yield say(TPP_FACET, BROKEN, exchange, owed, "it was carried out", request.made.n, told)
+        yield say(TPP_FACET, BROKEN, exchange, owed, "it was carried out", request.made.n, shown)
     elif request.mode in clause.only and change.untouched:
         yield say(TPP_FACET, KEPT, exchange, owed, f"it is {request.mode}", request.made.n)

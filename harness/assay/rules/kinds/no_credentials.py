@@ -47,7 +47,7 @@ class NoCredentials(Kind):
 
     def bars_credentials(self, operation: str) -> bool:
         """Whether it is one of the operations of this clause."""
-        return any(operation == one.id for one in self.operations)
+        return any(operation == each.id for each in self.operations)
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each operation."""
@@ -66,7 +66,7 @@ class NoCredentials(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Make an authorised call, then one with the customer's credentials instead."""
-        operation = next(one for one in self.operations if one.id == scenario.id)
+        operation = next(each for each in self.operations if each.id == scenario.id)
         if operation.request:
             _, ready = yield from request_steps.ready(self.contract, operation)
             if ready is None:
@@ -91,9 +91,9 @@ class NoCredentials(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials whose control was answered."""
         known = {
-            (one.call.subject, one.call.operation)
-            for one in history.exchanges
-            if one.accepted and one.call.present and ordinary(one.call)
+            (exchange.call.subject, exchange.call.operation)
+            for exchange in history.exchanges
+            if exchange.accepted and exchange.call.present and ordinary(exchange.call)
         }
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
@@ -110,16 +110,16 @@ class NoCredentials(Kind):
             id=TPP_FACET,
             description="the customer's credentials are never sent",
             requires=tuple(
-                BindingRequirement(operation=one.id, feature="credentials")
-                for one in self.operations
+                BindingRequirement(operation=operation.id, feature="credentials")
+                for operation in self.operations
             ),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the contract."""
-        named = {one.id for one in self.operations}
-        for one in history.exchanges:
-            if one.call.credentials and one.call.operation in self.contract.operations:
-                yield say(TPP_FACET, BROKEN, one, OWED, "it sends them")
-            elif one.call.operation in named:
-                yield say(TPP_FACET, KEPT, one, OWED, "it does not send them")
+        named = {operation.id for operation in self.operations}
+        for exchange in history.exchanges:
+            if exchange.call.credentials and exchange.call.operation in self.contract.operations:
+                yield say(TPP_FACET, BROKEN, exchange, OWED, "it sends them")
+            elif exchange.call.operation in named:
+                yield say(TPP_FACET, KEPT, exchange, OWED, "it does not send them")

@@ -98,7 +98,7 @@ class Notice(Kind):
         """Return the variants of a scenario; another customer signs an immediate one."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(sorted(plain, key=lambda one: self.lifecycle.due(one.mode))[:1])
+            return tuple(sorted(plain, key=lambda variant: self.lifecycle.due(variant.mode))[:1])
         if scenario == "refused":
             return plain
         first = self.modes[0]
@@ -106,18 +106,19 @@ class Notice(Kind):
 
     def exempt(self, arguments: Mapping[str, Json]) -> str | None:
         """Return the argument that has an exempting value, if any."""
-        every = self.even.items()
+        exempting = self.even.items()
         return next(
-            (k for k, v in every if k in arguments and request_queries.alike(arguments[k], v)), None
+            (k for k, v in exempting if k in arguments and request_queries.alike(arguments[k], v)),
+            None,
         )
 
     def later(self, scenario: str) -> bool:
         """Whether a scenario waits for a day to come."""
-        return any(self.lifecycle.due(one.mode) for one in self.variants(scenario))
+        return any(self.lifecycle.due(variant.mode) for variant in self.variants(scenario))
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for unsigned requests, each value, a refusal, and another customer."""
-        asks = {
+        descriptions = {
             BEFORE: ("unsigned", "no request is carried out before it is signed"),
             **{
                 f"even-{name}": (
@@ -132,7 +133,7 @@ class Notice(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=scenario),
                 needs=_needs(self, scenario),
                 requires=(
@@ -140,14 +141,14 @@ class Notice(Kind):
                     BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
                     *(
                         BindingRequirement(
-                            operation=self.lifecycle.create.id, feature="mode", name=one.mode
+                            operation=self.lifecycle.create.id, feature="mode", name=variant.mode
                         )
-                        for one in self.variants(scenario)
-                        if one.mode
+                        for variant in self.variants(scenario)
+                        if variant.mode
                     ),
                 ),
             )
-            for id_, (scenario, words) in asks.items()
+            for id_, (scenario, description) in descriptions.items()
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -159,34 +160,31 @@ class Notice(Kind):
 
         A deferred control is due a day later, so that it is not a repeat of the other.
         """
-        lifecycle, instead, variants = (
-            self.lifecycle,
-            INSTEAD[scenario.id],
-            self.variants(scenario.id),
-        )
+        lifecycle, instead = self.lifecycle, INSTEAD[scenario.id]
+        variants = self.variants(scenario.id)
         psu = yield from request_steps.customer(lifecycle)
         if instead is not None and instead.by:
             yield from request_steps.customer(lifecycle, instead.by)
 
         def make(
-            one: Variant, *, ahead: int = request_steps.AHEAD, variation: str = ""
+            variant: Variant, *, ahead: int = request_steps.AHEAD, variation: str = ""
         ) -> Part[Exchange]:
             call = request_steps.request(
-                lifecycle, psu, one.mode, one.arguments, ahead=ahead, variation=variation
+                lifecycle, psu, variant.mode, variant.arguments, ahead=ahead, variation=variation
             )
             return (yield from send(call))
 
         unsigned: list[Exchange] = []
-        for one in variants:
-            made = yield from make(one, variation="" if instead else "never signed")
+        for variant in variants:
+            made = yield from make(variant, variation="" if instead else "never signed")
             if instead is not None:
                 yield from request_steps.sign(made, instead)
             unsigned.append(made)
         controls: list[Exchange] = []
         for late in (True, False):
-            for one in variants:
-                if lifecycle.due(one.mode) is late:
-                    made = yield from make(one, ahead=request_steps.AHEAD + 1)
+            for variant in variants:
+                if lifecycle.due(variant.mode) is late:
+                    made = yield from make(variant, ahead=request_steps.AHEAD + 1)
                     yield from request_steps.sign(made)
                     controls.append(made)
             if late and controls:
@@ -197,30 +195,29 @@ class Notice(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request by its observed state and that of its control."""
-        book = tracker.Tracker(lifecycle=self.lifecycle)
-        stories: dict[str | None, _Story] = {}
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
+        timelines: dict[str | None, _Timeline] = {}
         inquired = -1
         for at, event in enumerate(history.events):
-            found = book.note(event)
-            if found is not None and event is found.made:
-                new = _Story(request=found, made=at, now=_phase(self, found))
-                stories.setdefault(found.key, new)
-            elif found is not None and isinstance(event, Authorised):
-                stories[found.key].catch_up(inquired)
-                stories[found.key].now = _phase(self, found)
-            for one in request_queries.told(book, event, found):
-                if event is not one.made or one.done:
-                    stories[one.key].look(at)
+            request = tracked.note(event)
+            if request is not None and event is request.made:
+                new = _Timeline(request=request, made=at, now=_phase(self, request))
+                timelines.setdefault(request.key, new)
+            elif request is not None and isinstance(event, Authorised):
+                timelines[request.key].catch_up(inquired)
+                timelines[request.key].now = _phase(self, request)
+            for observed in request_queries.told(tracked, event, request):
+                if event is not observed.made or observed.done:
+                    timelines[observed.key].look(at)
             inquired = at if request_queries.asked_all(event) else inquired
-        told = [stories[one.key] for one in request_queries.apart(book)]
-        for story in told:
-            story.catch_up(inquired)
-        controls = _controls(self, told)
-        for story in told:
-            if story.phase and story.phase != _SIGNED and story.request.mode in self.modes:
-                yield from _judge(
-                    self, story, story.phase, controls.get(_like(self, story.request))
-                )
+        judged = [timelines[request.key] for request in request_queries.apart(tracked)]
+        for timeline in judged:
+            timeline.catch_up(inquired)
+        controls = _controls(self, judged)
+        for timeline in judged:
+            if timeline.phase and timeline.phase != _SIGNED and timeline.request.mode in self.modes:
+                control = controls.get(_control_key(self, timeline.request))
+                yield from _judge(self, timeline, timeline.phase, control)
 
 
 def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
@@ -231,11 +228,11 @@ def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
 
 
 #: Equal for a request and its control: customer, TPP, mode, and exempting argument.
-_Like: TypeAlias = tuple[str, str, str | None, str | None]
+_ControlKey: TypeAlias = tuple[str, str, str | None, str | None]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Story:
+class _Timeline:
     """What a history shows of one request, made at event `made`, until it was carried out.
 
     `quiet` is the last event at which it was observed not to be carried out, `done` the first
@@ -275,64 +272,69 @@ def _phase(clause: Notice, request: Instance) -> str | None:
         return None
     if request_queries.declined(request):
         return REFUSED
-    if any(one.step.decision is Decision.CONFIRM for one in request.signings):
+    if any(signing.step.decision is Decision.CONFIRM for signing in request.signings):
         return ANOTHER
     name = clause.exempt(request.made.call.arguments)
     return f"even-{name}" if name else BEFORE
 
 
-def _like(clause: Notice, request: Instance) -> _Like:
+def _control_key(clause: Notice, request: Instance) -> _ControlKey:
     call = request.made.call
     return call.subject, call.by, call.mode, clause.exempt(call.arguments)
 
 
-def _controls(clause: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
+def _controls(clause: Notice, timelines: Sequence[_Timeline]) -> Mapping[_ControlKey, _Timeline]:
     """Return the signed requests that were carried out; of similar ones, the latest due."""
-    out: dict[_Like, _Story] = {}
-    for story in stories:
-        if story.phase == _SIGNED and story.done is not None:
-            like = _like(clause, story.request)
-            out[like] = max(out.get(like, story), story, key=lambda one: _day(clause, one.request))
+    out: dict[_ControlKey, _Timeline] = {}
+    for timeline in timelines:
+        if timeline.phase == _SIGNED and timeline.done is not None:
+            key = _control_key(clause, timeline.request)
+            former = out.get(key, timeline)
+            out[key] = max(former, timeline, key=lambda each: _day(clause, each.request))
     return out
 
 
 def _day(clause: Notice, request: Instance) -> str:
     """Return the day of a request as an ISO date; "" if it is not deferred."""
-    found = request_queries.day(clause.lifecycle, request.arguments)
-    return found.isoformat() if found else ""
+    day = request_queries.day(clause.lifecycle, request.arguments)
+    return day.isoformat() if day else ""
 
 
-def _judge(clause: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
-    request, beside = story.request, tuple[int, ...]()
-    if story.done is not None:
+def _judge(
+    clause: Notice, timeline: _Timeline, facet: str, control: _Timeline | None
+) -> Iterator[Evidence]:
+    request, control_numbers = timeline.request, tuple[int, ...]()
+    if timeline.done is not None:
         agreement = DISAGREES if request_queries.known(request) else UNCLEAR
-    elif story.quiet is None or (facet == ANOTHER and not _tried(request)):
+    elif timeline.quiet is None or (facet == ANOTHER and not _tried(request)):
         return
     elif control is None or control.done is None:
         agreement = UNCLEAR
     else:
-        if _day(clause, control.request) < _day(clause, request) or control.done > story.quiet:
+        if _day(clause, control.request) < _day(clause, request) or control.done > timeline.quiet:
             return  # it was not observed after its control had been carried out
-        agreement, beside = AGREES, control.request.numbers
+        agreement, control_numbers = AGREES, control.request.numbers
     seen = request.tell()
     if agreement is UNCLEAR:
-        why = "its control was not carried out" if story.done is None else EARLIER
+        why = "its control was not carried out" if timeline.done is None else EARLIER
         seen = f"{seen}; {why}"
     yield Evidence(
         facet=facet,
         agreement=agreement,
         expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
-        exchanges=tuple(sorted({*request.numbers, *beside})),
-        variation=request.made.call.variation or _deviation(request),
+        exchanges=tuple(sorted({*request.numbers, *control_numbers})),
+        variation=request.made.call.variation or _variation(request),
     )
 
 
 def _tried(request: Instance) -> bool:
     """Whether another customer filled in a screen and got an answer."""
     return any(
-        one.screens and one.wire.status in ANSWERED and not request_queries.by_owner(request, one)
-        for one in request.signings
+        signing.screens
+        and signing.wire.status in ANSWERED
+        and not request_queries.by_owner(request, signing)
+        for signing in request.signings
     )
 
 
@@ -342,5 +344,6 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-def _deviation(request: Instance) -> str:
-    return next((one.step.variation for one in request.signings if one.step.variation), "")
+def _variation(request: Instance) -> str:
+    variations = (signing.step.variation for signing in request.signings)
+    return next(filter(None, variations), "")

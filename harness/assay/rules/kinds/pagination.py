@@ -61,7 +61,7 @@ class Pagination(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for page sizes, two for the items, and one for the end."""
         key = (BindingRequirement(operation=self.operation.id, feature="key"),)
-        asked: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
+        descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
             ("first-page", f"the first page has {self.size} items if there are more", ()),
             ("full-pages", f"every later page but the last has {self.size} items", ()),
             ("complete", "every item appears on some page", key),
@@ -74,12 +74,12 @@ class Pagination(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="walk"),
                 needs=needs(*roster) | consent(self.grant),
                 requires=wants,
             )
-            for id_, asks, wants in asked
+            for id_, description, wants in descriptions
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -144,8 +144,8 @@ def expected(clause: Pagination, walk: PageWalk, subject: Subject | None) -> Ros
         return Roster()
     at = walk.pages[0].at
     if not clause.operation.about:
-        listed = [one for one in subject.owns if one.resource in clause.operation.lists]
-        sure = (one.key for one in listed if clauses.surely_listed(clause.contract, one, at))
+        listed = [owned for owned in subject.owns if owned.resource in clause.operation.lists]
+        sure = (thing.key for thing in listed if clauses.surely_listed(clause.contract, thing, at))
         return Roster(fresh=frozenset(sure), most=len(subject.owns))
     owned = subject.owned(walk.call.arguments.get(clause.operation.about))
     if owned is None or not owned.entries:
@@ -153,9 +153,9 @@ def expected(clause: Pagination, walk: PageWalk, subject: Subject | None) -> Ros
     days = dates(at, clause.zone)
     first, last = days[0], days[-1]
     begin = last - timedelta(days=clause.depth) if clause.depth else date.min
-    told = {one.key: one.on for one in owned.entries if begin < one.on <= first}
-    fresh = frozenset(key for key, on in told.items() if (last - on).days <= FRESH)
-    old = {key: on for key, on in told.items() if key not in fresh}
+    due = {entry.key: entry.on for entry in owned.entries if begin < entry.on <= first}
+    fresh = frozenset(key for key, on in due.items() if (last - on).days <= FRESH)
+    old = {key: on for key, on in due.items() if key not in fresh}
     return Roster(fresh=fresh, old=old, most=len(owned.entries))
 
 
@@ -176,15 +176,15 @@ def _straight(walk: PageWalk) -> PageWalk:
 def _sizes(clause: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
     filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
     for number, page in enumerate(walk.pages, 1):
-        held = len(page.items)
+        size = len(page.items)
         # Empty pages after the last item count for `ends` only.
         more = number < filled or (number == 1 and len(roster.fresh) > clause.size)
-        if more or held > clause.size:
+        if more or size > clause.size:
             yield Evidence(
                 facet="first-page" if number == 1 else "full-pages",
-                agreement=AGREES if held == clause.size else DISAGREES,
+                agreement=AGREES if size == clause.size else DISAGREES,
                 expected=f"{clause.size} items on page {number}",
-                seen=f"{held} items",
+                seen=f"{size} items",
                 exchanges=(page.n,),
             )
 

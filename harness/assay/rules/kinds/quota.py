@@ -62,7 +62,6 @@ _PER: Mapping[str, Json] = {
     "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour"],
 }
 
-
 #: The TPP's obligation.
 TPP_FACET = "not-exceeded"
 
@@ -128,7 +127,7 @@ class Quota(Kind):
 
     def unattended_limits(self) -> Mapping[str, int]:
         """Return the limit of each operation, if calls with the customer do not count."""
-        return {} if self.attended else {one.id: self.limit for one in self.operations}
+        return {} if self.attended else {operation.id: self.limit for operation in self.operations}
 
     def daily_limits(self) -> Mapping[str, int]:
         """Return the limit of each operation, if only calls without the customer count, by day."""
@@ -145,62 +144,65 @@ class Quota(Kind):
         # If all calls count, only a later period can show that a method answers.
         apart = clock if self.attended else plain
         used_up = [
-            (one.id, QuotaScenario(id=f"{one.id}:limit", operation=one)) for one in self.operations
+            (operation.id, QuotaScenario(id=f"{operation.id}:limit", operation=operation))
+            for operation in self.operations
         ]
+        served = f"the first {self.limit} calls {words.a} are served"
         too_many = f"call {self.limit + 1} of {words.a} is refused"
         out = [
-            *(_facet(f"{name}-served", _served(self), tried, plain) for name, tried in used_up),
-            *(_facet(f"{name}-refused", too_many, tried, plain) for name, tried in used_up),
+            *(_facet(f"{name}-served", served, scenario, plain) for name, scenario in used_up),
+            *(_facet(f"{name}-refused", too_many, scenario, plain) for name, scenario in used_up),
         ]
-        for one in self.operations:
-            scenario = QuotaScenario(id=f"{one.id}:{words.next}", operation=one, crosses=True)
-            out.append(_facet(f"{one.id}-{words.next}", words.next_asks, scenario, clock))
+        for operation in self.operations:
+            scenario = QuotaScenario(
+                id=f"{operation.id}:{words.next}", operation=operation, crosses=True
+            )
+            out.append(_facet(f"{operation.id}-{words.next}", words.next_asks, scenario, clock))
         out.append(_facet(words.late, words.late_asks, QuotaScenario(id=words.late), clock))
         if self.daily:
             never = never_longer(self.zone)
-            asks, scenario = "a day of 25 hours counts as one day", QuotaScenario(id=LONG_DAY)
-            out.append(
-                replace(_facet(LONG_DAY, asks, scenario, clock), not_applicable_because=never)
-            )
-        asks, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
-        out.append(_facet(PER_METHOD, asks, scenario, apart))
-        asks, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
-        out.append(_facet(PER_CUSTOMER, asks, scenario, apart | needs(Capability.TWO_PSU)))
+            description = "a day of 25 hours counts as one day"
+            facet = _facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
+            out.append(replace(facet, not_applicable_because=never))
+        description, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
+        out.append(_facet(PER_METHOD, description, scenario, apart))
+        description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
+        out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""
-        tried = scenario_of(scenario, QuotaScenario)
-        late = tried.id in {LONG_DAY, self.period.words.late}
-        if tried.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
+        scenario = scenario_of(scenario, QuotaScenario)
+        late = scenario.id in {LONG_DAY, self.period.words.late}
+        if scenario.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
             return
-        if tried.id == self.period.words.late:
+        if scenario.id == self.period.words.late:
             yield from periods.clear_of_the_end(self.period)
         psu = yield from steps.customer("psu", self.owner, self.grant)
-        used = (tried.operation,) if tried.operation else self.operations
+        used = (scenario.operation,) if scenario.operation else self.operations
         calls = _calls(used, psu, present=self.attended)
         controls = _calls(used, psu, present=True)
         for call in calls:
-            yield from _use_up(self, call, extra=late or tried.operation is not None)
-        if tried.crosses:
+            yield from _use_up(self, call, extra=late or scenario.operation is not None)
+        if scenario.crosses:
             yield from periods.into_the_next(self.period)
         elif late:
             yield from (
                 periods.late_on_the_long_day(self.zone)
-                if tried.id == LONG_DAY
+                if scenario.id == LONG_DAY
                 else periods.to_the_end(self.period)
             )
-        if tried.crosses or late:
+        if scenario.crosses or late:
             yield from _each(calls)
-        if tried.id == PER_CUSTOMER:
+        if scenario.id == PER_CUSTOMER:
             other = yield from steps.customer("other", self.owner, self.grant)
             yield from _each(_calls(used, other, present=self.attended))
             controls += _calls(used, other, present=True)
-        if self.attended and self.controlled(tried):
+        if self.attended and self.controlled(scenario):
             # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
             controls.reverse()
-        yield from _each(controls if self.controlled(tried) else ())
+        yield from _each(controls if self.controlled(scenario) else ())
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Count calls by customer, operation and period, and judge each call by its count.
@@ -211,7 +213,7 @@ class Quota(Kind):
         controls, untouched = answered(history), fresh(history)
         if self.attended:
             controls |= answered(history, present=False)
-        named = {one.id: one for one in self.operations}
+        named = {operation.id: operation for operation in self.operations}
         consents = Consents(grant=self.grant)
         counts = Counts(limit=self.limit, period=self.period)
         for exchange in history.exchanges:
@@ -239,26 +241,24 @@ class Quota(Kind):
         """Judge every call that counts, except page turns."""
         counts = Counts(limit=self.limit, period=self.period)
         together = Counts(limit=self.limit, period=self.period)
-        named = {one.id for one in self.operations}
-        groups = same_customers([one for one in history.exchanges if one.call.operation in named])
+        named = {operation.id for operation in self.operations}
+        groups = same_customers(
+            [exchange for exchange in history.exchanges if exchange.call.operation in named]
+        )
         words = self.period.words
         owed = f"no more than {self.limit} calls {words.a}"
-        for one in history.exchanges:
-            call = one.call
+        for exchange in history.exchanges:
+            call = exchange.call
             if call.operation not in named or (call.present and not self.attended):
                 continue
-            joint = replace(one, call=replace(call, subject=groups[call.subject]))
+            joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
             if call.follow is None:
-                sure, most = counts.least(one), together.most(joint)
+                sure, most = counts.least(exchange), together.most(joint)
                 judged = BROKEN if sure >= self.limit else KEPT if most < self.limit else OPEN
                 done = f"it came after {sure if judged is BROKEN else most} calls {words.this}"
-                yield say(TPP_FACET, judged, one, owed, done)
-            counts.note(one)
+                yield say(TPP_FACET, judged, exchange, owed, done)
+            counts.note(exchange)
             together.note(joint)
-
-
-def _served(clause: Quota) -> str:
-    return f"the first {clause.limit} calls {clause.period.words.a} are served"
 
 
 def _facet(
@@ -329,11 +329,8 @@ def _refusal_facet(clause: Quota, exchange: Exchange, counts: Counts) -> str | N
 def _late(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
     if not clause.period.edged:
         return None
-    if (
-        clause.daily
-        and clause.zone
-        and surely_longer(exchange.at.astimezone(clause.zone), clause.zone)
-    ):
+    zone = clause.zone if clause.daily else None
+    if zone and surely_longer(exchange.at.astimezone(zone), zone):
         return LONG_DAY
     end = clause.period.kept(counts.first(exchange)) - periods.MARGIN
     # If the period began as late as that, it proves nothing.

@@ -58,7 +58,7 @@ class ReturnAddress(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for after signing, after a refusal, and for a spoofed address."""
-        asks = {
+        descriptions = {
             SIGNED: f"a customer who signs is sent exactly to {self.argument}",
             REFUSED: f"a customer who refuses is not sent to {self.argument}",
             ONLY: "the browser cannot choose another address",
@@ -72,12 +72,12 @@ class ReturnAddress(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=SCENARIO),
                 needs=signing.NEEDS,
                 requires=wants,
             )
-            for id_, words in asks.items()
+            for id_, description in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -94,24 +94,24 @@ class ReturnAddress(Kind):
         )
         yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
         for n, astray in enumerate(_astray(parts), start=3):
-            words = f"the browser asks for {astray}"
-            spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
+            variation = f"the browser asks for {astray}"
+            spoofed = replace(request_steps.SIGN, spoof=astray, variation=variation)
             yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the redirection of every customer who completed the screens."""
-        given = signing.signings(self.lifecycle, history)
-        given = tuple(one for one in given if one.alone and not one.failed)
+        signings = signing.signings(self.lifecycle, history)
+        signings = tuple(attempt for attempt in signings if attempt.alone and not attempt.failed)
         sent: dict[str, Signing] = {}
-        for one in given:
-            if one.plain and _where(self, one) is Agreement.AGREES:
-                sent.setdefault(one.subject, one)
-        for one in given:
-            control = sent.get(one.subject)
-            if one.event.ending is Ending.REFUSED:
-                yield from _refused(self, one, control)
-            elif one.confirmed and (one.done or _waits(self, one)):
-                yield from _signed(self, one, control)
+        for attempt in signings:
+            if attempt.plain and _where(self, attempt) is Agreement.AGREES:
+                sent.setdefault(attempt.subject, attempt)
+        for attempt in signings:
+            control = sent.get(attempt.subject)
+            if attempt.event.ending is Ending.REFUSED:
+                yield from _refused(self, attempt, control)
+            elif attempt.confirmed and (attempt.done or _waits(self, attempt)):
+                yield from _signed(self, attempt, control)
 
 
 def _address(clause: ReturnAddress, made: Exchange) -> str:
@@ -131,59 +131,65 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
     )
 
 
-def _waits(clause: ReturnAddress, one: Signing) -> bool:
+def _waits(clause: ReturnAddress, signing: Signing) -> bool:
     """Whether the request was signed and its day is still to come."""
-    return one.undone and one.request.state is State.OPEN and clause.lifecycle.due(one.request.mode)
+    return (
+        signing.undone
+        and signing.request.state is State.OPEN
+        and clause.lifecycle.due(signing.request.mode)
+    )
 
 
-def _where(clause: ReturnAddress, one: Signing) -> Agreement:
+def _where(clause: ReturnAddress, signing: Signing) -> Agreement:
     """Judge the redirection: to the exact address, elsewhere, or unknown."""
-    right, redirected = _right(clause, one), one.event.redirected
+    right, redirected = _right(clause, signing), signing.event.redirected
     if not isinstance(right, str):
         return UNCLEAR
     if redirected is None:
-        return DISAGREES if one.event.stuck else UNCLEAR
+        return DISAGREES if signing.event.stuck else UNCLEAR
     return AGREES if same(redirected, right) else DISAGREES
 
 
-def _right(clause: ReturnAddress, one: Signing) -> object:
-    return one.request.arguments.get(clause.argument)
+def _right(clause: ReturnAddress, signing: Signing) -> object:
+    return signing.request.arguments.get(clause.argument)
 
 
-def _signed(clause: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, event, agreement = _right(clause, one), one.event, _where(clause, one)
+def _signed(clause: ReturnAddress, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, event, agreement = _right(clause, signing), signing.event, _where(clause, signing)
     expected = f"the customer to be sent to {right}"
     if not event.step.spoof:
-        if one.plain:
-            yield one.evidence(SIGNED, agreement, expected)
+        if signing.plain:
+            yield signing.evidence(SIGNED, agreement, expected)
         return
-    if agreement is DISAGREES and not _led(one, str(right)):
+    if agreement is DISAGREES and not _led(signing, str(right)):
         agreement = UNCLEAR  # a wrong address, but not the one the browser asked for
-    beside = control.request.numbers if control else ()
-    yield one.evidence(ONLY, agreement, f"{expected}, and nowhere else", *beside)
+    controls = control.request.numbers if control else ()
+    yield signing.evidence(ONLY, agreement, f"{expected}, and nowhere else", *controls)
 
 
-def _led(one: Signing, right: str) -> bool:
+def _led(signing: Signing, right: str) -> bool:
     """Whether the browser was sent to the spoofed address, or at least to its host."""
-    redirected, asked = one.event.redirected, one.event.step.spoof
+    redirected, spoofed = signing.event.redirected, signing.event.step.spoof
     if redirected is None:
         return False
-    there, host, home = (split(url) for url in (redirected, asked, right))
+    there, host, home = (split(url) for url in (redirected, spoofed, right))
     if not there or not host or not home:
-        return same(redirected, asked)
+        return same(redirected, spoofed)
     strange = there.hostname == host.hostname and there.hostname != home.hostname
-    return same(redirected, asked) or strange
+    return same(redirected, spoofed) or strange
 
 
-def _refused(clause: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, redirected = _right(clause, one), one.event.redirected
+def _refused(
+    clause: ReturnAddress, signing: Signing, control: Signing | None
+) -> Iterator[Evidence]:
+    right, redirected = _right(clause, signing), signing.event.redirected
     if (
         not isinstance(right, str)
-        or one.done
-        or not request_queries.by_owner(one.request, one.event)
+        or signing.done
+        or not request_queries.by_owner(signing.request, signing.event)
     ):
         return
     there = redirected is not None and same(redirected, right)
     agreement = DISAGREES if there else AGREES if control else UNCLEAR
-    beside = control.request.numbers if control else ()
-    yield one.evidence(REFUSED, agreement, f"the customer not to be sent to {right}", *beside)
+    controls = control.request.numbers if control else ()
+    yield signing.evidence(REFUSED, agreement, f"the customer not to be sent to {right}", *controls)

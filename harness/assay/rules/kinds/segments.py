@@ -56,8 +56,8 @@ class Segments(AcceptanceRule):
             )
         made: dict[str, Exchange] = {}
         for segment, psu in people.items():
-            words = "" if segment in self.served else f"for a customer of the segment {segment}"
-            call = request_steps.request(self.lifecycle, psu, variation=words)
+            variation = "" if segment in self.served else f"for a customer of the segment {segment}"
+            call = request_steps.request(self.lifecycle, psu, variation=variation)
             made[segment] = yield from steps.send(call)
         taken = [made[segment] for segment in self.served if made[segment].accepted]
         control = (taken or [made[self.served[-1]]])[-1]

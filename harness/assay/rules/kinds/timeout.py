@@ -79,37 +79,39 @@ class Timeout(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for both sides of the limit, its renewal, and what must not follow."""
-        asks = {
+        descriptions = {
             ALIVE: f"the customer can still sign just before {self.time_limits}",
             DEAD: f"the customer can no longer sign just after {self.time_limits}",
         }
         if self.time_limits.idle:
-            asks[RENEWS] = "activity on the screens restarts the idle time"
+            descriptions[RENEWS] = "activity on the screens restarts the idle time"
         if self.lifecycle.create.returns:
-            asks[NOWHERE] = f"the customer is not sent back after {self.time_limits}"
-        asks[NOTHING] = f"a request not signed within {self.time_limits} is never carried out"
+            descriptions[NOWHERE] = f"the customer is not sent back after {self.time_limits}"
+        descriptions[NOTHING] = (
+            f"a request not signed within {self.time_limits} is never carried out"
+        )
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=SCENARIO),
                 needs=signing.NEEDS | needs(Capability.CLOCK),
                 requires=signing.wants(self.lifecycle),
             )
-            for id_, words in asks.items()
+            for id_, description in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
         """Sign at once, just in time, with pauses, and too late; then let days pass."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
-        less = _waits(self)
-        more = (*less[:-1], less[-1] + 2 * CLEAR)
+        shorter = _waits(self)
+        longer = (*shorter[:-1], shorter[-1] + 2 * CLEAR)
         in_time = replace(
-            request_steps.SIGN, linger=less, variation=f"just less than {self.time_limits}"
+            request_steps.SIGN, linger=shorter, variation=f"just less than {self.time_limits}"
         )
         too_late = replace(
-            request_steps.SIGN, linger=more, variation=f"just more than {self.time_limits}"
+            request_steps.SIGN, linger=longer, variation=f"just more than {self.time_limits}"
         )
         yield from signing.try_to_sign(lifecycle, psu, 0)
         yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
@@ -119,33 +121,33 @@ class Timeout(Kind):
             paced = replace(request_steps.SIGN, pace=pause, variation=minutes)
             yield from signing.try_to_sign(lifecycle, psu, 2, paced)
         late, _ = yield from signing.try_to_sign(lifecycle, psu, 3, too_late)
-        every = [late]
+        made_late = [late]
         if self.deferred:
             made = yield from signing.make(lifecycle, psu, 4, self.deferred)
             yield from request_steps.sign(made, too_late)
-            every.append(made)
+            made_late.append(made)
         yield from request_steps.later(psu, request_steps.AHEAD + 1)
-        for made in every:
+        for made in made_late:
             yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every signing by its duration, compared with a quick one."""
-        tries = tuple(ways(self.lifecycle, history))
+        flows = tuple(ways(self.lifecycle, history))
         quick: dict[str, TimedFlow] = {}
-        held: dict[str, timedelta] = {}
-        for one in tries:
-            if one.signing.confirmed and one.signing.done:
-                subject = one.signing.subject
-                if one.total <= self.time_limits.limit * HALF:
-                    quick.setdefault(subject, one)
-                if one.total <= self.time_limits.limit - CLEAR:
-                    held[subject] = max(held.get(subject, NONE), one.longest)
-        for one in tries:
-            control = quick.get(one.signing.subject)
-            if one.beyond(self.time_limits):
-                yield from _late(self, one, control)
-            elif all(one.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
-                yield from _in_time(self, one, control, held.get(one.signing.subject, NONE))
+        longest: dict[str, timedelta] = {}
+        for flow in flows:
+            if flow.signing.confirmed and flow.signing.done:
+                subject = flow.signing.subject
+                if flow.total <= self.time_limits.limit * HALF:
+                    quick.setdefault(subject, flow)
+                if flow.total <= self.time_limits.limit - CLEAR:
+                    longest[subject] = max(longest.get(subject, NONE), flow.longest)
+        for flow in flows:
+            control = quick.get(flow.signing.subject)
+            if flow.beyond(self.time_limits):
+                yield from _late(self, flow, control)
+            elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
+                yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
 
 
 def _waits(clause: Timeout) -> tuple[timedelta, ...]:
@@ -164,86 +166,86 @@ def _other(clause: Timeout) -> str:
 
 
 def _in_time(
-    clause: Timeout, one: TimedFlow, control: TimedFlow | None, held: timedelta
+    clause: Timeout, flow: TimedFlow, control: TimedFlow | None, longest: timedelta
 ) -> Iterator[Evidence]:
     """Judge a signing within all limits."""
     # The overall time of these is below its limit.
-    renewing = one.total >= clause.time_limits.limit + CLEAR
-    if not renewing and one.total > clause.time_limits.limit - CLEAR:
+    renewing = flow.total >= clause.time_limits.limit + CLEAR
+    if not renewing and flow.total > clause.time_limits.limit - CLEAR:
         return
     facet = RENEWS if renewing else ALIVE
-    took = one.longest if clause.time_limits.idle else one.total
-    lost = one.signing.event.ending is Ending.DISCONNECTED and not one.signing.done and control
-    if one.signing.confirmed and one.signing.done:
+    took = flow.longest if clause.time_limits.idle else flow.total
+    lost = flow.signing.event.ending is Ending.DISCONNECTED and not flow.signing.done and control
+    if flow.signing.confirmed and flow.signing.done:
         agreement = AGREES
     else:
-        sure = lost and (_renewed(one, held, clause) if renewing else _early(clause, one))
+        sure = lost and (_renewed(flow, longest, clause) if renewing else _early(clause, flow))
         agreement = DISAGREES if sure else UNCLEAR
     # The result of a short pause proves little.
     if agreement is DISAGREES or renewing or took >= clause.time_limits.limit * NEAR:
-        beside = control.signing.request.numbers if control and control is not one else ()
-        yield _evidence(one, facet, agreement, beside)
+        controls = control.signing.request.numbers if control and control is not flow else ()
+        yield _evidence(flow, facet, agreement, controls)
 
 
-def _early(clause: Timeout, one: TimedFlow) -> bool:
+def _early(clause: Timeout, flow: TimedFlow) -> bool:
     """Whether only a limit that is too short explains a disconnection."""
     if not clause.time_limits.idle and IDLE in clause.time_limits.spans:
         # Activity was seen to restart the idle time, so that was not the cause.
-        return one.since > clause.time_limits.spans[IDLE]
-    return one.last >= clause.time_limits.limit * HALF
+        return flow.since > clause.time_limits.spans[IDLE]
+    return flow.last >= clause.time_limits.limit * HALF
 
 
-def _renewed(one: TimedFlow, held: timedelta, clause: Timeout) -> bool:
+def _renewed(flow: TimedFlow, longest: timedelta, clause: Timeout) -> bool:
     """Whether activity failed to restart the idle time; the pause itself was short enough.
 
     If it was seen to restart it, the disconnection has another cause.
     """
-    return held >= one.last and one.since <= clause.time_limits.limit
+    return longest >= flow.last and flow.since <= clause.time_limits.limit
 
 
-def _late(clause: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
+def _late(clause: Timeout, flow: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
     """Judge a signing beyond the limit."""
-    fate = one.signing
-    beside = control.signing.request.numbers if control else ()
-    if fate.confirmed and fate.done:
-        yield _evidence(one, DEAD, DISAGREES, beside)
+    signing = flow.signing
+    controls = control.signing.request.numbers if control else ()
+    if signing.confirmed and signing.done:
+        yield _evidence(flow, DEAD, DISAGREES, controls)
         return
-    if not one.within(clause.time_limits, _other(clause)):
+    if not flow.within(clause.time_limits, _other(clause)):
         return  # the other limit may be the cause
-    ended = not fate.confirmed or fate.over
-    if fate.undone:
-        signed = fate.confirmed and fate.request.state is not State.ENDED
-        yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
-    if ended and not fate.done and clause.lifecycle.create.returns:
-        yield _evidence(one, NOWHERE, _sent(clause, fate, control), beside)
+    ended = not signing.confirmed or signing.over
+    if signing.undone:
+        signed = signing.confirmed and signing.request.state is not State.ENDED
+        yield _evidence(flow, DEAD, AGREES if control and not signed else UNCLEAR, controls)
+    if ended and not signing.done and clause.lifecycle.create.returns:
+        yield _evidence(flow, NOWHERE, _sent(clause, signing, control), controls)
     if ended:
-        yield _evidence(one, NOTHING, _moved(clause, fate, control), beside)
+        yield _evidence(flow, NOTHING, _moved(clause, signing, control), controls)
 
 
 def _evidence(
-    one: TimedFlow, facet: str, agreement: Agreement, beside: tuple[int, ...]
+    flow: TimedFlow, facet: str, agreement: Agreement, controls: tuple[int, ...]
 ) -> Evidence:
     """Return evidence that names the time that had passed."""
-    found = one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
-    return replace(found, seen=f"after {one}, {found.seen}")
+    evidence = flow.signing.evidence(facet, agreement, _EXPECTED[facet], *controls)
+    return replace(evidence, seen=f"after {flow}, {evidence.seen}")
 
 
-def _sent(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
+def _sent(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
     """Judge the redirection of a disconnected customer: anywhere but back."""
-    redirected = fate.event.redirected
+    redirected = signing.event.redirected
     if redirected is None:
         # The control was redirected, so a redirection would have been seen.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
-    back = str(fate.request.arguments.get(clause.lifecycle.create.returns or ""))
+    back = str(signing.request.arguments.get(clause.lifecycle.create.returns or ""))
     return DISAGREES if same(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
-def _moved(clause: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
+def _moved(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
     """Judge the state of a request whose customer was disconnected."""
-    if fate.done:
-        sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
+    if signing.done:
+        sure = signing.before is State.OPEN and signing.event.ending is Ending.DISCONNECTED
         return DISAGREES if sure else UNCLEAR
-    sure = fate.over or (fate.undone and not _waits_for_its_day(clause, fate.request))
+    sure = signing.over or (signing.undone and not _waits_for_its_day(clause, signing.request))
     return AGREES if sure and control else UNCLEAR
 
 

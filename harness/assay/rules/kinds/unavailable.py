@@ -120,11 +120,11 @@ class UnavailableOperation(Kind):
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the method, and of the control."""
         owed = f"{self.operation.id} is not called: it is not available"
-        for one in history.exchanges:
-            if one.call.operation == self.operation.id:
-                yield say(TPP_FACET, BROKEN, one, owed, "it was called")
-            elif one.call.operation == self.control.id:
-                yield say(TPP_FACET, KEPT, one, owed, f"{self.control.id} was called")
+        for exchange in history.exchanges:
+            if exchange.call.operation == self.operation.id:
+                yield say(TPP_FACET, BROKEN, exchange, owed, "it was called")
+            elif exchange.call.operation == self.control.id:
+                yield say(TPP_FACET, KEPT, exchange, owed, f"{self.control.id} was called")
 
 
 def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
@@ -164,17 +164,17 @@ def _check_of_request(
     clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
     """Judge every call of the method about a request for which the control was answered."""
-    book = tracker.Tracker(lifecycle=lifecycle)
+    tracked = tracker.Tracker(lifecycle=lifecycle)
     known: set[str] = set()
     for event in history.events:
-        book.note(event)
+        tracked.note(event)
         if not isinstance(event, Exchange) or not ordinary(event.call):
             continue
         call = event.call
         if call.operation == clause.control.id and event.accepted:
             known.add(str(call.arguments.get(clause.control.about or "")))
         key = str(call.arguments.get(clause.operation.about or ""))
-        request = book.known(key)
+        request = tracked.known(key)
         if call.operation != clause.operation.id or request is None or key not in known:
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED

@@ -56,12 +56,12 @@ class Unmetered(Kind):
         batch = psu | needs(Capability.BATCH, Capability.TWO_PSU)
         each = tuple(
             Facet(
-                id=f"{one.id}-unlimited",
-                description=f"{FAR * self.quota} attended calls of {one.id} are served",
-                scenario=UnmeteredScenario(id=f"{one.id}:unlimited", operation=one),
+                id=f"{operation.id}-unlimited",
+                description=f"{FAR * self.quota} attended calls of {operation.id} are served",
+                scenario=UnmeteredScenario(id=f"{operation.id}:unlimited", operation=operation),
                 needs=psu,
             )
-            for one in self.operations
+            for operation in self.operations
         )
         return (
             *each,
@@ -81,15 +81,15 @@ class Unmetered(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Call far more often than the quota; or around the quota, with a control."""
-        tried = scenario_of(scenario, UnmeteredScenario)
+        scenario = scenario_of(scenario, UnmeteredScenario)
         psu = yield from steps.customer("psu", self.owner, self.grant)
-        if tried.operation is not None:
+        if scenario.operation is not None:
             for _ in range(FAR * self.quota):
-                yield from steps.send(_call(tried.operation, psu, present=True))
+                yield from steps.send(_call(scenario.operation, psu, present=True))
             return
         other = yield from steps.customer("other", self.owner, self.grant)
         for operation in self.operations:
-            counted = tried.id == NOT_COUNTED
+            counted = scenario.id == NOT_COUNTED
             yield from steps.send(_call(operation, other, present=not counted))
             for _ in range((2 * self.quota if counted else self.quota) + 1):
                 yield from steps.send(_call(operation, psu, present=counted))
@@ -101,7 +101,7 @@ class Unmetered(Kind):
         A call is judged if it was answered for the same customer at some time; only calls
         of one day can use up a daily quota.
         """
-        named = {one.id: one for one in self.operations}
+        named = {operation.id: operation for operation in self.operations}
         batch, attended = answered(history, present=False), answered(history)
         controls = Controls(
             questions=batch | attended,
@@ -110,7 +110,7 @@ class Unmetered(Kind):
             fresh=fresh(history),
         )
         consents = Consents(grant=self.grant)
-        counts = _Counts(quota=self.quota)
+        counts = _ServedCounts(quota=self.quota)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
@@ -146,7 +146,7 @@ class Controls:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Counts:
+class _ServedCounts:
     """The number of calls served for each slot, by batch and attended calls."""
 
     quota: int
@@ -169,7 +169,7 @@ class _Counts:
 
 
 def _judge(
-    exchange: Exchange, counts: _Counts, controls: Controls, day: date | datetime
+    exchange: Exchange, counts: _ServedCounts, controls: Controls, day: date | datetime
 ) -> Iterator[Evidence]:
     call = exchange.call
     slot = (call.subject, call.operation, day)

@@ -91,10 +91,10 @@ class UnsupportedMode(Kind):
         yield from steps.grant(self.grant, "psu", key)
         plain = steps.arguments(self.operation, key)
         yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
-        asked = [plain]
+        questions = [plain]
         if self.operation.since:
-            asked.append({**plain, self.operation.since: str(today - old)})
-        for arguments in asked:
+            questions.append({**plain, self.operation.since: str(today - old)})
+        for arguments in questions:
             yield from steps.walk(
                 Call(
                     operation=self.operation.id,
@@ -108,19 +108,22 @@ class UnsupportedMode(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every walk in the mode about a resource that was shown without it."""
         subjects = history.subjects
-        asked = tuple(walks(history, self.operation.id))
+        every = tuple(walks(history, self.operation.id))
         controlled = {
-            _about(self, one)
-            for one in asked
-            if one.call.mode is None and one.ended and one.items and bare(one.call, self.operation)
+            _about(self, walk)
+            for walk in every
+            if walk.call.mode is None
+            and walk.ended
+            and walk.items
+            and bare(walk.call, self.operation)
         }
-        for walk in asked:
+        for walk in every:
             subject, key = _about(self, walk)
             if walk.call.mode == self.mode and (subject, key) in controlled:
                 owned = subjects[subject].owned(key) if subject in subjects else None
                 limit = earliest(walk.pages[0].at, self.days, self.zone)
-                more = owned is not None and any(one.on < limit for one in owned.entries)
-                yield from _judge(walk, limit, more=more)
+                has_older = owned is not None and any(entry.on < limit for entry in owned.entries)
+                yield from _judge(walk, limit, has_older=has_older)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -135,27 +138,27 @@ class UnsupportedMode(Kind):
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the operation; page turns ask for nothing new."""
         owed = f"{self.mode} is not used: it is unsupported"
-        for one in history.exchanges:
-            if one.call.operation == self.operation.id and one.call.follow is None:
-                asked = one.call.mode == self.mode
-                done = "it is used" if asked else "it is not used"
-                yield say(TPP_FACET, BROKEN if asked else KEPT, one, owed, done)
+        for exchange in history.exchanges:
+            if exchange.call.operation == self.operation.id and exchange.call.follow is None:
+                used = exchange.call.mode == self.mode
+                done = "it is used" if used else "it is not used"
+                yield say(TPP_FACET, BROKEN if used else KEPT, exchange, owed, done)
 
 
 def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
     return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
 
 
-def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
+def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence]:
     """Judge a walk; `more` says whether older entries exist that it could show."""
     first = walk.pages[0]
     older = [item for item in walk.items if item.on and item.on < limit]
     undated = any(item.on is None for item in walk.items)
     if older:
         agreement = DISAGREES
-    elif first.refused or (walk.ended and more and not undated):
+    elif first.refused or (walk.ended and has_older and not undated):
         agreement = AGREES
-    elif walk.ended and not more:
+    elif walk.ended and not has_older:
         return
     else:
         agreement = UNCLEAR

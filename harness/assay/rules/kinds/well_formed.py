@@ -33,15 +33,19 @@ class WellFormed(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="each"),
                 needs=needs(Capability.PSU)
                 | consent(self.grant, *self.operations)
                 | needs(
-                    *([Capability.WRITE] if any(one.request for one in self.operations) else [])
+                    *(
+                        [Capability.WRITE]
+                        if any(operation.request for operation in self.operations)
+                        else []
+                    )
                 ),
             )
-            for id_, asks in (
+            for id_, description in (
                 ("json", "every body declared as JSON is well-formed JSON"),
                 ("media-type", "every accepted response with a body declares JSON"),
             )
@@ -49,7 +53,7 @@ class WellFormed(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Provoke a refusal, then call every operation about every resource."""
-        requests = [one for one in self.operations if one.request]
+        requests = [operation for operation in self.operations if operation.request]
         if requests:
             yield from _requests(self, requests)
             return
@@ -69,12 +73,12 @@ class WellFormed(Kind):
                     variation="before any consent",
                 )
             )
-        yield from steps.grant(self.grant, "psu", *(one.key for one in psu.owns))
+        yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in self.operations:
             if operation == self.grant:
                 continue
             about = steps.owners(self.contract, operation)
-            keys = [one.key for one in psu.owns if one.resource in about]
+            keys = [owned.key for owned in psu.owns if owned.resource in about]
             for key in keys if operation.about else keys[:1]:
                 yield from steps.send(
                     Call(
@@ -93,7 +97,7 @@ class WellFormed(Kind):
 
 
 def _guarded(clause: WellFormed) -> Operation | None:
-    return next((one for one in clause.operations if one.about), None)
+    return next((operation for operation in clause.operations if operation.about), None)
 
 
 def _requests(clause: WellFormed, operations: list[Operation]) -> Script:
@@ -103,7 +107,7 @@ def _requests(clause: WellFormed, operations: list[Operation]) -> Script:
         _, call = yield from request_steps.ready(clause.contract, operation, f"psu-{n + 1}")
         yield from request_steps.maybe(call)
     if call is not None:
-        about = next((one.about for one in operations if one.id == call.operation), None)
+        about = next((each.about for each in operations if each.id == call.operation), None)
         wrong = {**call.arguments, about or "": "nothing-that-exists"}
         yield from steps.send(
             replace(call, arguments=wrong, variation="about something that does not exist")
@@ -112,7 +116,7 @@ def _requests(clause: WellFormed, operations: list[Operation]) -> Script:
 
 def _first(clause: WellFormed, operation: Operation, psu: Subject) -> str:
     about = steps.owners(clause.contract, operation)
-    return next(one.key for one in psu.owns if one.resource in about)
+    return next(owned.key for owned in psu.owns if owned.resource in about)
 
 
 def is_json(media_type: str) -> bool:
