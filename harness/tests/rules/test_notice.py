@@ -305,10 +305,10 @@ def test_modes_are_optional():
     params = ruled("sca.required", modes=[], even={})
     assert ("immediate",) == params.modes
     assert ["nothing-before-signing", "nothing-after-refusal", "only-the-owner"] == [
-        one.id for one in params.facets()
+        facet.id for facet in params.facets()
     ]
-    assert not any(Capability.CLOCK in one.needs for one in params.facets())
-    assert [5, 6, 6] == [params.price(one.scenario) for one in params.facets()]
+    assert not any(Capability.CLOCK in facet.needs for facet in params.facets())
+    assert [5, 6, 6] == [params.price(facet.scenario) for facet in params.facets()]
 
 
 def test_a_stranger_signs_what_would_be_done_at_once():
@@ -317,4 +317,4 @@ def test_a_stranger_signs_what_would_be_done_at_once():
     assert ["immediate"] == [one.mode for one in params.variants("another")]
     params = ruled("sca.required", modes=["deferred"])
     assert ["deferred"] == [one.mode for one in params.variants("another")]
-    assert all(Capability.CLOCK in one.needs for one in params.facets())
+    assert all(Capability.CLOCK in facet.needs for facet in params.facets())

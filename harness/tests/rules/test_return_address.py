@@ -195,7 +195,7 @@ def spoofed(spoof, redirected, **seen):
 
 
 def only(*events):
-    return [one for one in says(*CONTROL, *events) if one.startswith("only-there")]
+    return [line for line in says(*CONTROL, *events) if line.startswith("only-there")]
 
 
 @pytest.mark.parametrize("spoof", [EVIL, BACK + "/x", "https://tpp.example.evil.example/back"])

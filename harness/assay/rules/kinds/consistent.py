@@ -71,22 +71,22 @@ class Consistent(Kind):
             out.append(_facet(READING, "an answer does not change when other data is read", base))
         if self.ranged:
             dated = base | needs(Capability.ENTRIES)
-            wants: tuple[BindingRequirement, ...] = (
-                _want(self.ranged, "key"),
-                _want(self.ranged, "on"),
+            requirements: tuple[BindingRequirement, ...] = (
+                _requirement(self.ranged, "key"),
+                _requirement(self.ranged, "on"),
             )
             since, until = (
                 _argument(self.ranged, name) for name in (self.ranged.since, self.ranged.until)
             )
             description = "a date range returns exactly its part of the full list"
-            out.append(_facet(SHORTER, description, dated, *wants, *(since or until)))
+            out.append(_facet(SHORTER, description, dated, *requirements, *(since or until)))
             if since and until:
                 description = "adjacent date ranges lose no entry between them"
-                out.append(_facet(MEETING, description, dated, *wants, *since, *until))
+                out.append(_facet(MEETING, description, dated, *requirements, *since, *until))
         if self.grant:
             description = "a smaller consent shows no more than a larger one"
-            wants = tuple(_want(operation, "key") for operation in _keyed(self))
-            out.append(_facet(SMALLER, description, base, *wants))
+            requirements = tuple(_requirement(operation, "key") for operation in _keyed(self))
+            out.append(_facet(SMALLER, description, base, *requirements))
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
@@ -141,14 +141,18 @@ class Consistent(Kind):
 
 
 def _facet(
-    id_: str, description: str, needed: frozenset[Capability], *wants: BindingRequirement
+    id_: str, description: str, needed: frozenset[Capability], *requirements: BindingRequirement
 ) -> Facet:
     return Facet(
-        id=id_, description=description, scenario=Scenario(id=id_), needs=needed, requires=wants
+        id=id_,
+        description=description,
+        scenario=Scenario(id=id_),
+        needs=needed,
+        requires=requirements,
     )
 
 
-def _want(operation: Operation, feature: str) -> BindingRequirement:
+def _requirement(operation: Operation, feature: str) -> BindingRequirement:
     return BindingRequirement(operation=operation.id, feature=feature)
 
 

@@ -143,17 +143,17 @@ _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
     control = clause.controls.get(row.id) if row.result else None
     points = (*row.points, *(control.points if control else ()))
-    wants = (
+    requirements = (
         *clause.lifecycle.state(),
         BindingRequirement(operation=clause.lifecycle.create.id, feature="approval"),
-        *(want for point in points for want in point.wants),
+        *(requirement for point in points for requirement in point.wants),
     )
     return Facet(
         id=row.id,
         description=f"{REJECTED if row.result else ACCEPTED}: {words(row.points)}",
         scenario=Scenario(id=row.id),
         needs=_BASE.union(*(point.needs for point in points), control.needs if control else ()),
-        requires=tuple(dict.fromkeys(wants)),
+        requires=tuple(dict.fromkeys(requirements)),
     )
 
 

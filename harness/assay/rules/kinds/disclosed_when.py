@@ -46,14 +46,16 @@ class DisclosedWhen(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet after consent, and one before."""
-        wants = (BindingRequirement(operation=self.operation.id, feature="value", name=self.value),)
+        requirements = (
+            BindingRequirement(operation=self.operation.id, feature="value", name=self.value),
+        )
         return tuple(
             Facet(
                 id=id_,
                 description=description,
                 scenario=Scenario(id="around-consent"),
                 needs=needs(Capability.PSU, Capability.CONSENT),
-                requires=wants,
+                requires=requirements,
             )
             for id_, description in (
                 (AFTER, f"{self.value} is returned once consent is given"),

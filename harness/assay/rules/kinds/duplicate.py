@@ -128,7 +128,7 @@ class Duplicate(Kind):
                 description=description,
                 scenario=Scenario(id=id_),
                 needs=_needs(id_),
-                requires=tuple(_wants(self, id_)),
+                requires=tuple(_requirements(self, id_)),
             )
             for id_, description in descriptions
             if id_ not in left_out
@@ -212,7 +212,7 @@ def _needs(facet: str) -> frozenset[Capability]:
     return day | needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _wants(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]:
+def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]:
     create, parameter = clause.lifecycle.create, clause.parameter(facet)
     yield from clause.lifecycle.state()
     yield BindingRequirement(operation=create.id, feature="approval")

@@ -96,7 +96,7 @@ class Eligibility(Kind):
         """Return one facet for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
-        wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
         descriptions = [
             (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
             for trait in self.hides
@@ -115,7 +115,7 @@ class Eligibility(Kind):
                 description=description,
                 scenario=Scenario(id="states"),
                 needs=needed,
-                requires=wants,
+                requires=requirements,
             )
             for id_, description, needed in descriptions
         )

@@ -62,7 +62,7 @@ class Field(Kind):
     field: str = parameters.word(key="field")
     resources: tuple[str, ...] = parameters.resources()
     const: Json = parameters.parameter(
-        {"description": "the one value that is right", "type": ["string", "number", "boolean"]},
+        {"description": "the only valid value", "type": ["string", "number", "boolean"]},
         lambda value, _: value,
         key="const",
         required=False,
@@ -112,7 +112,7 @@ class Field(Kind):
             consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
         )
         for resource in self.resources:
-            want = BindingRequirement(
+            requirement = BindingRequirement(
                 operation=self.operation(resource).id, feature="field", name=self.field
             )
             allowed, _ = _allowed(self, resource)
@@ -125,7 +125,7 @@ class Field(Kind):
                     description=description,
                     scenario=Scenario(id="everything"),
                     needs=needs(Capability.PSU) | consented,
-                    requires=(want,),
+                    requires=(requirement,),
                 )
                 for id_, description in descriptions
             ]

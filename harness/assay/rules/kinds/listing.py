@@ -33,7 +33,7 @@ class Listing(Kind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet before any consent, and one after, if the contract has consents."""
-        wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
         roster = (Capability.PSU, Capability.ROSTER)
         out = [
             Facet(
@@ -41,7 +41,7 @@ class Listing(Kind):
                 description="everything the customer owns is listed before any consent is given",
                 scenario=Scenario(id="without"),
                 needs=needs(*roster),
-                requires=wants,
+                requires=requirements,
             )
         ]
         if self.grant:
@@ -51,7 +51,7 @@ class Listing(Kind):
                     description="everything is still listed once consent is given for a part of it",
                     scenario=Scenario(id="with"),
                     needs=needs(*roster, Capability.CONSENT),
-                    requires=wants,
+                    requires=requirements,
                 )
             )
         return tuple(out)

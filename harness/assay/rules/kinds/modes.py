@@ -75,24 +75,26 @@ class Modes(AcceptanceRule):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each mode, two for a mode that not every bank offers."""
-        served = tuple(_want(self, mode) for mode in self.served)
+        served = tuple(_requirement(self, mode) for mode in self.served)
         plain = ModeScenario(id=SERVED)
         out = [
             _facet(mode, f"{mode} requests are accepted", plain, *served) for mode in self.served
         ]
         for mode in self.offered:
             # A bank that does not bind the mode does not offer it.
-            here = _want(self, mode, Standing.NOT_APPLICABLE)
+            here = _requirement(self, mode, Standing.NOT_APPLICABLE)
             description = f"{mode} requests are accepted by a bank that offers them"
             offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
             out.append(_facet(f"{mode}{OFFERED}", description, offered, here))
             description = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            out.append(_facet(f"{mode}{NOT_OFFERED}", description, lacking, _want(self, mode)))
+            out.append(
+                _facet(f"{mode}{NOT_OFFERED}", description, lacking, _requirement(self, mode))
+            )
         for mode in self.refused:
             refused = ModeScenario(id=f"{mode}:refused", mode=mode)
             description = f"{mode} requests are rejected"
-            out.append(_facet(f"{mode}{REFUSED}", description, refused, _want(self, mode)))
+            out.append(_facet(f"{mode}{REFUSED}", description, refused, _requirement(self, mode)))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -168,18 +170,20 @@ class Modes(AcceptanceRule):
                 yield say(TPP_FACET, judged, event, "a mode that is served", f"it is {mode}")
 
 
-def _facet(id_: str, description: str, scenario: ModeScenario, *wants: BindingRequirement) -> Facet:
+def _facet(
+    id_: str, description: str, scenario: ModeScenario, *requirements: BindingRequirement
+) -> Facet:
     plain = needs(Capability.PSU, Capability.WRITE)
     return Facet(
         id=id_,
         description=description,
         scenario=scenario,
         needs=plain | needs(Capability.BANKS) if scenario.lacking else plain,
-        requires=wants,
+        requires=requirements,
     )
 
 
-def _want(
+def _requirement(
     clause: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED
 ) -> BindingRequirement:
     return BindingRequirement(

@@ -77,9 +77,9 @@ class Pagination(Kind):
                 description=description,
                 scenario=Scenario(id="walk"),
                 needs=needs(*roster) | consent(self.grant),
-                requires=wants,
+                requires=requirements,
             )
-            for id_, description, wants in descriptions
+            for id_, description, requirements in descriptions
         )
 
     def probe(self, scenario: Scenario) -> Script:

@@ -63,7 +63,7 @@ class ReturnAddress(Kind):
             REFUSED: f"a customer who refuses is not sent to {self.argument}",
             ONLY: "the browser cannot choose another address",
         }
-        wants = (
+        requirements = (
             *signing.wants(self.lifecycle),
             BindingRequirement(
                 operation=self.lifecycle.create.id, feature="argument", name=self.argument
@@ -75,7 +75,7 @@ class ReturnAddress(Kind):
                 description=description,
                 scenario=Scenario(id=SCENARIO),
                 needs=signing.NEEDS,
-                requires=wants,
+                requires=requirements,
             )
             for id_, description in descriptions.items()
         )

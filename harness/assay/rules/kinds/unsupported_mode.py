@@ -150,7 +150,7 @@ def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
 
 
 def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence]:
-    """Judge a walk; `more` says whether older entries exist that it could show."""
+    """Judge a walk; `has_older` says whether older entries exist that it could show."""
     first = walk.pages[0]
     older = [item for item in walk.items if item.on and item.on < limit]
     undated = any(item.on is None for item in walk.items)
