@@ -1,8 +1,7 @@
 """The parser of contract files: text to `Contract`, or all errors with file, line and hint.
 
-A contract is first validated by schema (`files.shape_check`), then its names are
-resolved (`references`), and then it becomes a value. The meaning of a rule's parameters
-is left to the rule of its kind.
+A contract is validated against its schema (`files.shape_check`), its names are resolved
+(`references`), and then it becomes a value. The kind of each rule interprets its parameters.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 
 def find_contract(name_or_path: str | Path) -> Path:
-    """Return the file of a shipped contract (`aisp`), or the path as it was given."""
+    """Return the file of a shipped contract (`aisp`), or the given path."""
     given = str(name_or_path)
     path = Path(given)
     if path.suffix or os.sep in given or path.exists():
         return path
-    shipped = sorted(one.stem for one in contract_dir().glob("*.yaml"))
+    shipped = sorted(file.stem for file in contract_dir().glob("*.yaml"))
     if given in shipped:
         return _near(contract_dir() / f"{given}.yaml")
     raise InputError.one(
@@ -57,35 +56,35 @@ def find_contract(name_or_path: str | Path) -> Path:
 
 
 def parse_contract(path: str | Path) -> Contract:
-    """Read a contract file; an `InputError` says everything that is wrong in it."""
+    """Read a contract file; an `InputError` lists all its problems."""
     return parse_document(load(path))
 
 
 def parse_document(document: Document) -> Contract:
-    """Read a loaded contract."""
+    """Read a loaded contract file; an `InputError` lists all its problems."""
     problems = shape_problems(document)
     if not problems:
         raw = cast("_Raw", document.data)
-        problems = [problem(document, *one) for one in findings(raw)]
-        problems.sort(key=lambda one: one.line)
+        problems = [problem(document, *finding) for finding in findings(raw)]
+        problems.sort(key=lambda each: each.line)
     if problems:
         raise InputError(problems)
     contract = _contract(document)
-    problems = [problem(document, *one) for one in _facet_problems(contract)]
+    problems = [problem(document, *finding) for finding in _facet_problems(contract)]
     if problems:
         raise InputError(problems)
     return contract
 
 
 def _facet_problems(contract: Contract) -> Iterator[Finding]:
-    """Find clauses with two obligations of one id, or with a requirement that no target meets."""
+    """Yield clauses with two obligations of the same id, or with a requirement that no target meets."""
     for index, kind in enumerate(clauses_of(contract)):
         own = kind.tpp_facet()
         facets = (*kind.facets(), *((own,) if own else ()))
         for id_, times in Counter(facet.id for facet in facets).items():
             if times > 1:
                 what = f"{times} of its obligations have the id {id_!r}"
-                yield ("rules", index), what, "rename what the clause names so that they differ"
+                yield ("rules", index), what, "rename one of the names in the clause"
         for facet in facets:
             for requirement in facet.requires:
                 what = f"the facet {facet.id!r} of kind {kind.name!r} requires"
@@ -99,7 +98,7 @@ def _facet_problems(contract: Contract) -> Iterator[Finding]:
 
 
 def shape_problems(document: Document) -> list[Problem]:
-    """Return what is wrong with the shape of a contract, each rule by the schema of its kind."""
+    """Return the schema errors of a contract; each rule is checked by the schema of its kind."""
     return check(document, "contract", rule_schema=_rule_schema, kinds=_kind_names)
 
 
@@ -108,12 +107,12 @@ def _kind_names() -> tuple[str, ...]:
 
 
 def _rule_schema(kind: str) -> Mapping[str, Json] | None:
-    found = find_kind(kind)
-    return found.schema() if found is not None else None
+    rule_kind = find_kind(kind)
+    return rule_kind.schema() if rule_kind is not None else None
 
 
 def _near(path: Path) -> Path:
-    """Shorten a path below the working directory, so that messages are short."""
+    """Return a path relative to the working directory, if possible, to keep messages short."""
     try:
         return path.relative_to(Path.cwd())
     except ValueError:
@@ -130,10 +129,10 @@ def _contract(document: Document) -> Contract:
         interface=raw["interface"],
         document=raw["document"],
         zone=zone,
-        operations={id_: _operation(id_, one) for id_, one in raw["operations"].items()},
-        resources={id_: _resource(id_, one) for id_, one in raw["resources"].items()},
+        operations={id_: _operation(id_, value) for id_, value in raw["operations"].items()},
+        resources={id_: _resource(id_, value) for id_, value in raw["resources"].items()},
         clauses=tuple(
-            _clause(one, document.line(("rules", n))) for n, one in enumerate(raw["rules"])
+            _clause(rule, document.line(("rules", n))) for n, rule in enumerate(raw["rules"])
         ),
         open_points=_statements(document, "unspecified"),
         scope=_statements(document, "scope"),

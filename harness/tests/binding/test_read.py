@@ -271,7 +271,7 @@ def test_another_base_url() -> None:
         ("auth: {kind: bearer, header: X-Api-Key}", "t.yaml:5: auth.header: only `kind: key` has a header of its own (write `kind: key`, or remove it)"),
         ("auth: {kind: key, header: a b}", "t.yaml:5: auth.header: expected the name of the header for the key, found 'a b' (for example X-Api-Key)"),
         ("auth: {kind: key, header: K}\nfixtures: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: fixtures.roles.a: this customer has no token (add `token_env: NAME` here or under auth)"),
-        ("auth: {kind: bearer, token: hunter2}", "t.yaml:5: auth.token: a secret never stands in a file (name an environment variable instead: `token_env: BANK_TOKEN`)"),
+        ("auth: {kind: bearer, token: hunter2}", "t.yaml:5: auth.token: a file must not contain a secret (name an environment variable instead: `token_env: BANK_TOKEN`)"),
         ("timeout: 0", "t.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 0"),
         ("enviroment: live", "t.yaml:5: enviroment: unknown key 'enviroment' (did you mean 'environment'?)"),
     ],

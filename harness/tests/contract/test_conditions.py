@@ -84,6 +84,6 @@ def test_what_is_put_off_cannot_be_repeated_at_once():
     """`duplicate` is asked in modes that are carried out when they are signed."""
     (said,) = problems("duplicate", modes=["immediate", "deferred"])
 
-    assert "the mode 'deferred' is put off to a day" in said
+    assert "requests in the mode 'deferred' are deferred to a day" in said
     (said,) = problems("duplicate", parameters=["amonut"])
     assert "there is no argument 'amonut'" in said

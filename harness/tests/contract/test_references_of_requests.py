@@ -73,9 +73,9 @@ def test_the_contract_itself_is_sound() -> None:
         ("served: [now]", "served: []", "f.yaml:32: rules[1].served: expected a list of at least one name, found an empty list"),
         ("refuses: [lost]", "refuses: [lsot]", "f.yaml:33: rules[2].refuses[0]: there is no trait 'lsot' (did you mean 'lost'?)"),
         ("refuses: [lost]", "refuses: [long]", "f.yaml:33: rules[2].refuses[0]: there is no trait 'long' (known: lost, stolen)"),
-        ("    owned: card\n", "", "f.yaml:32: rules[2].refuses: 'order' is about nothing that the customer owns (add `owned`, the argument that names a thing of the customer's, to what makes it)"),
+        ("    owned: card\n", "", "f.yaml:32: rules[2].refuses: 'order' names no resource that the customer owns (add `owned`, the argument that names the resource, to the operation that makes it)"),
         ("served: [adult]", "served: []", "f.yaml:34: rules[3].served: expected a list of at least one name, found an empty list"),
-        ("refused: [child]", "refused: [child, child]", "f.yaml:34: rules[3].refused[1]: 'child' stands twice in the list (keep one)"),
+        ("refused: [child]", "refused: [child, child]", "f.yaml:34: rules[3].refused[1]: duplicate item 'child' (remove one)"),
     ],
 )  # fmt: skip
 def test_references(old: str, new: str, said: str) -> None:

@@ -93,7 +93,7 @@ def test_the_right_shape_has_no_errors() -> None:
         ("assay: 1", "assay: 2", "f.yaml:1: assay: expected the version of this language, 1, found 2"),
         ("operations: [loans]", "operations: []", "f.yaml:17: rules[0].operations: expected a list of at least one operation, found an empty list"),
         ("operations: [loans]", "operations: loans", "f.yaml:17: rules[0].operations: expected a list of at least one operation, found 'loans'"),
-        ("operations: [loans]", "operations: [loans, loans]", "f.yaml:17: rules[0].operations[1]: 'loans' stands twice in the list (keep one)"),
+        ("operations: [loans]", "operations: [loans, loans]", "f.yaml:17: rules[0].operations[1]: duplicate item 'loans' (remove one)"),
         ("id: loans.quota", "id: Loans Quota", "f.yaml:13: rules[0].id: expected a name of small letters, digits, dots and hyphens, found 'Loans Quota' (for example batch-quota)"),
         ("id: loans.quota", 'id: "loans\\n"', "f.yaml:13: rules[0].id: expected a name of small letters, digits, dots and hyphens, found 'loans\\n' (for example batch-quota)"),
         ("says: Four a day.", "says: ''", "f.yaml:15: rules[0].says: expected a sentence, found an empty text"),
@@ -140,7 +140,7 @@ def test_exactly_one_of() -> None:
 def test_a_secret_is_refused_and_not_repeated(key: str) -> None:
     """A literal secret is pointed at, without its value, with the way to name it."""
     (said,) = errors(f"{TARGET}auth:\n  kind: bearer\n  {key}: hunter2\n", "target")
-    assert said.startswith(f"f.yaml:7: auth.{key}: a secret never stands in a file")
+    assert said.startswith(f"f.yaml:7: auth.{key}: a file must not contain a secret")
     assert f"`{'client_secret' if key == 'client_secret' else 'token'}_env: BANK_TOKEN`" in said
 
 

@@ -132,7 +132,7 @@ def test_no_answer_tells_nothing(came):
 def test_who_refuses_everything_does_not_pass(control):
     """A refusal counts beside an answer to the same call about the request itself."""
     said = says(read(NO, key=ODD), *control)
-    assert [] == [one for one in said if "unknown" in one]
+    assert [] == [line for line in said if "unknown" in line]
 
 
 def test_a_change_is_refused_for_its_key_only_if_the_same_change_is_taken():
@@ -325,5 +325,5 @@ def test_a_probe_stops_where_no_request_is_made(scenario):
 def test_only_the_foreign_needs_a_second_provider():
     """The rest can be asked of any bank."""
     params = ruled("payments.addressed")
-    needing = [one.id for one in params.facets() if Capability.PROVIDERS in one.needs]
+    needing = [facet.id for facet in params.facets() if Capability.PROVIDERS in facet.needs]
     assert ["read-payment-foreign", "modify-payment-foreign"] == needing

@@ -132,7 +132,7 @@ def histories(draw):
     return history(*people, *happened, Advanced(now=AT))
 
 
-CLAUSES = [one.id for one in AISP.clauses]
+CLAUSES = [clause.id for clause in AISP.clauses]
 ZONES = {"Paris": ruled("maintenance").zone, "unknown": None}
 RULED = {(clause, zone): ruled(clause, ZONES[zone]) for clause in CLAUSES for zone in ZONES}
 #: No shipped contract has a quota by the hour, or one on all calls.
@@ -147,9 +147,9 @@ RULED |= {
 @given(histories())
 def test_every_check_takes_any_history(events):
     """It never raises, cites what happened, keeps to its own facets, and changes nothing."""
-    before, numbers = copy.deepcopy(events), {one.n for one in events.exchanges}
+    before, numbers = copy.deepcopy(events), {exchange.n for exchange in events.exchanges}
     for (clause, zone), params in RULED.items():
-        names = {one.id for one in params.facets()}
+        names = {facet.id for facet in params.facets()}
         found = list(params.check(events))
 
         assert {one.facet for one in found} <= names, (clause, zone)
@@ -165,18 +165,18 @@ def test_time_outs_alone_convict_nobody(events):
     silent = history(
         *(
             ask(
-                one.call.operation,
+                exchange.call.operation,
                 LOST,
-                by=one.call.subject,
-                arguments=one.call.arguments,
-                present=one.call.present,
-                follow=one.call.follow,
+                by=exchange.call.subject,
+                arguments=exchange.call.arguments,
+                present=exchange.call.present,
+                follow=exchange.call.follow,
             )
-            for one in events.exchanges
+            for exchange in events.exchanges
         )
     )
     for params in RULED.values():
-        assert {Agreement.UNCLEAR} >= {one.agreement for one in params.check(silent)}
+        assert {Agreement.UNCLEAR} >= {evidence.agreement for evidence in params.check(silent)}
 
 
 @settings(max_examples=40, deadline=None)
@@ -187,19 +187,19 @@ def test_a_bank_that_knows_nobody_is_neither_acquitted_nor_convicted(events):
         *(one for one in events.events if hasattr(one, "owns")),
         *(
             ask(
-                one.call.operation,
+                exchange.call.operation,
                 UNKNOWN,
-                by=one.call.subject,
-                arguments=one.call.arguments,
-                present=one.call.present,
-                mode=one.call.mode,
-                credentials=one.call.credentials,
+                by=exchange.call.subject,
+                arguments=exchange.call.arguments,
+                present=exchange.call.present,
+                mode=exchange.call.mode,
+                credentials=exchange.call.credentials,
             )
-            for one in events.exchanges
+            for exchange in events.exchanges
         ),
     )
     for params in RULED.values():
-        assert {Agreement.UNCLEAR} >= {one.agreement for one in params.check(strange)}
+        assert {Agreement.UNCLEAR} >= {evidence.agreement for evidence in params.check(strange)}
 
 
 @pytest.mark.parametrize("clause", CLAUSES)

@@ -128,7 +128,7 @@ def test_an_interface_without_consent_is_judged_by_the_roster():
     params = replace(params, grant=None)
 
     def says(*events):
-        return [one.agreement.value for one in params.check(history(*events))]
+        return [evidence.agreement.value for evidence in params.check(history(*events))]
 
     assert ["disagrees"] == says(PSU, ask("balances", NO, "A1"))
     assert [] == says(PSU, ask("balances", NO, "B1"))
@@ -185,7 +185,7 @@ def test_another_name_gives_the_same_data(came, says):
 def test_names_are_compared_only_where_it_can_tell(events):
     """What differs by right, or could not have differed, is no evidence."""
     assert [] == [
-        one for one in check("balances.available", PSU, OTHER, *events) if "aliases" in one
+        line for line in check("balances.available", PSU, OTHER, *events) if "aliases" in line
     ]
 
 
@@ -214,14 +214,14 @@ def test_a_malformed_read_may_be_served_or_refused():
     """What a bad identifier should get is left open, as long as nothing breaks."""
     for came in (NO, listed("x")):
         assert ["survives-malformed agrees 3"] == [
-            one
-            for one in check(
+            line
+            for line in check(
                 "balances.available",
                 consent("A1"),
                 MAIN,
                 ask("balances", came, "A1", malformed=Malformed.BAD_IDENTIFIER),
             )
-            if "malformed" in one
+            if "malformed" in line
         ]
 
 
@@ -231,7 +231,7 @@ def test_without_a_control_a_malformed_call_says_nothing(by):
     events = [] if by == "psu" else [consent("B1", by="other")]
 
     assert [] == [
-        one
-        for one in check("consents.available", *events, consent("A1", came=NO, **BENT))
-        if "malformed" in one
+        line
+        for line in check("consents.available", *events, consent("A1", came=NO, **BENT))
+        if "malformed" in line
     ]

@@ -98,9 +98,9 @@ def test_what_is_no_plain_cancellation_may_be_refused(before, bent):
         return replace(mine, call=replace(mine.call, **bent))
 
     assert [] == says(*events, sent(NO), read())
-    assert ["disagrees"] == [one.split()[1] for one in says(*events, cancel(NO), read())]
+    assert ["disagrees"] == [line.split()[1] for line in says(*events, cancel(NO), read())]
     assert ["accepted agrees", f"{SHOWN_P} disagrees"] == [
-        one.rpartition(" ")[0] for one in says(*events, sent(), read())
+        line.rpartition(" ")[0] for line in says(*events, sent(), read())
     ]
     (found,) = says(*events, sent(), effects("P1"), facet=NEVER_P)
     assert found.startswith(f"{NEVER_P} disagrees 1")
@@ -362,8 +362,8 @@ def test_what_the_report_says():
     signed = [put_off("P2"), sign(key="P2"), cancel(key="P2"), read(shown("P2", DONE), key="P2")]
     found = list(params.check(history(payer(), *unsigned, *signed)))
     assert [
-        "that a cancellation is accepted before it is signed",
-        "that a cancellation is accepted once signed",
+        "a cancellation before signing to be accepted",
+        "a cancellation after signing to be accepted",
     ] == [one.expected for one in found if one.facet == "accepted"]
     assert ["it is open", "it is done"] == [one.seen for one in found if one.facet == SHOWN_P]
 
@@ -395,6 +395,6 @@ def test_without_an_operation_that_ends_only_the_customer_is_left():
     assert [SHOWN_C, NEVER_C] == [one.id for one in found]
     assert all(Capability.DIRECT_ACCESS in one.needs for one in found)
     assert [False, True] == [Capability.CLOCK in one.needs for one in found]
-    own = [one for one in params.facets() if one.id.startswith(("by-provider", "accepted"))]
+    own = [facet for facet in params.facets() if facet.id.startswith(("by-provider", "accepted"))]
     assert 3 == len(own)
     assert not any(Capability.DIRECT_ACCESS in one.needs for one in own)

@@ -104,9 +104,9 @@ def test_without_the_control_a_refusal_and_a_leak_say_nothing(control):
     """The same question about a granted thing must have been answered."""
     for came in (NO, DATA):
         assert not [
-            one
-            for one in says(balances(came, "A2"), *control)
-            if "before" in one or "refused" in one
+            line
+            for line in says(balances(came, "A2"), *control)
+            if "before" in line or "refused" in line
         ]
 
 
@@ -115,10 +115,10 @@ def test_what_is_foreign_takes_two_controls():
     ours = [consent("A1"), balances(DATA)]
     theirs = [consent("B1", by="other"), balances(DATA, "B1", by="other")]
     for events in (ours, theirs, []):
-        assert [] == [one for one in says(*events, balances(NO, "B1")) if "foreign" in one]
+        assert [] == [line for line in says(*events, balances(NO, "B1")) if "foreign" in line]
 
     # The owner's consent is for another one: it may be refused for want of that.
-    assert [] == [one for one in says(*ours, *theirs, balances(NO, "B2")) if "foreign" in one]
+    assert [] == [line for line in says(*ours, *theirs, balances(NO, "B2")) if "foreign" in line]
 
 
 def test_a_thing_of_two_owners_is_foreign_to_neither():

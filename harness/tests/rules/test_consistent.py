@@ -78,7 +78,7 @@ def says(*events, psu=FRESH, **how):
 
 def of(facet, *events, **how):
     """Return what is said of one facet: an agreement for each."""
-    return [one.split()[1] for one in says(*events, **how) if one.startswith(f"{facet} ")]
+    return [line.split()[1] for line in says(*events, **how) if line.startswith(f"{facet} ")]
 
 
 # -- the same question -------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_a_contract_of_one_operation_has_no_others_to_read():
     """Then only the same question twice is asked."""
     params = ruled("consistent", operations=["transactions"])
     assert ["same-twice", "shorter-range", "meeting-ranges", "smaller-consent"] == [
-        one.id for one in params.facets()
+        facet.id for facet in params.facets()
     ]
     one = history(FRESH, reads(ONE), balances("1"), reads(NONE))
     assert [] == list(params.check(one))
@@ -579,10 +579,10 @@ def test_the_facets_are_those_that_the_arguments_allow(since, until, ids):
     ranged = replace(params.ranged, since=since, until=until)
     operations = tuple(ranged if one == params.ranged else one for one in params.operations)
     params = replace(params, operations=operations, ranged=ranged if ids else None)
-    assert ids == [one.id for one in params.facets() if one.id.endswith(("range", "ranges"))]
+    assert ids == [facet.id for facet in params.facets() if facet.id.endswith(("range", "ranges"))]
     for scenario in ids:
         steps = list(consistent._ranges(ranged, scenario, TODAY))
-        assert all("" not in one for one in steps)
+        assert all("" not in step for step in steps)
         assert steps
 
 
@@ -598,13 +598,16 @@ def test_what_a_contract_lacks_is_not_asked(operations, granted, ids):
     """Without consents or dates the rest is asked all the same, at its price."""
     params = ruled("consistent", operations=operations)
     params = params if granted else replace(params, grant=None)
-    assert ids == [one.id for one in params.facets()]
+    assert ids == [facet.id for facet in params.facets()]
     for scenario in ids:
         bank = Obliging()
         assert params.price(params.scenario(scenario)) == len(
             bank.play(params.probe(params.scenario(scenario)))
         )
-        found = {(one.facet, one.agreement.value) for one in params.check(history(*bank.events))}
+        found = {
+            (evidence.facet, evidence.agreement.value)
+            for evidence in params.check(history(*bank.events))
+        }
         # A bank that ignores the range that is asked for shows too much.
         wrong = scenario == "shorter-range"
         assert {(scenario, "disagrees" if wrong else "agrees")} <= found
@@ -722,7 +725,11 @@ def test_a_sound_bank_is_never_convicted(acts, ways):
     events = lived(acts, **ways)
     for zone in (PARIS, None):
         params = ruled("consistent", zone)
-        wrong = [one for one in params.check(events) if one.agreement is Agreement.DISAGREES]
+        wrong = [
+            evidence
+            for evidence in params.check(events)
+            if evidence.agreement is Agreement.DISAGREES
+        ]
         assert [] == wrong
 
 
@@ -732,8 +739,8 @@ def test_the_life_of_such_a_bank_shows_something():
     acts = [("list",), *reading, *reading, ("balance", "A1"), ("balance", "A1")]
     acts += [("consent", "A1"), ("list",), ("read", "A1", None, None)]
     params = ruled("consistent")
-    said = {(one.facet, one.agreement.value) for one in params.check(lived(acts))}
-    assert {(one.id, "agrees") for one in params.facets()} == said
+    said = {(evidence.facet, evidence.agreement.value) for evidence in params.check(lived(acts))}
+    assert {(facet.id, "agrees") for facet in params.facets()} == said
 
 
 # -- what it costs -----------------------------------------------------------------
@@ -755,7 +762,7 @@ def test_an_exchange_costs_no_more_however_many_came_before(monkeypatch):
         looked[0] = 0
         events = lived(round_ * times)
         list(params.check(events))
-        costs.append(looked[0] / sum(len(one.items) for one in events.exchanges))
+        costs.append(looked[0] / sum(len(exchange.items) for exchange in events.exchanges))
     assert [1.0, 1.0] == costs
 
 

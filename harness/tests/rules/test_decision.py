@@ -86,7 +86,7 @@ def test_where_everything_is_rejected_nothing_holds():
         paid(REJECTED, "CASH", "soft-token", key="P4", creditorAccount="C2"),
     )
 
-    assert {"unclear"} == {one.split()[1] for one in said}
+    assert {"unclear"} == {line.split()[1] for line in said}
 
 
 @pytest.mark.parametrize("came", [LOST, FAILED, UNKNOWN])
@@ -307,7 +307,7 @@ def test_an_unknown_factor_leaves_it_open(signed, state):
     said = says(payer(), CONTROL, asked, signed, read(shown("P1", state)))
 
     assert CONTROLLED == said[0]
-    assert {"unclear"} >= {one.split()[1] for one in said[1:]}
+    assert {"unclear"} >= {line.split()[1] for line in said[1:]}
 
 
 def test_the_only_factor_that_is_offered_is_known():
@@ -495,7 +495,7 @@ def test_a_cancelled_request_is_not_judged_as_rejected():
 
 # -- what is asked -----------------------------------------------------------------
 PARAMS = ruled("cash")
-FACETS = {one.id: one for one in PARAMS.facets()}
+FACETS = {facet.id: facet for facet in PARAMS.facets()}
 
 
 def test_the_facets_are_the_rows_of_the_table():
@@ -511,8 +511,8 @@ def test_the_facets_are_the_rows_of_the_table():
         ("creditorAccount-at-72h", 6),
         ("creditorAccount-just-over-72h", 3),
         ("creditorAccount-long", 3),
-    ] == [(one.id, PARAMS.price(one.scenario)) for one in FACETS.values()]
-    assert len(FACETS) == len({one.scenario for one in FACETS.values()})
+    ] == [(facet.id, PARAMS.price(facet.scenario)) for facet in FACETS.values()]
+    assert len(FACETS) == len({facet.scenario for facet in FACETS.values()})
 
 
 def test_a_facet_needs_what_its_row_does():
@@ -521,11 +521,12 @@ def test_a_facet_needs_what_its_row_does():
     def extra(facet):
         return sorted(one.value for one in FACETS[facet].needs - FACETS[CASH].needs)
 
-    assert ["psu", "sca", "write"] == sorted(one.value for one in FACETS[CASH].needs)
+    assert ["psu", "sca", "write"] == sorted(facet.value for facet in FACETS[CASH].needs)
     assert ["registrations"] == extra("creditorAccount-at-72h")
     assert ["registrations", "two-psu"] == extra("creditorAccount-by-another")
     wanted = {
-        f"{one.feature} {one.name}" for one in FACETS["categoryPurpose-not-CASH-other"].requires
+        f"{facet.feature} {facet.name}"
+        for facet in FACETS["categoryPurpose-not-CASH-other"].requires
     }
     assert {"state ", "approval ", "other categoryPurpose"} == wanted
 
@@ -621,7 +622,7 @@ def test_the_other_value_is_the_profiles():
 def test_a_customer_of_another_segment_is_asked_where_a_factor_is_lacking():
     """Of those that the contract says to have it; when all lack it, that is the end."""
     steps = told(asked(CASH, offered=("cap",)))
-    arranged = [one for one in steps if one.startswith("arrange")]
+    arranged = [step for step in steps if step.startswith("arrange")]
 
     assert ["arrange psu", "arrange psu-PART", "arrange psu-PRO"] == arranged
     assert ["arrange psu"] == [

@@ -67,7 +67,7 @@ def test_entries_that_are_too_old_fill_no_page():
 
 def test_without_a_limit_every_entry_counts():
     """Where no clause limits the history, the old one is on a second page."""
-    clauses = tuple(one for one in AISP.clauses if one.kind != "history-depth")
+    clauses = tuple(clause for clause in AISP.clauses if clause.kind != "history-depth")
     target = conforming(contract=replace(AISP, clauses=clauses))
     holding = Holding(resource="account", entries=days(*range(1, 16), 100))
 

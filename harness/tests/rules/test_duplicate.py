@@ -106,7 +106,7 @@ def test_the_first_has_to_be_carried_out_before():
     assert [f"{REPEAT} disagrees 1,2,3,4,5,6"] == says(
         payer(), first[0], made, *first[1:], signed, seen
     )
-    assert [] == [one for one in says(payer(), first[:2], second) if "disagrees" in one]
+    assert [] == [line for line in says(payer(), first[:2], second) if "disagrees" in line]
 
 
 def test_where_everything_is_rejected_nothing_is_shown():
@@ -122,7 +122,7 @@ def test_where_nothing_is_answered_nothing_is_shown():
 
 def test_another_customers_request_is_no_repeat():
     """It is about another account."""
-    assert [] == [one for one in says(FIRST, beside()) if REPEAT in one]
+    assert [] == [line for line in says(FIRST, beside()) if REPEAT in line]
 
 
 # -- changed in one thing ----------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_refusal_at_once_is_a_rejection():
         FIRST, make(NO, at=AT, amount="1.00"), control
     )[:1]
     assert [] == [
-        one for one in says(FIRST, make(UNKNOWN, at=AT, amount="1.00"), control) if AMOUNT in one
+        line for line in says(FIRST, make(UNKNOWN, at=AT, amount="1.00"), control) if AMOUNT in line
     ]
 
 
@@ -202,8 +202,8 @@ def test_without_a_control_a_rejection_may_have_another_reason(control):
     """Perhaps this amount, or this creditor, is never accepted of such a customer."""
     said = says(FIRST, paid(REJECTED, amount="1.00"), control)
 
-    assert [one.split()[:2] for one in said][:1] == [[AMOUNT, "unclear"]]
-    assert not [one for one in said if "disagrees" in one]
+    assert [line.split()[:2] for line in said][:1] == [[AMOUNT, "unclear"]]
+    assert not [line for line in said if "disagrees" in line]
 
 
 def test_what_came_before_the_history_may_be_repeated():
@@ -229,7 +229,7 @@ def test_an_identical_one_of_which_nobody_knows_what_became(former):
     said = says(FIRST, former, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
 
     assert [AMOUNT, "unclear"] == said[0].split()[:2]
-    assert not [one for one in said if "disagrees" in one]
+    assert not [line for line in said if "disagrees" in line]
 
 
 def test_another_of_which_nobody_knows_what_became_does_not_matter():
@@ -289,7 +289,7 @@ def test_yesterdays_identical_one_does_not_explain_a_rejection():
     said = says(before, paid(REJECTED, amount="1.00"), beside(amount="1.00"))
 
     assert [f"{NEXT_DAY} disagrees 1,2,3,7,8,9", f"{AMOUNT} disagrees 1,2,3,4,5,6,7,8,9"] == [
-        one for one in said if "disagrees" in one
+        line for line in said if "disagrees" in line
     ]
 
 
@@ -327,7 +327,7 @@ def test_the_repeat_of_what_was_not_carried_out_is_rejected(facet, first, argume
     for less in ((rejected, like), (rejected, look)):
         assert [facet, "unclear"] == says(first, *less)[0].split()[:2]
     done = read(shown("P0", DONE), key="P0", at=AT)
-    assert [] == [one for one in says(first, rejected, done, like) if facet in one]
+    assert [] == [line for line in says(first, rejected, done, like) if facet in line]
 
 
 def test_what_the_customer_cancelled_is_cancelled():
@@ -387,7 +387,7 @@ def test_anybody_elses_signature_decides_nothing():
 
 # -- what is asked -----------------------------------------------------------------
 PARAMS = ruled("duplicate")
-FACETS = {one.id: one for one in PARAMS.facets()}
+FACETS = {facet.id: facet for facet in PARAMS.facets()}
 
 
 def test_the_facets_and_what_they_cost():
@@ -403,13 +403,13 @@ def test_the_facets_and_what_they_cost():
         "after-cancelled-accepted": 6,
         "after-refused-accepted": 5,
         "after-unsigned-accepted": 4,
-    } == {one.id: PARAMS.price(one.scenario) for one in FACETS.values()}
+    } == {facet.id: PARAMS.price(facet.scenario) for facet in FACETS.values()}
 
 
 def test_what_facets_need():
     """A clock for the next day, and the profile's other value of all but the account."""
     base = {Capability.PSU, Capability.WRITE, Capability.SCA}
-    others = {one.id: one.needs - base for one in FACETS.values() if one.needs != base}
+    others = {facet.id: facet.needs - base for facet in FACETS.values() if facet.needs != base}
     varied = {one.id for one in FACETS.values() for want in one.requires if want.feature == "other"}
 
     assert {NEXT_DAY: {Capability.CLOCK, Capability.ZONE}} == others
@@ -420,7 +420,8 @@ def test_one_mode_and_no_way_to_cancel():
     """What cannot be asked is no facet."""
     lifecycle = replace(PARAMS.lifecycle, end=None)
     ids = {
-        one.id for one in replace(PARAMS, lifecycle=lifecycle, named_modes=("immediate",)).facets()
+        facet.id
+        for facet in replace(PARAMS, lifecycle=lifecycle, named_modes=("immediate",)).facets()
     }
 
     assert {MODE, "after-cancelled-accepted"} == FACETS.keys() - ids
@@ -461,7 +462,7 @@ FIRSTLY = ["arrange", "make immediate psu-1", "sign", "read"]
 
 def test_a_repeat_is_made_after_the_first_was_carried_out():
     """And nothing more is asked, whatever comes of it."""
-    asks = [*FIRSTLY, "make immediate psu-1: it is the same again", "sign", "read"]
+    asks = [*FIRSTLY, "make immediate psu-1: the same request again", "sign", "read"]
 
     assert asks == asked(REPEAT) == asked(REPEAT, REJECTED)
 
@@ -486,7 +487,7 @@ def test_a_rejection_is_looked_into(scenario, second, like):
 
 def test_the_next_day_is_waited_for():
     """Until noon, when no window is near."""
-    again = "make immediate psu-1: it is the same on the next day"
+    again = "make immediate psu-1: the same request on the next day"
 
     assert [*FIRSTLY, "advance", again, "sign", "read"] == asked(NEXT_DAY)
     assert asked(NEXT_DAY) == asked(NEXT_DAY, REJECTED)

@@ -219,7 +219,7 @@ def test_the_facets_at_the_edge_need_the_zone():
     params = ruled("cards.eligible")
 
     assert {"lists-just-inside", "hides-just-outside"} == {
-        one.id for one in params.facets() if "zone" in {need.value for need in one.needs}
+        facet.id for facet in params.facets() if "zone" in {need.value for need in facet.needs}
     }
 
 

@@ -108,11 +108,11 @@ def test_every_thing_is_asked_about_once():
         return shown(key) if call.arguments["debtorAccount"] in {"psu-1", "psu-5"} else NO
 
     steps, said = play("eligible-accounts", "each", bank)
-    traits = [list(one.traits) for one in steps[0].holdings]
+    traits = [list(step.traits) for step in steps[0].holdings]
     assert [[], ["savings"], ["inactive"], ["offline"], []] == traits
     asked = [call.arguments["debtorAccount"] for call in calls(steps)]
     assert ["psu-1", "psu-2", "psu-3", "psu-4", "psu-5"] == asked
-    assert [False, True, True, True, False] == [bool(one.variation) for one in calls(steps)]
+    assert [False, True, True, True, False] == [bool(step.variation) for step in calls(steps)]
     assert price("eligible-accounts", "each") == paid(steps)
     assert [
         ORDINARY,
@@ -120,15 +120,15 @@ def test_every_thing_is_asked_about_once():
         "refuses-inactive",
         "refuses-offline",
         ORDINARY,
-    ] == [one.removesuffix(" agrees") for one in said]
+    ] == [line.removesuffix(" agrees") for line in said]
 
 
 def test_a_lenient_bank_is_pressed():
     """What may not be used is signed for, and nothing else is."""
     steps, said = play("eligible-accounts", "each", carrying_out)
-    signed = [one.request for one in steps if isinstance(one, Authorise)]
+    signed = [step.request for step in steps if isinstance(step, Authorise)]
     assert ["R300-0001-4711", "R400-0001-4711", "R500-0001-4711"] == signed
-    assert 3 == sum(one.endswith("disagrees") for one in said)
+    assert 3 == sum(line.endswith("disagrees") for line in said)
 
 
 def test_a_late_rejection_is_compared_with_an_ordinary_one():
@@ -141,15 +141,15 @@ def test_a_late_rejection_is_compared_with_an_ordinary_one():
         return shown(asked, DONE if asked.startswith("R2") else REJECTED)
 
     steps, said = play("eligible-accounts", "each", bank)
-    signed = [one.request for one in steps if isinstance(one, Authorise)]
+    signed = [step.request for step in steps if isinstance(step, Authorise)]
     assert ["R300-0001-4711", "R400-0001-4711", "R500-0001-4711", "R200-0001-4711"] == signed
-    assert all(one.endswith("agrees") for one in said)
+    assert all(line.endswith("agrees") for line in said)
 
 
 def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
     """The contract's references have been checked before."""
     create = replace(PIS.operations["create-payment"], owned=None)
     contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
-    clause = next(one for one in PIS.clauses if one.id == "eligible-accounts")
-    with pytest.raises(TypeError, match="names nothing"):
+    clause = next(clause for clause in PIS.clauses if clause.id == "eligible-accounts")
+    with pytest.raises(TypeError, match="names no resource"):
         kind_of("eligible-for").parse(clause, contract)

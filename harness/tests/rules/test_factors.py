@@ -20,7 +20,7 @@ def says(*events, segment=None):
 
 def about(facet, *events, segment=None):
     """Return what is said of one facet."""
-    found = (one.split() for one in says(*events, segment=segment))
+    found = (line.split() for line in says(*events, segment=segment))
     return [f"{word} {numbers}" for name, word, numbers in found if name == facet]
 
 
@@ -293,7 +293,7 @@ def test_the_price(scenario):
 def test_the_facets():
     """One for each kind of customer, and three for everybody."""
     p = ruled("sca.factors")
-    facets = {one.id: one for one in p.facets()}
+    facets = {facet.id: facet for facet in p.facets()}
     assert ["PART-offered", "PRO-offered", "password-alone", "factor-alone", "code-checked"] == [
         *facets
     ]

@@ -127,7 +127,7 @@ def test_a_call_of_another_contract_is_left_alone():
 def test_a_contract_without_pages_is_priced_by_one_page_each():
     """Where no page size is stated everything is expected at once."""
     params = ruled("euro")
-    clauses = tuple(one for one in AISP.clauses if one.kind != "pagination")
+    clauses = tuple(clause for clause in AISP.clauses if clause.kind != "pagination")
     params = replace(params, contract=replace(AISP, clauses=clauses))
 
     assert 1 + 6 + 6 == params.price(params.scenario("everything"))

@@ -198,7 +198,7 @@ def test_the_evidence_says_what_happened():
 
 def asked(**changed):
     params = ruled("charge-bearer", **changed)
-    return [one.id for one in params.facets()]
+    return [facet.id for facet in params.facets()]
 
 
 def test_spelling_is_asked_only_where_it_is_exact():
@@ -251,7 +251,7 @@ def test_the_price_is_what_is_spent(const, spelling):
     assert params.price(params.scenario("values")) == len(calls) == len(set(values))
     assert const == values[0]
     assert len(calls) - 1 == len(found)
-    assert {one.id for one in params.facets()} == {one.partition(" ")[0] for one in found}
+    assert {facet.id for facet in params.facets()} == {one.partition(" ")[0] for one in found}
     assert {"agrees"} == {one.partition(" ")[2] for one in found}
 
 

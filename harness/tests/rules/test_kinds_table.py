@@ -36,7 +36,7 @@ def test_a_shipped_kind_cannot_be_replaced_from_outside(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "clause", [one.id for one in AISP.clauses], ids=[one.id for one in AISP.clauses]
+    "clause", [clause.id for clause in AISP.clauses], ids=[clause.id for clause in AISP.clauses]
 )
 def test_facets_have_names_of_their_own(clause):
     """An obligation's id is unique."""

@@ -218,7 +218,7 @@ def test_a_control_that_was_signed_is_none(then):
     """What comes after it may be refused as its repeat, and not for its variation."""
     assert [] == says(make(), *then, bent(NO))
     assert ["chargeBearer-missing disagrees 3"] == [
-        one.replace(" 2", " 3") for one in says(make(), *then, bent(shown("P2"), key="P2"))
+        line.replace(" 2", " 3") for line in says(make(), *then, bent(shown("P2"), key="P2"))
     ]
 
 

@@ -359,24 +359,24 @@ def test_a_bank_that_says_no_costs_what_was_planned(clause, scenario, modes):
     steps, said = play(clause, scenario, bank)
     asked = [call.mode for call in calls(steps)]
     assert (modes, price(clause, scenario)) == (asked, paid(steps))
-    assert [one.mode == "deferred" for one in calls(steps)] == [
-        "date" in one.arguments for one in calls(steps)
+    assert [step.mode == "deferred" for step in calls(steps)] == [
+        "date" in step.arguments for step in calls(steps)
     ]
-    assert all(one.endswith("agrees") for one in said)
+    assert all(line.endswith("agrees") for line in said)
     wanted = {id_ for id_, one in facets(clause).items() if one.scenario.id == scenario}
-    assert set() < wanted <= {one.partition(" ")[0] for one in said}
+    assert set() < wanted <= {line.partition(" ")[0] for line in said}
 
 
 def facets(clause):
     """Return the facets of a clause by id."""
     params = ruled(clause)
-    return {one.id: one for one in params.facets()}
+    return {facet.id: facet for facet in params.facets()}
 
 
 def test_what_should_have_been_rejected_is_signed_to_see():
     """And read, so that a lenient bank is convicted."""
     steps, said = play("single", "several:refused", carrying_out)
-    assert ["R300-0001-4711"] == [one.request for one in steps if isinstance(one, Authorise)]
+    assert ["R300-0001-4711"] == [step.request for step in steps if isinstance(step, Authorise)]
     assert ["several-refused disagrees"] == said
 
 
@@ -388,7 +388,7 @@ def test_a_late_rejection_is_compared_with_the_control():
         return shown(late or key, {None: OPEN, "R300-0001-4711": REJECTED}.get(late, DONE))
 
     steps, said = play("single", "several:refused", bank)
-    signed = [one.request for one in steps if isinstance(one, Authorise)]
+    signed = [step.request for step in steps if isinstance(step, Authorise)]
     assert ["R300-0001-4711", "R200-0001-4711"] == signed
     assert ["several-refused agrees"] == said
 
@@ -408,7 +408,7 @@ def test_one_goes_to_the_other_bank_first():
     """Nobody can be brought into being before that."""
     steps, _ = play("payment-types", "instant:not-offered")
     assert isinstance(steps[0], Lack)
-    assert not any(isinstance(one, Lack) for one in steps[1:])
+    assert not any(isinstance(step, Lack) for step in steps[1:])
     assert "instant" == steps[0].mode
 
 
@@ -419,4 +419,6 @@ def test_a_mode_that_nobody_spells_is_not_offered():
     (there,) = found["instant-not-offered"].requires
     assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.if_missing, there.if_missing)
     assert Capability.BANKS in found["instant-not-offered"].needs
-    assert {"immediate", "deferred"} == {one.name for one in found["immediate"].requires}
+    assert {"immediate", "deferred"} == {
+        requirement.name for requirement in found["immediate"].requires
+    }

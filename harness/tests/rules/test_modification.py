@@ -401,7 +401,7 @@ def test_what_is_carried_out_is_what_was_changed():
         f"{facet} {word} 1,{n}" for n, word in ((2, "disagrees"), (3, "agrees"), (4, "agrees"))
     ] == says(*made, carried(amount="12.30"), facet=facet)
     for wrong in ({"creditor": "C1"}, {"on": 19}):
-        words = [one.split()[1] for one in says(*made, carried(**wrong), facet=facet)]
+        words = [line.split()[1] for line in says(*made, carried(**wrong), facet=facet)]
         assert ["agrees", "agrees", "disagrees"] == sorted(words)
 
 
@@ -548,14 +548,14 @@ def test_without_an_operation_that_changes_there_is_nothing_to_ask():
     assert () == replace(params, lifecycle=replace(params.lifecycle, change=None)).facets()
     params = ruled("modify.deferred-only", fields=["date"])
     assert ["deferred-accepted", "persists", "signed-accepted", "carried-out-as-changed"] == [
-        one.id for one in params.facets()
+        facet.id for facet in params.facets()
     ]
 
 
 def test_what_each_facet_needs():
     """Only what has to be signed needs somebody who signs, and only a day a clock."""
     params = ruled("modify.deferred-only")
-    needs = {one.id: one.needs for one in params.facets()}
+    needs = {facet.id: facet.needs for facet in params.facets()}
     base = {Capability.PSU, Capability.WRITE}
     assert base == needs["deferred-accepted"] == needs["persists"] == needs["instant-refused"]
     assert base | {Capability.SCA} == needs["signed-accepted"]

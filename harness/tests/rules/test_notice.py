@@ -263,18 +263,18 @@ def test_what_the_report_says():
     def first(*events):
         return next(iter(params.check(history(payer(), *events))))
 
-    unsigned = first(make(variation="it is never signed"), read(shown(state=DONE)))
-    assert ("it is never signed", "it was accepted (200), then done") == (
+    unsigned = first(make(variation="never signed"), read(shown(state=DONE)))
+    assert ("never signed", "it was accepted (200), then done") == (
         unsigned.variation,
         unsigned.seen,
     )
     step = {"decision": Decision.REFUSE, "variation": "the customer refuses"}
     refused = first(make(), sign(Ending.REFUSED, step=step), read())
     assert "the customer refuses" == refused.variation
-    assert refused.seen.endswith("then open; its like was not carried out")
+    assert refused.seen.endswith("then open; its control was not carried out")
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = params.check(events)
-    assert doubtful.seen.endswith("what was done with it before, nobody knows")
+    assert doubtful.seen.endswith("it may have been signed before this history")
 
 
 def test_each_facet_has_its_control_and_price():
@@ -305,10 +305,10 @@ def test_modes_are_optional():
     params = ruled("sca.required", modes=[], even={})
     assert ("immediate",) == params.modes
     assert ["nothing-before-signing", "nothing-after-refusal", "only-the-owner"] == [
-        one.id for one in params.facets()
+        facet.id for facet in params.facets()
     ]
-    assert not any(Capability.CLOCK in one.needs for one in params.facets())
-    assert [5, 6, 6] == [params.price(one.scenario) for one in params.facets()]
+    assert not any(Capability.CLOCK in facet.needs for facet in params.facets())
+    assert [5, 6, 6] == [params.price(facet.scenario) for facet in params.facets()]
 
 
 def test_a_stranger_signs_what_would_be_done_at_once():
@@ -317,4 +317,4 @@ def test_a_stranger_signs_what_would_be_done_at_once():
     assert ["immediate"] == [one.mode for one in params.variants("another")]
     params = ruled("sca.required", modes=["deferred"])
     assert ["deferred"] == [one.mode for one in params.variants("another")]
-    assert all(Capability.CLOCK in one.needs for one in params.facets())
+    assert all(Capability.CLOCK in facet.needs for facet in params.facets())

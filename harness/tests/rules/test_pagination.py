@@ -70,13 +70,13 @@ def test_a_sound_walk_agrees_on_every_facet():
 )
 def test_each_fault_turns_its_own_facet_red(sheets, red):
     """The second page is where banks slip."""
-    assert red == [one for one in says(PSU, *pages(*sheets)) if "disagrees" in one]
+    assert red == [line for line in says(PSU, *pages(*sheets)) if "disagrees" in line]
 
 
 @pytest.mark.parametrize(("end", "ends"), [("p1", ["ends disagrees 1,2,3"]), ("p3", [])])
 def test_a_next_page_that_was_turned_before_is_a_circle(end, ends):
     """A walk that was simply not finished is none."""
-    assert ends == [one for one in says(PSU, *pages(*GOOD, end=end)) if one.startswith("ends")]
+    assert ends == [line for line in says(PSU, *pages(*GOOD, end=end)) if line.startswith("ends")]
 
 
 def test_a_page_that_comes_round_again_is_the_business_of_ends_alone():
@@ -96,14 +96,14 @@ def test_empty_pages_without_an_end_are_endless():
     """More pages than there are items, and still a next one."""
     walk = pages(*GOOD, *[[]] * 11, end="more")
 
-    assert ["ends disagrees"] == [one[:14] for one in says(PSU, *walk) if "disagrees" in one]
+    assert ["ends disagrees"] == [line[:14] for line in says(PSU, *walk) if "disagrees" in line]
 
 
 def test_a_walk_that_somebody_broke_off_is_no_fault_of_the_bank():
     """Who reads one page of three has seen one page of three."""
     assert ["first-page agrees 1"] == says(PSU, *pages(KEYS[:5], end="p1"))
     assert ["first-page agrees 1"] == says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2"))[:1]
-    assert not [one for one in says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2")) if "dis" in one]
+    assert not [line for line in says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2")) if "dis" in line]
 
 
 @pytest.mark.parametrize("came", [FAILED, LOST, NO])
@@ -148,9 +148,9 @@ def test_walks_of_two_customers_that_are_interleaved_are_told_apart():
     theirs = pages([f"B{n}" for n in range(1, 6)], ["B6"], by="other")
 
     assert [] == [
-        one
-        for one in says(PSU, other, ours[0], theirs[0], ours[1], theirs[1], ours[2])
-        if "agrees" not in one or "disagrees" in one
+        line
+        for line in says(PSU, other, ours[0], theirs[0], ours[1], theirs[1], ours[2])
+        if "agrees" not in line or "disagrees" in line
     ]
 
 
@@ -159,7 +159,7 @@ def test_two_walks_of_one_customer_by_the_same_links_are_told_apart():
     first, second = pages(*GOOD), pages(*GOOD)
     mixed = [one for pair in zip(first, second, strict=True) for one in pair]
 
-    assert 10 == len([one for one in says(PSU, *mixed) if " agrees " in one])
+    assert 10 == len([line for line in says(PSU, *mixed) if " agrees " in line])
 
 
 def test_asking_for_another_size_or_a_part_is_not_the_default():
@@ -242,7 +242,7 @@ def test_a_foreign_or_unknown_account_has_no_roster():
 def test_a_contract_without_a_depth_waits_for_all():
     """Where no clause says how far back, everything owned is old at most."""
     params = ruled("transactions.page-size", size=2)
-    clauses = tuple(one for one in AISP.clauses if one.kind != "history-depth")
+    clauses = tuple(clause for clause in AISP.clauses if clause.kind != "history-depth")
     bare = replace(AISP, clauses=clauses)
     psu = owner("psu", account("A1", 1, 2, 300))
     walk = history(
@@ -253,7 +253,7 @@ def test_a_contract_without_a_depth_waits_for_all():
     found = {one.facet for one in replace(params, contract=bare).check(walk)}
 
     assert "complete" in found
-    assert "complete" not in {one.facet for one in params.check(walk)}
+    assert "complete" not in {evidence.facet for evidence in params.check(walk)}
 
 
 def test_entries_of_tomorrow_are_not_waited_for():

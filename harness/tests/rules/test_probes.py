@@ -66,9 +66,9 @@ def test_a_probe_on_an_open_house_never_acquits_a_refusal(obligation, params):
     bank = Obliging()
     bank.play(params.probe(obligation.scenario))
     agreed = {
-        one.facet
-        for one in params.check(history(*bank.events))
-        if one.agreement is Agreement.AGREES
+        evidence.facet
+        for evidence in params.check(history(*bank.events))
+        if evidence.agreement is Agreement.AGREES
     }
     words = ("-refused", "foreign", "before-midnight", "long-day")
 
@@ -227,7 +227,7 @@ def test_the_depth_probe_without_a_range_asks_plainly_only():
     params = ruled("transactions.depth")
     params = replace(params, operation=replace(params.operation, since=None))
 
-    assert ["default", "local-day"] == [one.id for one in params.facets()]
+    assert ["default", "local-day"] == [facet.id for facet in params.facets()]
     assert len(Obliging().play(params.probe(Scenario(id="asked-older")))) == 3
 
 

@@ -110,7 +110,7 @@ def test_what_may_count_makes_room_for_a_refusal(extra):
     """Three and one that perhaps counted: the next may be refused or served."""
     events = [*OURS, *four()[:3], extra]
     for came in (NO, DATA):
-        assert not [one for one in says(*events, batch(came), ATTENDED) if one.endswith(" 6")]
+        assert not [line for line in says(*events, batch(came), ATTENDED) if line.endswith(" 6")]
 
 
 def test_another_name_of_a_method_may_have_a_count_of_its_own():
@@ -233,7 +233,9 @@ def test_just_before_midnight_it_is_still_refused(came, agreement):
 
 def test_a_late_call_without_a_refusal_before_bears_on_nothing():
     """A bank without any quota has no midnight."""
-    assert not [one for one in says(*OURS, *four(), batch(at=LATE), ATTENDED) if one.endswith(" 6")]
+    assert not [
+        line for line in says(*OURS, *four(), batch(at=LATE), ATTENDED) if line.endswith(" 6")
+    ]
 
 
 def test_days_are_the_banks_whatever_the_clock_tells():
@@ -264,7 +266,7 @@ def test_with_no_zone_calls_of_one_quarter_of_an_hour_are_of_one_day():
     assert "balances-refused disagrees 6" == says(*used, batch(), ATTENDED, zone=None)[-1]
     for came in (NO, DATA):
         later = batch(came, at=AT + timedelta(hours=1))
-        assert not [one for one in says(*used, later, ATTENDED, zone=None) if one.endswith(" 6")]
+        assert not [line for line in says(*used, later, ATTENDED, zone=None) if line.endswith(" 6")]
 
 
 def test_with_no_zone_two_days_later_is_another_day():

@@ -211,8 +211,8 @@ def test_with_no_zone_every_quarter_may_be_a_full_hour(per):
 
     def found(came, minutes):
         return [
-            one
-            for one in check(
+            line
+            for line in check(
                 "batch-quota",
                 *OURS,
                 *four(now),
@@ -221,7 +221,7 @@ def test_with_no_zone_every_quarter_may_be_a_full_hour(per):
                 per=per,
                 zone=None,
             )
-            if one.endswith(" 6")
+            if line.endswith(" 6")
         ]
 
     assert ["balances-refused disagrees 6"] == found(DATA, 10)
@@ -309,7 +309,7 @@ def test_where_all_count_calls_of_both_kinds_make_one_count():
 
     assert "balances-refused disagrees 6" == says("hour", *calls, every(), **ALL)[-1]
     assert "balances-refused disagrees 6" == says("hour", *calls, batch(), **ALL)[-1]
-    assert [] == [one for one in says("hour", *calls, every()) if "refused" in one]
+    assert [] == [line for line in says("hour", *calls, every()) if "refused" in line]
 
 
 def test_where_all_count_a_method_that_never_answers_has_no_quota():
@@ -326,19 +326,19 @@ def test_where_all_count_another_method_is_controlled_in_a_later_hour(came, agre
 
     assert f"per-method {agreement} 6" in says("hour", *calls, *lists, *later, **ALL)
     if came is NO:
-        assert not [one for one in says("hour", *calls, *lists, **ALL) if one[-1] == "6"]
+        assert not [line for line in says("hour", *calls, *lists, **ALL) if line[-1] == "6"]
 
 
 # -- facets and probes --------------------------------------------------------------
 def facets(**changed):
     params = ruled("batch-quota", **changed)
-    return {one.id: one for one in params.facets()}
+    return {facet.id: facet for facet in params.facets()}
 
 
 @pytest.mark.parametrize("per", HOURS)
 def test_hours_have_the_facets_of_days_but_for_the_long_one(per):
     """What means the same has the same name."""
-    days = {one.replace("next-day", "next-hour") for one in facets()} - {"long-day"}
+    days = {facet.replace("next-day", "next-hour") for facet in facets()} - {"long-day"}
 
     assert {"before-end" if one == "before-midnight" else one for one in days} == set(
         facets(per=per)
@@ -445,7 +445,7 @@ def test_a_sound_bank_conforms_whenever_it_is_asked(per, bank, scenario, minute,
     now = AT.replace(minute=minute, second=45)
     said, calls = tried(bank(now=now), scenario, per=per, zone=zone, **ALL)
     params = ruled("batch-quota", **{"operations": TWO, "per": per, **ALL})
-    wanted = {one.id for one in params.facets() if one.scenario.id == scenario}
+    wanted = {facet.id for facet in params.facets() if facet.scenario.id == scenario}
 
     assert {"agrees"} == {agreement for _, agreement in said}
     assert set() < wanted <= {facet for facet, _ in said}
@@ -519,7 +519,9 @@ def test_the_probe_keeps_clear_of_what_is_open(per):
     for scenario in ("before-end", "balances:next-hour"):
         bank = Obliging(now=NOW)
         tried(bank, scenario, per=per)
-        (moved[scenario],) = [one.to for one in bank.steps if isinstance(one, Advance) and one.to]
+        (moved[scenario],) = [
+            step.to for step in bank.steps if isinstance(step, Advance) and step.to
+        ]
 
     assert {
         "clock-hour": {"before-end": after(39, 30), "balances:next-hour": after(40, 30)},
@@ -541,7 +543,7 @@ def test_an_hour_that_is_about_to_end_is_left_first():
     """There is no time to use it up, and the clock is never turned back."""
     bank = Obliging(now=AT.replace(minute=59, second=10))
     tried(bank, "before-end", per="clock-hour")
-    moved = [one.to for one in bank.steps if isinstance(one, Advance) and one.to]
+    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
 
     assert [AT.replace(hour=11, second=30), AT.replace(hour=11, minute=59, second=30)] == moved
 

@@ -195,7 +195,7 @@ def spoofed(spoof, redirected, **seen):
 
 
 def only(*events):
-    return [one for one in says(*CONTROL, *events) if one.startswith("only-there")]
+    return [line for line in says(*CONTROL, *events) if line.startswith("only-there")]
 
 
 @pytest.mark.parametrize("spoof", [EVIL, BACK + "/x", "https://tpp.example.evil.example/back"])
@@ -333,7 +333,7 @@ def test_a_request_that_returns_nowhere_cannot_be_meant():
     """What makes it has to name the argument; reaching this is the harness's fault."""
     create = replace(PIS.operations["create-payment"], returns=None)
     contract = replace(PIS, operations={**PIS.operations, "create-payment": create})
-    with pytest.raises(TypeError, match="names no argument that returns"):
+    with pytest.raises(TypeError, match="has no argument with the return address"):
         ruled("report-url", contract=contract)
 
 
@@ -344,5 +344,5 @@ def test_such_a_contract_is_refused():
     with pytest.raises(InputError) as found:
         parse_document(loads(bad))
     (problem,) = found.value.problems
-    assert "a payment names no address to return to" in problem.what
+    assert "'payment' has no return address" in problem.what
     assert "add `returns`" in problem.hint

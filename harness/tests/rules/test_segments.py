@@ -115,7 +115,7 @@ def test_a_request_may_be_about_nothing():
     events = (make(by=who, debtorAccount="X", came=came) for who, came in ASKED)
     said = params.check(history(*people, *events))
     assert [("PART", "agrees"), ("corporate", "agrees")] == [
-        (one.facet, one.agreement.value) for one in said
+        (line.facet, line.agreement.value) for line in said
     ]
 
 
@@ -149,21 +149,21 @@ def test_everybody_is_there_before_anybody_asks():
         return shown(key) if call.subject in {"PART", "PRO"} else NO
 
     steps, said = play("segments", "each", bank)
-    assert [Arrange] * 6 + [Call] * 6 == [type(one) for one in steps]
+    assert [Arrange] * 6 + [Call] * 6 == [type(step) for step in steps]
     assert ["PART", "PRO", "large-professional", "corporate", "association", "legal-guardian"] == [
-        one.segment for one in steps[:6]
+        step.segment for step in steps[:6]
     ]
-    assert [False, False, True, True, True, True] == [bool(one.variation) for one in calls(steps)]
+    assert [False, False, True, True, True, True] == [bool(step.variation) for step in calls(steps)]
     assert price("segments", "each") == paid(steps)
     assert 6 == len(said)
-    assert all(one.endswith("agrees") for one in said)
+    assert all(line.endswith("agrees") for line in said)
 
 
 def test_a_lenient_bank_is_pressed():
     """Each excluded customer signs, and what was carried out convicts."""
     steps, said = play("segments", "each", carrying_out)
-    assert 4 == sum(isinstance(one, Authorise) for one in steps)
-    assert ["agrees"] * 2 + ["disagrees"] * 4 == [one.partition(" ")[2] for one in said]
+    assert 4 == sum(isinstance(step, Authorise) for step in steps)
+    assert ["agrees"] * 2 + ["disagrees"] * 4 == [line.partition(" ")[2] for line in said]
 
 
 def test_a_bank_that_accepts_and_rejects_later_passes():
@@ -177,5 +177,5 @@ def test_a_bank_that_accepts_and_rejects_later_passes():
         return shown(asked, DONE if asked in mine else REJECTED)
 
     steps, said = play("segments", "each", bank)
-    assert 5 == sum(isinstance(one, Authorise) for one in steps)
-    assert ["agrees"] * 6 == [one.partition(" ")[2] for one in said]
+    assert 5 == sum(isinstance(step, Authorise) for step in steps)
+    assert ["agrees"] * 6 == [line.partition(" ")[2] for line in said]

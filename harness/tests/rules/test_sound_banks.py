@@ -250,7 +250,11 @@ def test_a_sound_bank_is_never_convicted(acts, past, at_making, anywhere, early)
     """Whichever of the fair readings it has, and whatever is left unseen."""
     events = lived(acts, past, at_making=at_making, anywhere=anywhere, early=early)
     for params in RULED:
-        wrong = [one for one in params.check(events) if one.agreement is Agreement.DISAGREES]
+        wrong = [
+            evidence
+            for evidence in params.check(events)
+            if evidence.agreement is Agreement.DISAGREES
+        ]
         assert [] == wrong
 
 
@@ -262,7 +266,7 @@ def test_a_check_keeps_to_its_own_facets_and_to_what_happened(acts, past):
     before = copy.deepcopy(events)
     numbers = {one.n for one in events.events if hasattr(one, "n")}
     for params in RULED:
-        names = {one.id for one in params.facets()}
+        names = {facet.id for facet in params.facets()}
         found = list(params.check(events))
 
         assert {one.facet for one in found} <= names
@@ -285,7 +289,7 @@ def test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted(came, act
         if not hasattr(one, "done")
     ]
     for params in RULED:
-        found = {one.agreement for one in params.check(history(*silent))}
+        found = {evidence.agreement for evidence in params.check(history(*silent))}
         assert {Agreement.UNCLEAR} >= found
 
 

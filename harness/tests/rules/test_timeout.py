@@ -445,7 +445,7 @@ def test_a_request_that_brings_nobody_back():
     operations = dict(PIS.operations)
     operations["create-payment"] = replace(operations["create-payment"], returns=None)
     p = ruled("redirect.idle", contract=replace(PIS, operations=operations))
-    assert "no-redirection" not in [one.id for one in p.facets()]
+    assert "no-redirection" not in [facet.id for facet in p.facets()]
     dead = way(0, 0, MORE, ending=DISCONNECTED, state=ENDED)
     found = [one.facet for one in p.check(history(payer(), *QUICK, *dead))]
     assert ["dead-after", "nothing-done"] == found
@@ -458,7 +458,7 @@ def test_a_request_that_brings_nobody_back():
 def test_the_price(clause):
     """What the plan says is what it costs."""
     p = ruled(clause)
-    (scenario,) = {one.scenario for one in p.facets()}
+    (scenario,) = {facet.scenario for facet in p.facets()}
     assert p.price(scenario) == Signing().play(p.probe(scenario))
 
 
@@ -486,7 +486,7 @@ def test_what_is_waited():
     assert max(more) < timedelta(minutes=4)
     # No look falls upon the edge.
     assert sum(more[:-1], timedelta(0)) < timedelta(minutes=29)
-    moved = [one.to for one in bank.steps if isinstance(one, Advance)]
+    moved = [step.to for step in bank.steps if isinstance(step, Advance)]
     assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
 
 

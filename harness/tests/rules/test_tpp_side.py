@@ -51,7 +51,8 @@ def say(clause, *events, zone=PARIS, of=RULED):
     contract = AISP if found.clause in AISP.clauses else PIS
     params = KINDS[found.clause.kind].parse(found.clause, replace(contract, zone=zone))
     return [
-        f"{one.agreement.value} {max(one.exchanges)}" for one in params.check_tpp(history(*events))
+        f"{evidence.agreement.value} {max(evidence.exchanges)}"
+        for evidence in params.check_tpp(history(*events))
     ]
 
 

@@ -105,7 +105,7 @@ def test_attended_calls_do_not_use_the_quota_up(came, agreement):
 )
 def test_a_batch_call_that_may_be_refused_is_no_evidence(events):
     """It takes enough attended calls of the day, no batch call before, and a control."""
-    assert not [one for one in says(*events) if "not-counted" in one]
+    assert not [line for line in says(*events) if "not-counted" in line]
 
 
 def test_of_a_customer_who_was_there_before_a_refused_batch_call_is_open():

@@ -1,6 +1,5 @@
-"""Contract and target files as files: read strictly, checked by schema, with line numbers.
+"""Strict reading and schema validation of contract and target files, with line numbers.
 
-`load` opens and `strict_yaml` reads; `shape_check` validates the shape and words the
-errors. What the content means is decided in `assay.contract.parse` and
-`assay.binding.read`.
+`load` opens files and `strict_yaml` reads them; `shape_check` validates them and writes the
+error messages. `assay.contract.parse` and `assay.binding.read` interpret the content.
 """

@@ -1,9 +1,8 @@
-"""A loaded file as a value: JSON data, the line of everything in it, and its problems.
+"""A loaded file as a value: JSON data, the line of each value, and problems.
 
-Files are read by `load`, and the meaning of the data is unknown here. A file that is
-laid over another is part of the same document, so a place is a file and a line. A
-`Finding` at a place becomes a `Problem` once the document adds file and line.
-`file_name` turns a text into a name that every file system accepts.
+`load` reads files. A file that overlays another belongs to the same document, so a place is
+a file and a line. A `Finding` at a pointer becomes a `Problem` when the document adds file
+and line. `file_name` turns a text into a portable file name.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ Pointer: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a value stands (file and line), and where the values below it stand."""
+    """The place of a value (file and line), and the places of the values in it."""
 
     path: str
     line: int
     below: Mapping[str, Spot] | Sequence[Spot] = ()
 
     def at(self, step: str | int) -> Spot | None:
-        """Return the place of a key or item, or None if there is no such thing."""
+        """Return the place of a key or item, or None if it does not exist."""
         if isinstance(self.below, Mapping):
             return self.below.get(step) if isinstance(step, str) else None
         if isinstance(step, int) and 0 <= step < len(self.below):
@@ -39,7 +38,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A loaded file: JSON data, and the line of everything in it."""
+    """A loaded file: JSON data, and the line of each value."""
 
     data: Mapping[str, Json]
     path: str
@@ -51,13 +50,13 @@ class Document:
         return self.place(pointer)[1]
 
     def place(self, pointer: Sequence[str | int] = ()) -> tuple[str, int]:
-        """Return the file and line of `pointer`: files can be laid over each other."""
+        """Return the file and line of `pointer`; a file can overlay another."""
         spot = self.spots
         for step in pointer:
-            found = spot.at(step)
-            if found is None:
+            below = spot.at(step)
+            if below is None:
                 break
-            spot = found
+            spot = below
         return spot.path, spot.line
 
 
@@ -71,12 +70,12 @@ def problem(document: Document, pointer: Pointer, what: str, hint: str = "") -> 
     """Return the problem at one place of a document, with its file and line."""
     path, line = document.place(pointer)
     where = spell(pointer)
-    said = f"{where}: {what}" if where else what
-    return Problem(path=path, line=line, what=said, hint=hint, key=where)
+    message = f"{where}: {what}" if where else what
+    return Problem(path=path, line=line, what=message, hint=hint, key=where)
 
 
 def spell(pointer: Iterable[str | int]) -> str:
-    """Write a pointer as it is read: `rules[3].limit`."""
+    """Return a pointer as text: `rules[3].limit`."""
     out = ""
     for step in pointer:
         out += f"[{step}]" if isinstance(step, int) else f".{step}"
@@ -105,4 +104,4 @@ def found(value: Json) -> str:
 
 def file_name(text: str, most: int) -> str:
     """Return a text as a file name of at most this many characters."""
-    return "".join(one if one.isalnum() or one in "-_." else "-" for one in text)[:most]
+    return "".join(char if char.isalnum() or char in "-_." else "-" for char in text)[:most]

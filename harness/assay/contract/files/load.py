@@ -1,9 +1,9 @@
 """Loading of a file or text into a `Document`, and dumping of data as YAML.
 
-Errors of the file itself are found here: it is missing, unreadable, too large, not
-UTF-8, or empty. Its text is read by `strict_yaml`. `dump` writes data in block style,
-keys in order, without aliases, and quotes texts that look like numbers. `read_zone`
-returns the time zone of an IANA name.
+`load` reports errors of the file itself: it is missing, unreadable, too large, not UTF-8, or
+empty. `strict_yaml` reads its text. `dump` writes data in block style, with keys in order and
+without aliases, and quotes text that looks like a number. `read_zone` returns the time zone
+with an IANA name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BEGIN: Final = "begin with `assay: 1`"
 
 
 def load(path: str | Path) -> Document:
-    """Read the file at `path`; anything wrong with it is an `InputError`."""
+    """Read the file at `path`; its problems raise an `InputError`."""
     raw = _bytes(Path(path))
     try:
         text = raw.decode("utf-8-sig")
@@ -52,7 +52,7 @@ def _document(text: str, path: str, raw: bytes) -> Document:
     if root is None:
         raise InputError.one(path, "the file is empty", hint=_BEGIN)
     if not isinstance(root.value, dict):
-        what = "the file holds no mapping of names to values"
+        what = "expected a mapping of names to values"
         raise InputError.one(path, what, line=root.spot.line, hint=_BEGIN)
     digest = "sha256:" + hashlib.sha256(raw).hexdigest()
     data = cast("dict[str, Json]", root.value)
@@ -85,15 +85,15 @@ def _too_big(path: str) -> InputError:
 
 def _neighbour(path: Path) -> str:
     try:
-        names = [one.name for one in path.parent.iterdir() if one.is_file()]
+        names = [file.name for file in path.parent.iterdir() if file.is_file()]
     except (OSError, ValueError):
         return f"there is no folder {str(path.parent)!r} either"
     hint = did_you_mean(path.name, names)
     return hint if hint.startswith("did you") else "check the spelling"
 
 
-class _Plain(yaml.SafeDumper):
-    """A dumper that writes a value again wherever it stands."""
+class _NoAliasDumper(yaml.SafeDumper):
+    """A dumper that writes repeated values in full."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -101,12 +101,14 @@ class _Plain(yaml.SafeDumper):
 
 def dump(data: dict[str, Any]) -> str:
     """Return JSON data as a YAML document."""
-    text: str = yaml.dump(data, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(
+        data, Dumper=_NoAliasDumper, sort_keys=False, allow_unicode=True, width=100
+    )
     return text
 
 
 def read_zone(name: str) -> ZoneInfo | str:
-    """Return the time zone of that name, or a hint if there is none."""
+    """Return the time zone with this name, or a hint if there is none."""
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):

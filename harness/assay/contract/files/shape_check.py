@@ -1,10 +1,9 @@
 """Schema validation of contract and target files, with errors in plain words.
 
-The schemas in `contract/schema` are JSON Schema 2020-12, usable by any other tool; only
-the end of a pattern is stricter here. "Is not valid under any of the given schemas"
-helps nobody, so each keyword has a message of its own, built from the `description` and
-`x-hint` of the schema. A rule is validated against the schema of its own kind. What
-names refer to is checked in `references` and `binding`.
+The schemas in `contract/schema` are JSON Schema 2020-12 and usable by any tool; only the end
+of a pattern is stricter here. Each keyword has an error message of its own, built from the
+`description` and `x-hint` of the schema. A rule is validated against the schema of its kind.
+`references` and `binding` check the names.
 """
 
 from __future__ import annotations
@@ -34,27 +33,27 @@ _BASE: Final = "file:///"
 _COMMON: Final = "common.yaml"
 
 
-#: Returns the schema of a rule kind by its name; None where there is no such kind.
+#: Returns the schema of the rule kind with a name; None if there is no such kind.
 RuleSchema: TypeAlias = Callable[[str], Mapping[str, Json] | None]
 
 
 @cache
 def validator(name: str) -> Validator:
-    """Return what compares values with a schema file, or with a part of one (`x.yaml#/…`)."""
+    """Return the validator of a schema file, or of a part of one (`x.yaml#/…`)."""
     registry = _registry(name.partition("#")[0])
     return cast("Validator", _strict()({"$ref": _BASE + name}, registry=registry))
 
 
 @cache
 def _strict() -> Any:
-    """Return the kind of validator that all shapes have; made once, for that is slow."""
+    """Return the validator class of all schemas; cached, because it is slow to make."""
     from jsonschema import Draft202012Validator, validators  # noqa: PLC0415 -- slow
 
     return cast("Any", validators).extend(Draft202012Validator, {"pattern": _whole_text})
 
 
 def described(schema: Mapping[str, Any]) -> str:
-    """Return the noun phrase for a value of a shape, its own or that of what it refers to."""
+    """Return the description of a schema, or of the schema that it refers to."""
     if "description" in schema:
         return str(schema["description"])
     name = str(schema.get("$ref", "")).rpartition("/")[2]
@@ -67,20 +66,20 @@ def described(schema: Mapping[str, Any]) -> str:
 
 @cache
 def _registry(name: str) -> Registry[Any]:
-    """Hold one schema and those it refers to; crawled once, for that is slow."""
+    """Return a registry of a schema and those it refers to; cached, because it is slow."""
     from referencing import Registry  # noqa: PLC0415
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
 
-    # What all refer to is crawled for the first of them, and for all.
+    # The common schema is crawled once for all.
     below: Registry[Any] = Registry() if name == _COMMON else _registry(_COMMON)
     names = {name, "contract.yaml"} if name == "target.yaml" else {name}
-    resources = [(_BASE + one, DRAFT202012.create_resource(_schema(one))) for one in names]
+    resources = [(_BASE + file, DRAFT202012.create_resource(_schema(file))) for file in names]
     return below.with_resources(cast("Any", resources)).crawl()
 
 
 @cache
 def _schema(name: str) -> Mapping[str, Json]:
-    """Load a schema; without `$schema`, which would bring the plain validator back."""
+    """Load a schema without `$schema`, which would select the standard validator."""
     data = load(contract_dir() / "schema" / name).data
     return {key: value for key, value in data.items() if key != "$schema"}
 
@@ -88,7 +87,7 @@ def _schema(name: str) -> Mapping[str, Json]:
 def _whole_text(
     _validator: object, pattern: str, value: object, _schema: object
 ) -> Iterator[ValidationError]:
-    """`pattern`, with a `$` that does not let a line break through as Python's does."""
+    """Validate `pattern`, with a `$` that does not match before a final line break."""
     from jsonschema import ValidationError  # noqa: PLC0415
 
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
@@ -102,9 +101,9 @@ _SECRET: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedKeyword:
-    """A keyword that a value fails, and the schema in which the keyword stands.
+    """A failed keyword of a schema, and the value that fails it.
 
-    `is_key` is true if the value is the key of a mapping.
+    `is_key` is true if the value is a key of a mapping.
     """
 
     keyword: str
@@ -114,13 +113,13 @@ class FailedKeyword:
     is_key: bool = False
 
 
-_Words: TypeAlias = Callable[[FailedKeyword], Iterator[Finding]]
+_Message: TypeAlias = Callable[[FailedKeyword], Iterator[Finding]]
 
 
 def words(failed: FailedKeyword) -> Iterator[Finding]:
-    """Say what is wrong; places are seen from the value."""
-    say = _key if failed.is_key else _WORDS.get(failed.keyword, _expected)
-    return say(failed)
+    """Yield the error messages; pointers are relative to the value."""
+    write = _key if failed.is_key else _MESSAGES.get(failed.keyword, _expected)
+    return write(failed)
 
 
 def _expected(failed: FailedKeyword) -> Iterator[Finding]:
@@ -130,7 +129,7 @@ def _expected(failed: FailedKeyword) -> Iterator[Finding]:
     wanted = schema.get("description") or f"{failed.keyword} {failed.asked}"
     hint = schema.get("x-hint", "")
     if not hint and failed.keyword == "enum" and isinstance(value, str):
-        close = did_you_mean(value, [str(one) for one in failed.asked])
+        close = did_you_mean(value, [str(value) for value in failed.asked])
         hint = close if close.startswith("did") else ""
     if not hint and schema.get("type") == "string" and _quotable(value):
         hint = f'write it in quotes: "{found(value)}"'
@@ -138,7 +137,7 @@ def _expected(failed: FailedKeyword) -> Iterator[Finding]:
 
 
 def _quotable(value: Json) -> bool:
-    """Whether a text was perhaps meant, that reads as something else unquoted."""
+    """Whether the value may be text that needs quotes."""
     return isinstance(value, bool | int | Decimal)
 
 
@@ -153,11 +152,11 @@ def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
         if key in known:
             continue
         if _SECRET.search(key) and not isinstance(value, dict | list):
-            names = sorted(one for one in known if one.endswith("_env"))
+            names = sorted(name for name in known if name.endswith("_env"))
             likely = (f"{key}_env", "token_env", *names)
-            name = next((one for one in likely if one in names), "token_env")
+            name = next((each for each in likely if each in names), "token_env")
             hint = f"name an environment variable instead: `{name}: BANK_TOKEN`"
-            yield (key,), "a secret never stands in a file", hint
+            yield (key,), "a file must not contain a secret", hint
         else:
             yield (key,), f"unknown key {found(key)}", did_you_mean(key, known)
 
@@ -173,7 +172,7 @@ def _twice(failed: FailedKeyword) -> Iterator[Finding]:
     seen: list[object] = []
     for index, item in enumerate(failed.value):
         if item in seen:
-            yield (index,), f"{found(item)} stands twice in the list", "keep one"
+            yield (index,), f"duplicate item {found(item)}", "remove one"
         seen.append(item)
 
 
@@ -192,7 +191,7 @@ def _key(failed: FailedKeyword) -> Iterator[Finding]:
     yield (failed.value,), what, failed.schema.get("x-hint", "")
 
 
-_WORDS: Final[Mapping[str, _Words]] = {
+_MESSAGES: Final[Mapping[str, _Message]] = {
     "additionalProperties": _unknown_keys,
     "const": _const,
     "maxLength": _too_long,
@@ -209,16 +208,16 @@ def check(
     rule_schema: RuleSchema | None = None,
     kinds: Callable[[], Collection[str]] = tuple,
 ) -> list[Problem]:
-    """Compare a document with the schema `contract` or `target`; list all problems.
+    """Validate a document against the schema `contract` or `target`; return all problems.
 
-    In a contract each rule is compared with the schema of its kind, which `rule_schema`
-    returns; `kinds` returns the names to suggest where there is no such kind.
+    In a contract, each rule is validated against the schema of its kind, which `rule_schema`
+    returns; `kinds` returns the names to suggest for an unknown kind.
     """
     findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
     if rule_schema is not None:
         findings += _rules(document.data.get("rules"), rule_schema, kinds)
-    problems = {problem(document, *one): None for one in findings}
-    return sorted(problems, key=lambda one: (one.path != document.path, one.line))
+    problems = {problem(document, *finding): None for finding in findings}
+    return sorted(problems, key=lambda each: (each.path != document.path, each.line))
 
 
 def _rules(
@@ -242,7 +241,7 @@ def _rules(
 
 
 def _of_kind(schema: Mapping[str, Json]) -> Validator:
-    """Return what compares a rule with the schema of its kind, which refers to common.yaml."""
+    """Return the validator of a rule kind, whose schema refers to common.yaml."""
     based = {"$id": f"{_BASE}rule", **schema}
     return cast("Validator", _strict()(based, registry=_registry(_COMMON)))
 

@@ -1,10 +1,10 @@
 """A strict reader for a subset of YAML that keeps line numbers.
 
-YAML silently lets the second of two equal keys win, and guesses types: `22:00` is 1320,
-`NO` is false, `012` is 10. Here a plain word is a number only if JSON would read it as
-one, with a point as `Decimal`; the rest stays text. What is not JSON (tags, merge keys,
-several documents) and what exhausts a reader (alias bombs, endless nesting) is rejected
-with its line. Files are opened by `load`.
+YAML silently uses the second of two equal keys, and guesses types: `22:00` is 1320, `NO` is
+false, `012` is 10. Here an unquoted word is a number only if it is one in JSON, a `Decimal`
+if it has a point; all others are text. Features that JSON does not have (tags, merge keys,
+several documents) and input that exhausts a reader (alias bombs, endless nesting) are
+rejected with their line. `load` opens files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay.contract.model import Json
 from assay.errors import InputError, did_you_mean
 
 MAX_DEPTH: Final = 32
-#: How many nodes all aliases of a file may stand for, together.
+#: The maximum number of nodes that all aliases of a file expand to.
 MAX_EXPANDED: Final = 10_000
 
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,7 +31,7 @@ _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A finished value; `nodes` and `height` count what its aliases stand for."""
+    """A complete value; `nodes` and `height` include its expanded aliases."""
 
     value: Json
     spot: Spot
@@ -40,12 +40,12 @@ class Node:
 
 
 def read(text: str, path: str) -> Node | None:
-    """Read a text, or nothing from an empty one; `path` is for errors and places."""
+    """Parse a text; return None if it is empty. `path` is used in errors and places."""
     strange = odd(text)
     if strange:
         raise InputError.one(
             path,
-            f"there is a control character, U+{ord(strange[0]):04X}",
+            f"the file contains the control character U+{ord(strange[0]):04X}",
             line=text.count("\n", 0, strange.start()) + 1,
             hint="delete it; is this a text file?",
         )
@@ -57,7 +57,7 @@ def read(text: str, path: str) -> Node | None:
         raise _syntax(error, text, path) from None
     except (ValueError, OverflowError):  # the parser's own number and code reading
         raise InputError.one(
-            path, "this is not YAML", line=builder.line, hint="look at its escapes"
+            path, "this is not YAML", line=builder.line, hint="check its escape sequences"
         ) from None
     return builder.root
 
@@ -73,29 +73,28 @@ def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
     return InputError.one(path, f"YAML cannot be read: {what}", line=line, hint=hint)
 
 
-# PyYAML's errors carry no code: its message is all that says what was wrong. The words are
-# compared here and nowhere else, and only to choose a hint: should a new version of PyYAML
-# reword a message, the general hint is given and nothing else changes.
+# PyYAML's errors have no code, only a message. It is matched here only, to choose a hint: if
+# a new version of PyYAML rewords a message, the general hint is used and nothing else changes.
 _HINTS: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
-    (("mapping values",), "quote a text that holds ': ', or look at the indentation"),
+    (("mapping values",), "quote text that contains ': ', or check the indentation"),
     (
         ("expected ':'", "block end", "<block"),
-        "look at the indentation here and just above",
+        "check the indentation here and in the line above",
     ),
     (("flow", "stream end", "',' or"), "is a bracket, brace or quote left open?"),
-    (("alias",), "name an anchor (&name) that stands above"),
+    (("alias",), "name an anchor (&name) defined above"),
 )
 
 
 def _hint(message: str) -> str:
-    """Return the hint for a message of PyYAML's."""
-    matching = (hint for parts, hint in _HINTS if any(one in message for one in parts))
-    return next(matching, "quote texts that hold YAML's own signs")
+    """Return the hint for a message of PyYAML."""
+    matching = (hint for parts, hint in _HINTS if any(part in message for part in parts))
+    return next(matching, "quote text that contains YAML's special characters")
 
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list whose end has not come yet."""
+    """A mapping or list that has not ended yet."""
 
     line: int
     anchor: str | None
@@ -107,7 +106,7 @@ class _Open:
 
 
 class _Builder:
-    """Takes events one by one, and keeps a stack of what is open: no recursion."""
+    """Builds values from events, with a stack of open collections instead of recursion."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -136,10 +135,10 @@ class _Builder:
     def begin(self, event: Any) -> None:
         self._untagged(event)
         if len(self._stack) >= MAX_DEPTH:
-            self.refuse(f"nested more than {MAX_DEPTH} deep", "write it flatter")
+            self.refuse(f"nested more than {MAX_DEPTH} deep", "reduce the nesting")
         top = self._stack[-1] if self._stack else None
         if top and isinstance(top.value, dict) and top.key is None:
-            self.refuse("a key is a list or a mapping", "a key is a text")
+            self.refuse("a key is a list or a mapping", "expected text as the key")
         new = (
             _Open(self.line, event.anchor, {}, {})
             if isinstance(event, ev.MappingStartEvent)
@@ -179,12 +178,12 @@ class _Builder:
             self.refuse(f"the alias *{name} has no anchor", known or f"write &{name}")
         node = self._anchors[name]
         if node is None:
-            self.refuse(f"the alias *{name} stands inside of itself", "write it out")
+            self.refuse(f"the alias *{name} refers to itself", "write it out")
         self._expanded += node.nodes
         if self._expanded > MAX_EXPANDED:
             self.refuse(f"aliases stand for more than {MAX_EXPANDED:,} values", "write it out")
         if len(self._stack) + node.height > MAX_DEPTH:
-            self.refuse(f"nested more than {MAX_DEPTH} deep", "write it flatter")
+            self.refuse(f"nested more than {MAX_DEPTH} deep", "reduce the nesting")
         top = self._stack[-1]
         if isinstance(top.value, dict) and top.key is None:
             self.refuse("a key is an alias", "write the key out")
@@ -209,15 +208,15 @@ class _Builder:
 
     def _key(self, top: _Open, key: str, *, bare: bool) -> None:
         if bare and key == "<<":
-            self.refuse("merge keys (<<) are not taken", "write the keys out")
+            self.refuse("merge keys (<<) are not supported", "write the keys out")
         if bare and not isinstance(self._plain(key), str):
             shown = key or "(nothing)"
-            self.refuse(f"the key {shown} is not a text", f'quote it: "{key}"')
+            self.refuse(f"the key {shown} is not text", f'quote it: "{key}"')
         if key in top.value and isinstance(top.spots, dict):
             first = top.spots[key].line
             self.refuse(
-                f"the key {self._text(key)!r} stands here twice",
-                f"the first is in line {first}; keep one",
+                f"duplicate key {self._text(key)!r}",
+                f"the first is in line {first}; remove one",
             )
         top.key = (self._text(key), self.line)
 
@@ -225,21 +224,21 @@ class _Builder:
         try:
             value = plain(word)
         except ValueError:
-            self.refuse("a number is too large to be meant", "quote it to have a text")
+            self.refuse("the number is too large", "quote it to make it text")
         return self._text(value) if isinstance(value, str) else value
 
     def _text(self, text: str) -> str:
         strange = odd(text)
         if strange:
             self.refuse(
-                f"a text holds the control character U+{ord(strange[0]):04X}",
-                "leave it out",
+                f"the text contains the control character U+{ord(strange[0]):04X}",
+                "remove it",
             )
         return text
 
     def _untagged(self, event: Any) -> None:
         if event.tag is not None:
-            self.refuse(f"the tag {event.tag} is not taken", "values are JSON types; drop it")
+            self.refuse(f"the tag {event.tag} is not supported", "values are JSON types; remove it")
 
 
 _TAKES: Final[Mapping[type[ev.Event], Callable[[_Builder, Any], None]]] = {
@@ -262,7 +261,7 @@ _CONSTANTS: Final[Mapping[str, Json]] = {
     "false": False,
 }
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:[eE][+-]?([0-9]+))?")
-# What YAML calls not printable, and the line break that only YAML knows.
+# Characters that YAML calls not printable, and the line breaks that only YAML has.
 _ODD: Final = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -272,10 +271,10 @@ def odd(text: str) -> re.Match[str] | None:
 
 
 def plain(word: str) -> Json:
-    """Read a plain word as JSON would; what JSON does not know is text.
+    """Return an unquoted word as a JSON value, or as text if JSON has no such value.
 
     Raises:
-        ValueError: a number is too large to be meant.
+        ValueError: the number is too large.
 
     """
     if word in _CONSTANTS:

@@ -1,7 +1,7 @@
-"""The table of rule kinds; every kind is one class in the file of its name.
+"""The table of rule kinds; each kind is one class in the module of its name.
 
-To add a kind, write its class, add it to the table below, and write a mutant of the sandbox
-for each facet and literal histories for its check. Packages add kinds of their own by the
+To add a kind, write its class, add it to the table below, and write a sandbox mutant for
+each facet and literal histories for its check. Other packages add kinds through the
 entry-point group `assay.rules`, whose values are classes derived from `assay.rules.rule.Kind`.
 """
 
@@ -94,12 +94,12 @@ def installed() -> Mapping[str, type[Kind]]:
 
 
 def find_kind(name: str) -> type[Kind] | None:
-    """Return the kind of a name, one of ours or an installed one, or None."""
+    """Return the built-in or installed kind with this name, or None."""
     return KINDS[name] if name in KINDS else installed().get(name)
 
 
 def kind_of(name: str) -> type[Kind]:
-    """Return the kind of a name, one of ours or an installed one.
+    """Return the built-in or installed kind with this name.
 
     Raises:
         KeyError: there is no such kind.

@@ -1,16 +1,16 @@
 """`addressed`: operations answer about a request only to the TPP that made it.
 
-For each operation two facets: a key that there never was is refused, and so is another
-provider's. The control is the maker, who is answered to the same call about the request
-itself; for another provider's it is the caller, too, who is answered about his own.
+Each operation has two facets: it refuses a key that never existed, and the key of another
+TPP's request. The control is the same call by the TPP that made the request; for another
+TPP's request, the caller must also be answered about a request of its own.
 
-A key that there never was is made from a real one and looks like it. Only such a key is
-judged: whatever else a stranger asks for may have been made before the history began.
+An unknown key is derived from a real one and looks like it. No other unknown key is
+judged, because it may belong to a request from before the history began.
 
-The TPP: a request is addressed by a key that it was given.
-A key that no answer of the history gave may be one from before it. It surely is not if
-the bank refuses it and it does not even look like those that were given, or if it is
-another provider's.
+The TPP: it addresses only requests whose key it was given.
+A key that no answer in the history returned may be older than the history. It is a breach
+only if it belongs to another TPP, or if the bank refuses it and it does not look like the
+keys that were returned.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ from assay.rules.rule import (
 )
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
-#: What another provider is called in this script.
+#: The name of the second TPP in the probe.
 OTHER = "other"
-#: Of keys with so many letters and digits, nobody has used all.
+#: Keys with at least this many letters and digits cannot all be in use.
 LONG = 12
-EARLIER = "it may be the key of a request from before this history"
+EARLIER = "the key may belong to a request from before this history"
 
 
 #: The TPP's obligation.
 TPP_FACET = "own-requests-only"
-OWED = "that only requests are addressed whose key was given to the TPP"
+OWED = "only requests whose key the TPP was given are addressed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressedScenario(Scenario):
-    """An operation with a key that no request has, or with one of another TPP's request."""
+    """A call of an operation with an unknown key, or with the key of another TPP's request."""
 
     operation: Operation
     foreign: bool
@@ -83,35 +83,35 @@ class Addressed(Kind):
     operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Two facets an operation, each in a trial of its own."""
+        """Return two facets for each operation, each with a trial of its own."""
         out: list[Facet] = []
-        for one in self.operations:
+        for operation in self.operations:
             for word, whose in (
-                (UNKNOWN, "that no request ever had"),
-                (FOREIGN, "of another TPP"),
+                (UNKNOWN, "a key that belongs to no request"),
+                (FOREIGN, "the key of another TPP's request"),
             ):
                 foreign = word == FOREIGN
                 others = needs(Capability.PROVIDERS) if foreign else needs()
                 out.append(
                     Facet(
-                        id=f"{one.id}-{word}",
-                        description=f"{one.id} refuses a key {whose}",
+                        id=f"{operation.id}-{word}",
+                        description=f"{operation.id} refuses {whose}",
                         scenario=AddressedScenario(
-                            id=f"{one.id}:{word}", operation=one, foreign=foreign
+                            id=f"{operation.id}:{word}", operation=operation, foreign=foreign
                         ),
                         needs=needs(Capability.PSU, Capability.WRITE) | others,
                         requires=(
                             BindingRequirement(operation=self.lifecycle.create.id, feature="key"),
-                            *_wants(self, one),
+                            *_requirements(self, operation),
                         ),
                     )
                 )
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a request, ask about it wrongly, and then as its maker."""
-        tried = scenario_of(scenario, AddressedScenario)
-        operation = tried.operation
+        """Make a request, call the operation with the wrong key or TPP, then as its maker."""
+        scenario = scenario_of(scenario, AddressedScenario)
+        operation = scenario.operation
         psu = yield from request_steps.customer(self.lifecycle)
         make = request_steps.request(
             self.lifecycle, psu, None if operation.shows else self.lifecycle.changeable_mode
@@ -120,65 +120,65 @@ class Addressed(Kind):
         call = _about(self, operation, made)
         if call is None:
             return
-        if not tried.foreign:
+        if not scenario.foreign:
             key = similar_key(request_steps.key_of(made) or "")
             arguments = {**call.arguments, operation.about or "": key}
-            words = "about a request that there never was"
+            variation = "about a request that never existed"
             if arguments != call.arguments:
-                yield from steps.send(replace(call, arguments=arguments, variation=words))
+                yield from steps.send(replace(call, arguments=arguments, variation=variation))
                 yield from steps.send(call)
             return
-        theirs = yield from steps.send(replace(make, by=OTHER))
+        foreign = yield from steps.send(replace(make, by=OTHER))
         yield from steps.send(replace(call, by=OTHER, variation="by another TPP"))
         yield from steps.send(call)
-        yield from request_steps.send_if_any(_about(self, operation, theirs))
+        yield from request_steps.send_if_any(_about(self, operation, foreign))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a key that is not the caller's own."""
-        token_store = _Desk(
-            book=tracker.Tracker(lifecycle=self.lifecycle),
-            operations={one.id: one for one in self.operations},
+        calls_so_far = _CallHistory(
+            tracked=tracker.Tracker(lifecycle=self.lifecycle),
+            operations={operation.id: operation for operation in self.operations},
         )
-        asked = [one for one in map(token_store.note, history.events) if one is not None]
-        answered = [one for one in asked if not one.word and one.exchange.accepted]
-        questions = {one.question for one in answered}
-        callers = {one.caller for one in answered}
-        for one in asked:
-            if one.word:
-                controlled = one.question in questions and one.caller in callers
-                shown = token_store.operations[one.exchange.call.operation].shows is not None
-                yield from _judge(one, controlled=controlled, shown=shown)
+        calls = [call for call in map(calls_so_far.note, history.events) if call is not None]
+        answered = [call for call in calls if not call.fault and call.exchange.accepted]
+        questions = {call.question for call in answered}
+        callers = {call.caller for call in answered}
+        for call in calls:
+            if call.fault:
+                controlled = call.question in questions and call.caller in callers
+                shown = calls_so_far.operations[call.exchange.call.operation].shows is not None
+                yield from _judge(call, controlled=controlled, shown=shown)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description="only requests are addressed whose key was given to the TPP",
+            description="only requests whose key the TPP was given are addressed",
             requires=(BindingRequirement(operation=self.lifecycle.create.id, feature="key"),),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a request."""
-        book = Tracker(lifecycle=self.lifecycle)
+        tracked = Tracker(lifecycle=self.lifecycle)
         makers: dict[str, set[str]] = {}
         about = {
-            one.id: one.about or ""
-            for one in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
-            if one
+            operation.id: operation.about or ""
+            for operation in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
+            if operation
         }
         for event in history.events:
-            found = book.note(event)
+            request = tracked.note(event)
             if not isinstance(event, Exchange):
                 continue
-            if found is not None and found.made is event and found.key is not None:
-                makers.setdefault(found.key, set()).add(event.call.by)
+            if request is not None and request.made is event and request.key is not None:
+                makers.setdefault(request.key, set()).add(event.call.by)
             key = event.call.arguments.get(about.get(event.call.operation, ""))
             if event.call.operation in about and isinstance(key, str):
                 yield from _judge_by_tpp(event, key, makers)
 
 
-def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
-    changed = p.lifecycle.changeable_arguments if operation.changes else ()
+def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
+    changed = clause.lifecycle.changeable_arguments if operation.changes else ()
     return (
         BindingRequirement(operation=operation.id, feature="argument", name=operation.about or ""),
         *(
@@ -188,141 +188,145 @@ def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]
     )
 
 
-def _about(p: Addressed, operation: Operation, made: Exchange) -> Call | None:
+def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | None:
     call = request_steps.call_about(operation, made)
     return (
-        replace(call, varied=p.lifecycle.changeable_arguments)
+        replace(call, varied=clause.lifecycle.changeable_arguments)
         if call and operation.changes
         else call
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A call about a request; `word` says how the caller is not its maker, if so.
+class _AddressedCall:
+    """A call about a request; `fault` is "" for the maker, else UNKNOWN or FOREIGN.
 
-    `question` is what it shares with its control. It has a new one whenever something
-    has happened to the request that may change the answer.
+    `question` is equal for a call and its control. It changes whenever something happens
+    to the request that may change the answer.
     """
 
     exchange: Exchange
-    word: str
+    fault: str
     question: Hashable
     sure: bool
 
     @property
     def caller(self) -> tuple[str, str]:
-        """Who called what."""
+        """The operation and the TPP that called it."""
         return self.exchange.call.operation, self.exchange.call.by
 
 
 @dataclass(slots=True, kw_only=True)
-class _Desk:
-    """The makers of all requests so far, and how often each request has changed since."""
+class _CallHistory:
+    """The TPPs that made each request so far, and how often each request has changed."""
 
-    book: tracker.Tracker
+    tracked: tracker.Tracker
     operations: dict[str, Operation]
     makers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    strays: dict[str, str] = field(default_factory=dict[str, str])
-    moves: dict[str, int] = field(default_factory=dict[str, int])
-    times: int = 0
+    unknown_keys: dict[str, str] = field(default_factory=dict[str, str])
+    changes: dict[str, int] = field(default_factory=dict[str, int])
+    epoch: int = 0
 
-    def note(self, event: Event) -> _Asked | None:
-        """Take an event in, and return what was asked, if anything was."""
-        request, asked = self.book.note(event), None
+    def note(self, event: Event) -> _AddressedCall | None:
+        """Record an event; return the call to judge, if the event is one."""
+        request, call = self.tracked.note(event), None
         match event:
             case Advanced() | Lacking():
-                self.times += 1
+                self.epoch += 1
             case Exchange() if request is not None and request.made is event:
-                self._made(request)
+                self._note_maker(request)
             case Exchange() if event.call.operation in self.operations and ordinary(event.call):
-                asked = self._asked(event)
+                call = self._addressed_call(event)
             case _:
                 pass
-        if request is not None and request.key is not None and self._moves(event):
-            self.moves[request.key] = self.moves.get(request.key, 0) + 1
-        return asked
+        if request is not None and request.key is not None and self._may_change(event):
+            self.changes[request.key] = self.changes.get(request.key, 0) + 1
+        return call
 
-    def _made(self, request: tracker.Instance) -> None:
+    def _note_maker(self, request: tracker.Instance) -> None:
         if request.key is not None:
             self.makers.setdefault(request.key, set()).add(request.made.call.by)
-            self.strays.setdefault(similar_key(request.key), request.key)
+            self.unknown_keys.setdefault(similar_key(request.key), request.key)
 
-    def _moves(self, event: Event) -> bool:
-        """Whether an event may change what becomes of later calls about its request."""
+    def _may_change(self, event: Event) -> bool:
+        """Whether an event may change the answers to later calls about its request."""
         if isinstance(event, Exchange):
-            end = self.book.lifecycle.end
+            end = self.tracked.lifecycle.end
             return end is not None and event.call.operation == end.id and not event.refused
         return isinstance(event, Authorised | Withdrawn)
 
-    def _asked(self, exchange: Exchange) -> _Asked | None:
+    def _addressed_call(self, exchange: Exchange) -> _AddressedCall | None:
         call, about = exchange.call, self.operations[exchange.call.operation].about or ""
-        asked = str(call.arguments.get(about))
-        key = asked if asked in self.makers else self.strays.get(asked, "")
-        own = call.by in self.makers.get(key, ())
-        word = UNKNOWN if key != asked else "" if own else FOREIGN
-        if key not in self.makers or (word == UNKNOWN and not own):
+        key = str(call.arguments.get(about))
+        known = key if key in self.makers else self.unknown_keys.get(key, "")
+        own = call.by in self.makers.get(known, ())
+        fault = UNKNOWN if known != key else "" if own else FOREIGN
+        if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        rest = sorted((name, repr(one)) for name, one in call.arguments.items() if name != about)
-        when = self.times, self.moves.get(key, 0)
-        return _Asked(
+        rest = sorted(
+            (name, repr(value)) for name, value in call.arguments.items() if name != about
+        )
+        when = self.epoch, self.changes.get(known, 0)
+        return _AddressedCall(
             exchange=exchange,
-            word=word,
-            question=(call.operation, key, when, call.mode, tuple(rest)),
-            sure=word == FOREIGN or self._fresh(call) or sum(map(str.isalnum, asked)) >= LONG,
+            fault=fault,
+            question=(call.operation, known, when, call.mode, tuple(rest)),
+            sure=fault == FOREIGN or self._fresh(call) or sum(map(str.isalnum, key)) >= LONG,
         )
 
     def _fresh(self, call: Call) -> bool:
-        subject = self.book.subjects.get(call.subject)
+        subject = self.tracked.subjects.get(call.subject)
         return subject is not None and subject.fresh
 
 
-def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
-    facet = f"{one.exchange.call.operation}-{one.word}"
-    why = "no request has this key" if one.word == UNKNOWN else "it is another TPP's"
-    evidence = must_be_refused(facet, _telling(one.exchange, shown=shown), why)
+def _judge(call: _AddressedCall, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
+    facet = f"{call.exchange.call.operation}-{call.fault}"
+    why = "no request has this key" if call.fault == UNKNOWN else "the request is another TPP's"
+    evidence = must_be_refused(facet, _disclosing(call.exchange, shown=shown), why)
     if controlled or evidence.agreement is DISAGREES:
-        yield evidence if one.sure else doubt(evidence, EARLIER)
+        yield evidence if call.sure else doubt(evidence, EARLIER)
 
 
-def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
-    """Return an answer without the items that tell nothing.
+def _disclosing(exchange: Exchange, *, shown: bool) -> Exchange:
+    """Return an exchange without the items that disclose nothing new.
 
-    A refusal may repeat what was asked. An answer that was to show a request, and shows
-    nothing, may be a refusal as well; one to a change need not show anything.
+    A refusal may repeat the arguments of the call. An empty answer of an operation that
+    shows the request may be a refusal; the answer to a change may be empty.
     """
     outcome, sent = exchange.outcome, exchange.call.arguments
     if isinstance(outcome, Rejected | Unavailable):
-        leaked = tuple(one for one in outcome.leaked if _tells(one, sent))
+        leaked = tuple(item for item in outcome.leaked if _discloses(item, sent))
         return replace(exchange, outcome=replace(outcome, leaked=leaked))
     if isinstance(outcome, Accepted) and outcome.items and shown:
-        items = tuple(one for one in outcome.items if _tells(one, {}))
+        items = tuple(item for item in outcome.items if _discloses(item, {}))
         return replace(exchange, outcome=replace(outcome, items=items))
     return exchange
 
 
-def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
-    """Whether an item tells anything that the caller has not said himself."""
+def _discloses(item: Item, sent: Mapping[str, Json]) -> bool:
+    """Whether an item discloses anything that the call itself did not contain."""
     named = item.key is not None and item.key not in map(str, sent.values())
-    more = any(name not in sent or sent[name] != value for name, value in item.fields.items())
-    return named or more or item.state is not None
+    discloses = any(name not in sent or sent[name] != value for name, value in item.fields.items())
+    return named or discloses or item.state is not None
 
 
 def _judge_by_tpp(
     exchange: Exchange, key: str, makers: Mapping[str, set[str]]
 ) -> Iterator[Evidence]:
     if exchange.call.by in makers.get(key, ()):
-        yield tpp_evidence(TPP_FACET, AGREES, exchange, OWED, "it was given in this history")
+        yield tpp_evidence(
+            TPP_FACET, AGREES, exchange, OWED, "the key was returned to it in this history"
+        )
         return
     refused = was_refused(exchange)
     judged: Agreement = UNCLEAR
-    why = "no answer of this history gave it"
+    why = "no answer in this history returned the key"
     if key in makers:
-        judged, why = DISAGREES, "it was given to another TPP"
-    elif refused and makers and not any(same_format(key, one) for one in makers):
-        judged, why = DISAGREES, f"{why}, and it looks like none that was given"
+        judged, why = DISAGREES, "the key was returned to another TPP"
+    elif refused and makers and not any(same_format(key, known) for known in makers):
+        judged, why = DISAGREES, f"{why}, and it does not look like any that was returned"
     elif exchange.accepted:
-        judged, why = AGREES, "the bank knows it as this TPP's"
+        judged, why = AGREES, "the bank accepts the key from this TPP"
     yield tpp_evidence(
         TPP_FACET, judged, exchange, OWED, f"{why}; {EARLIER}" if judged is UNCLEAR else why
     )

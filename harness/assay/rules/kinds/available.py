@@ -1,8 +1,8 @@
 """`available`: an operation answers under each of its names, and withstands malformed calls.
 
-A valid call that is refused or breaks the target is a violation; so is a server
-failure on a malformed call. What a malformed *read* should get is left open by
-most documents, so only a body that cannot be read at all must be refused.
+A refused valid call is a violation, and so is a server failure, even on a malformed call.
+Most documents leave open how a malformed *read* is answered, so only a body that cannot be
+parsed at all must be refused.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ BODIES = (
     Malformed.SCALAR,
     Malformed.HUGE,
 )
-#: Later than this, data may have changed between two names of a method.
+#: The data may have changed between two calls further apart than this.
 RECENT = timedelta(minutes=5)
-#: Bodies that no reading of any contract can make sense of.
+#: Bodies that are unreadable under any contract.
 UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Available(Kind):
-    """An operation that must answer, and what it takes to call it."""
+    """An operation that must answer, and the consent and resources needed to call it."""
 
     name = "available"
 
@@ -63,13 +63,13 @@ class Available(Kind):
 
     @property
     def lifecycle(self) -> tracker.Lifecycle | None:
-        """What is around the request that the operation is about, if it is about one."""
+        """The lifecycle of the request that the operation is about, if any."""
         if not self.operation.request:
             return None
         return tracker.lifecycle_of_operation(self.contract, self.operation)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for answering, one for the names, one or two for bad input."""
+        """Return one facet for answering, one for the aliases, one or two for malformed calls."""
         psu = needs(Capability.PSU) | consent(self.grant, self.operation)
         if self.operation.request:
             psu |= needs(Capability.WRITE)
@@ -85,7 +85,7 @@ class Available(Kind):
             out.append(
                 Facet(
                     id="aliases-agree",
-                    description="every name of the method gives the same data",
+                    description="every name of the method returns the same data",
                     scenario=Scenario(id="aliases"),
                     needs=psu,
                     requires=(
@@ -122,7 +122,7 @@ class Available(Kind):
         return {"presence": "a call without the customer may be refused for its number"}
 
     def probe(self, scenario: Scenario) -> Script:
-        """Call plainly; then by every name; or bent in every way between two plain calls."""
+        """Make a valid call; then one under each alias, or malformed ones and a last valid one."""
         if self.operation.request:
             _, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
             if plain_call is not None:
@@ -137,16 +137,16 @@ class Available(Kind):
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
         )
-        keys = [one.key for one in psu.owns]
+        keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
-        asked = keys if scenario.id == "aliases" else keys[:1]
+        used = keys if scenario.id == "aliases" else keys[:1]
         calls = [
             Call(
                 operation=self.operation.id,
                 subject="psu",
                 arguments=steps.arguments(self.operation, key),
             )
-            for key in asked
+            for key in used
         ]
         if scenario.id == "malformed":
             yield from _bent(self, calls[0])
@@ -160,7 +160,7 @@ class Available(Kind):
                     )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge plain answers, agreement of the names, and reactions to bent calls."""
+        """Judge the answers to valid calls, to aliases and to malformed calls."""
         if self.lifecycle is not None:
             yield from _requests(self.lifecycle, self.operation, history)
             return
@@ -189,23 +189,23 @@ class Available(Kind):
                     yield _answers(exchange)
 
 
-def bends(p: Available) -> tuple[Malformed, ...]:
-    """Return the malformations that this operation can be sent."""
-    if p.operation.method in {"PUT", "POST", "PATCH"}:
+def bends(clause: Available) -> tuple[Malformed, ...]:
+    """Return the malformations that apply to this operation."""
+    if clause.operation.method in {"PUT", "POST", "PATCH"}:
         return BODIES
-    return READS if p.operation.about else (Malformed.JUNK_QUERY,)
+    return READS if clause.operation.about else (Malformed.JUNK_QUERY,)
 
 
-def _identifier(p: Available) -> tuple[BindingRequirement, ...]:
-    about = p.operation.about
+def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
+    about = clause.operation.about
     if not about:
         return ()
-    return (BindingRequirement(operation=p.operation.id, feature="argument", name=about),)
+    return (BindingRequirement(operation=clause.operation.id, feature="argument", name=about),)
 
 
-def _bent(p: Available, call: Call) -> Script:
+def _bent(clause: Available, call: Call) -> Script:
     yield from steps.send(call)
-    for bend in bends(p):
+    for bend in bends(clause):
         yield from steps.send(replace(call, malformed=bend, variation=bend.value))
     yield from steps.send(call)
 
@@ -213,7 +213,7 @@ def _bent(p: Available, call: Call) -> Script:
 def _requests(
     lifecycle: tracker.Lifecycle, operation: Operation, history: History
 ) -> Iterator[Evidence]:
-    """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
+    """Judge valid calls about requests, and malformed ones after an accepted one."""
     past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
     for event in history.events:
@@ -229,25 +229,28 @@ def _requests(
         past.note(event)
 
 
-def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: Consents) -> bool:
-    """Whether nothing that is known speaks against answering a call.
+def _sound(
+    clause: Available, exchange: Exchange, subject: Subject | None, consents: Consents
+) -> bool:
+    """Whether the history shows a call to be valid.
 
-    What it is about must be the customer's own, be listed, and be consented to.
+    Its resource must belong to the customer, be listed and be covered by a consent.
     """
-    call, operation = exchange.call, p.operation
+    call, operation = exchange.call, clause.operation
     if not operation.about and not operation.grants:
         return True
     if operation.grants:
         named = consented_keys(call, operation)
     else:
         named = frozenset({str(call.arguments.get(operation.about or ""))})
-    if p.grant and not named <= consents.certain(call.subject):
+    if clause.grant and not named <= consents.certain(call.subject):
         return False
     if subject is None:
-        return p.grant is not None
+        return clause.grant is not None
     owned = [subject.owned(key) for key in named]
     return bool(owned) and all(
-        one is not None and clauses.surely_listed(p.contract, one, exchange.at) for one in owned
+        thing is not None and clauses.surely_listed(clause.contract, thing, exchange.at)
+        for thing in owned
     )
 
 
@@ -257,7 +260,7 @@ def _answers(exchange: Exchange) -> Evidence:
     return Evidence(
         facet="answers",
         agreement=AGREES if exchange.accepted else DISAGREES if broken else UNCLEAR,
-        expected="the method to answer a valid call",
+        expected="an answer to a valid call",
         seen=describe_answer(exchange)
         + ("" if known else "; check the credentials in the target file"),
         exchanges=(exchange.n,),
@@ -265,7 +268,7 @@ def _answers(exchange: Exchange) -> Evidence:
 
 
 def _agree(other: Exchange, main: Exchange) -> Iterator[Evidence]:
-    """Compare with the last answer under the main name, if it is recent and shows something."""
+    """Compare with the last answer under the main name, if it is recent and not empty."""
     if not main.accepted or other.at - main.at > RECENT:
         return
     same = other.accepted and _bag(other) == _bag(main)
@@ -283,7 +286,7 @@ def _agree(other: Exchange, main: Exchange) -> Iterator[Evidence]:
 
 
 def _telling(item: Item) -> bool:
-    """Whether the profile points at anything by which an item can be told."""
+    """Whether the target file binds anything that identifies an item."""
     return item.key is not None or item.on is not None or bool(item.fields)
 
 
@@ -296,7 +299,7 @@ def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
     yield Evidence(
         facet="survives-malformed",
         agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
-        expected="an orderly answer, not a failure of the target",
+        expected="an answer or a refusal, not a server failure",
         seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=exchange.call.variation,

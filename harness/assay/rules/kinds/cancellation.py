@@ -1,12 +1,12 @@
 """`cancellation`: a cancelled request is shown as ended and is never carried out.
 
-Through the interface or by the customer elsewhere, unsigned or signed, before its day. That
-it is not carried out has a control: another request in the same mode, signed and not
-cancelled, on a day no earlier, was. A cancellation that was not taken says nothing.
+A request is cancelled before its day, through the interface or by the customer elsewhere,
+unsigned or signed. The control is another request in the same mode, signed, not cancelled
+and due no earlier, that was carried out. A cancellation that was not accepted proves nothing.
 
-The TPP: what was carried out is not cancelled any more.
-Until when a request can be cancelled, and of which mode, documents may leave open; that
-one which the provider was shown as carried out cannot be is open nowhere.
+The TPP: it does not cancel a request that has been carried out.
+Documents may leave open which requests can be cancelled and until when, but never whether
+a request can be cancelled that the TPP has seen carried out.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ ACCEPTED = "accepted"
 
 #: The TPP's obligation.
 TPP_FACET = "before-carried-out"
-OWED = "that a request is cancelled before it is carried out"
+OWED = "a request is cancelled before it is carried out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancellationScenario(Scenario):
     """A cancellation through the interface, or by the customer `elsewhere`.
 
-    `waits` says that the day of the request is waited for.
+    `waits` says that the probe waits for the day of the request.
     """
 
     elsewhere: bool
@@ -74,44 +74,46 @@ class Cancellation(Kind):
     mode: str = parameters.mode(also=check_deferred)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Whether it is taken; and for each who can cancel, what is shown and what is done."""
+        """Return one facet for acceptance, and two for each way of cancelling."""
         out: list[Facet] = []
-        whats = {CUSTOMER: "what the customer cancelled"}
+        subjects = {CUSTOMER: "a request that the customer cancelled"}
         if self.lifecycle.end is not None:
             out.append(_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER))
-            whats = {PROVIDER: "what was cancelled", **whats}
-        for who, what in whats.items():
-            out.append(_facet(self, f"{who}-shown", f"{what} is shown as ended", who))
-            asks = f"{what} is never carried out"
-            out.append(_facet(self, f"{who}-never-done", asks, who, waits=True))
+            subjects = {PROVIDER: "a cancelled request", **subjects}
+        for canceller, subject in subjects.items():
+            out.append(
+                _facet(self, f"{canceller}-shown", f"{subject} is shown as ended", canceller)
+            )
+            description = f"{subject} is never carried out"
+            out.append(_facet(self, f"{canceller}-never-done", description, canceller, waits=True))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: what follows on them differs."""
+        """Return True: a call with a variation is accepted; only its later state differs."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Cancel a request unsigned, another one signed; or wait for the day of a cancelled one.
+        """Cancel an unsigned and a signed request; or wait for the day of a cancelled one.
 
-        The control is put off by a day more: it is no repeat of the other.
+        The control is due a day later, so that it is not a repeat of the other.
         """
-        tried = scenario_of(scenario, CancellationScenario)
+        scenario = scenario_of(scenario, CancellationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
-        if not tried.waits:
+        if not scenario.waits:
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
-            yield from _cancel(self, made, tried)
+            yield from _cancel(self, made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
             yield from request_steps.sign(made)
             yield from request_steps.read(self.lifecycle, made)
-            yield from _cancel(self, made, tried)
+            yield from _cancel(self, made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             return
         made = yield from send(
-            request_steps.request(self.lifecycle, psu, self.mode, variation="it is cancelled")
+            request_steps.request(self.lifecycle, psu, self.mode, variation="cancelled")
         )
         yield from request_steps.sign(made)
-        yield from _cancel(self, made, tried)
+        yield from _cancel(self, made, scenario)
         control = yield from send(
             request_steps.request(
                 self.lifecycle, psu, self.mode, ahead=request_steps.DAYS_AHEAD + 1
@@ -124,71 +126,79 @@ class Cancellation(Kind):
         yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every cancellation, and what became of the requests whose one was taken."""
-        seen = CancellationTracker(
-            lifecycle=self.lifecycle, mode=self.mode, tracker=Tracker(lifecycle=self.lifecycle)
+        """Judge every cancellation, and the later state of each cancelled request."""
+        cancellations = CancellationTracker(
+            lifecycle=self.lifecycle,
+            mode=self.mode,
+            tracker=tracker.Tracker(lifecycle=self.lifecycle),
         )
         for at, event in enumerate(history.events):
-            seen.note(at, event)
-        every = {one.key: one for one in request_queries.with_own_key(seen.tracker)}
-        for cancel in seen.cancels:
-            if cancel.request.key in every and cancel.untouched:
-                yield from _taken(cancel, seen.opened.get(cancel.request.key, 0))
-        controls = _controls(self, every.values(), seen.done)
-        for key, story in seen.cancelled.items():
-            if key in every:
-                yield from _shown(story)
-                made = story.cancel.request.made.call
+            cancellations.note(at, event)
+        requests = {
+            request.key: request for request in request_queries.with_own_key(cancellations.tracker)
+        }
+        for cancel in cancellations.cancels:
+            if cancel.request.key in requests and cancel.untouched:
+                yield from _taken(cancel, cancellations.opened.get(cancel.request.key, 0))
+        controls = _controls(self, requests.values(), cancellations.done)
+        for key, cancelled in cancellations.cancelled.items():
+            if key in requests:
+                yield from _shown(cancelled)
+                made = cancelled.cancel.request.made.call
                 control = controls.get((made.subject, made.by))
-                yield from _done(self, story, seen, control)
+                yield from _done(self, cancelled, cancellations, control)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
-        return TppFacet(id=TPP_FACET, description="no request is cancelled that was carried out")
+        return TppFacet(id=TPP_FACET, description="no request that was carried out is cancelled")
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation of a request that was made in this history."""
-        book, end = Tracker(lifecycle=self.lifecycle), self.lifecycle.end
+        tracked, end = Tracker(lifecycle=self.lifecycle), self.lifecycle.end
         for event in history.events:
             if isinstance(event, Exchange) and end is not None and event.call.operation == end.id:
-                found = book.find(str(event.call.arguments.get(end.about or "")))
-                if found is not None and is_by_requester(found, event.call):
-                    told = found.made.n, found.seen_in or found.made.n
-                    mode = f"it is {found.mode}"
-                    if found.done:
+                request = tracked.find(str(event.call.arguments.get(end.about or "")))
+                if request is not None and is_by_requester(request, event.call):
+                    numbers = request.made.n, request.seen_in or request.made.n
+                    mode = f"it is {request.mode}"
+                    if request.done:
                         yield tpp_evidence(
-                            TPP_FACET, DISAGREES, event, OWED, "it was carried out", *told
+                            TPP_FACET, DISAGREES, event, OWED, "it was carried out", *numbers
                         )
-                    elif found.mode == self.mode:
-                        yield tpp_evidence(TPP_FACET, AGREES, event, OWED, mode, *told)
+                    elif request.mode == self.mode:
+                        yield tpp_evidence(TPP_FACET, AGREES, event, OWED, mode, *numbers)
                     else:
                         yield tpp_evidence(
                             TPP_FACET,
                             UNCLEAR,
                             event,
                             OWED,
-                            f"{mode}: it is open whether it can",
-                            *told,
+                            f"{mode}: the document leaves open whether it can",
+                            *numbers,
                         )
-            book.note(event)
+            tracked.note(event)
 
 
-def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = False) -> Facet:
-    create, end = p.lifecycle.create.id, p.lifecycle.end
+def _facet(
+    clause: Cancellation, id_: str, description: str, canceller: str, *, waits: bool = False
+) -> Facet:
+    create, end = clause.lifecycle.create.id, clause.lifecycle.end
     clock = needs(Capability.CLOCK) if waits else needs()
-    elsewhere = needs(Capability.DIRECT_ACCESS) if who == CUSTOMER else needs()
-    named = end.arguments if end and who == PROVIDER else ()
+    elsewhere = needs(Capability.DIRECT_ACCESS) if canceller == CUSTOMER else needs()
+    named = end.arguments if end and canceller == PROVIDER else ()
     return Facet(
         id=id_,
-        description=asks,
+        description=description,
         scenario=CancellationScenario(
-            id=f"{who}-day" if waits else who, elsewhere=who == CUSTOMER, waits=waits
+            id=f"{canceller}-day" if waits else canceller,
+            elsewhere=canceller == CUSTOMER,
+            waits=waits,
         ),
         needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
         requires=(
-            *p.lifecycle.state_requirement(),
+            *clause.lifecycle.state_requirement(),
             BindingRequirement(operation=create, feature="approval"),
-            BindingRequirement(operation=create, feature="mode", name=p.mode),
+            BindingRequirement(operation=create, feature="mode", name=clause.mode),
             *(
                 BindingRequirement(operation=end.id, feature="argument", name=name)
                 for name in named
@@ -198,15 +208,15 @@ def _facet(p: Cancellation, id_: str, asks: str, who: str, *, waits: bool = Fals
     )
 
 
-def _cancel(p: Cancellation, made: Exchange, tried: CancellationScenario) -> Part[None]:
-    if tried.elsewhere:
+def _cancel(clause: Cancellation, made: Exchange, scenario: CancellationScenario) -> Part[None]:
+    if scenario.elsewhere:
         yield from request_steps.withdraw(made)
     else:
-        yield from request_steps.send_if_any(request_steps.call_about(p.lifecycle.end, made))
+        yield from request_steps.send_if_any(request_steps.call_about(clause.lifecycle.end, made))
 
 
 def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
-    """Judge a call to cancel; one that is refused, only where it was seen open after that."""
+    """Judge a cancellation; a refused one only if the request was still open afterwards."""
     call = cancel.event
     if not isinstance(call, Exchange) or (call.refused and not cancel.early):
         return
@@ -215,11 +225,11 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
         agreement = UNCLEAR
     else:
         agreement = AGREES if call.accepted else DISAGREES if closed else UNCLEAR
-    when = "once signed" if cancel.signed else "before it is signed"
+    when = "after signing" if cancel.signed else "before signing"
     yield Evidence(
         facet=ACCEPTED,
         agreement=agreement,
-        expected=f"that a cancellation is accepted {when}",
+        expected=f"a cancellation {when} to be accepted",
         seen=describe_answer(call),
         exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
     )
@@ -227,66 +237,72 @@ def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
 
 def _before(cancel: CancelAttempt) -> tuple[int, ...]:
     request = cancel.request
-    return (request.made.n, *(one.n for one in request.signings))
+    return (request.made.n, *(signing.n for signing in request.signings))
 
 
-def _shown(story: CancelledInstance) -> Iterator[Evidence]:
-    """Judge every reading since a request was cancelled."""
-    cancel = story.cancel
-    for read in story.shown:
+def _shown(cancelled: CancelledInstance) -> Iterator[Evidence]:
+    """Judge every read of a request since it was cancelled."""
+    cancel = cancelled.cancel
+    for read in cancelled.shown:
         state = read.item.state if read.item else None
         if state in (State.ENDED, State.REJECTED):
             if not cancel.open:
-                continue  # it may have ended before, by something else
+                continue  # it may have ended earlier, for another reason
             agreement = AGREES
         else:
             sure = state is State.OPEN or cancel.early
-            agreement = DISAGREES if sure and not story.revived else UNCLEAR
+            agreement = DISAGREES if sure and not cancelled.revived else UNCLEAR
         yield Evidence(
             facet=f"{cancel.who}-shown",
             agreement=agreement,
-            expected="that it is shown as ended once it was cancelled",
+            expected="the cancelled request to be shown as ended",
             seen=f"it is {state.value if state else 'unknown'}",
             exchanges=(cancel.request.made.n, read.n),
         )
 
 
-#: A request that was carried out, its day, and after which event that was known.
+#: The day of a request that was carried out, the event that showed it, and the request.
 _Control: TypeAlias = tuple[date, int, Instance]
 
 
 def _controls(
-    p: Cancellation, every: Iterable[Instance], done: Mapping[str | None, int]
+    clause: Cancellation, requests: Iterable[Instance], done: Mapping[str | None, int]
 ) -> Mapping[tuple[str, str], _Control]:
-    """Return what was signed, never cancelled and carried out: the last one's day counts."""
+    """Return the latest request of each caller that was signed, not cancelled and carried out."""
     out: dict[tuple[str, str], _Control] = {}
-    for one in every:
-        day = request_queries.due_day(p.lifecycle, one.arguments)
-        whole = request_queries.signed(one) and not one.ends and not one.withdrawn
-        if one.mode == p.mode and one.key in done and day is not None and whole:
-            who = (one.made.call.subject, one.made.call.by)
-            if who not in out or day > out[who][0]:
-                out[who] = (day, done[one.key], one)
+    for request in requests:
+        day = request_queries.due_day(clause.lifecycle, request.arguments)
+        whole = request_queries.signed(request) and not request.ends and not request.withdrawn
+        if request.mode == clause.mode and request.key in done and day is not None and whole:
+            caller = (request.made.call.subject, request.made.call.by)
+            if caller not in out or day > out[caller][0]:
+                out[caller] = (day, done[request.key], request)
     return out
 
 
-def _came(quiet: int | None, day: date, control: _Control) -> bool:
-    """Whether a request was looked at when one that was due no earlier had been carried out."""
+def _is_observed(quiet: int | None, day: date, control: _Control) -> bool:
+    """Whether a request was observed after a control due no earlier had been carried out."""
     then, since, _ = control
     return then >= day and quiet is not None and quiet >= since
 
 
 def _done(
-    p: Cancellation, story: CancelledInstance, seen: CancellationTracker, control: _Control | None
+    clause: Cancellation,
+    cancelled: CancelledInstance,
+    cancellations: CancellationTracker,
+    control: _Control | None,
 ) -> Iterator[Evidence]:
-    """Judge whether a cancelled request was carried out, on a day that has surely come."""
-    cancel, quiet = story.cancel, seen.last_undone_look(story)
-    done = seen.done.get(cancel.request.key)
-    request, day = cancel.request, request_queries.due_day(p.lifecycle, cancel.request.arguments)
+    """Judge whether a cancelled request was carried out, once its day has certainly come."""
+    cancel, quiet = cancelled.cancel, cancellations.last_undone_look(cancelled)
+    done = cancellations.done.get(cancel.request.key)
+    request, day = (
+        cancel.request,
+        request_queries.due_day(clause.lifecycle, cancel.request.arguments),
+    )
     numbers = set(request.numbers)
     if done is not None and done > cancel.at:
-        agreement = DISAGREES if cancel.early and not story.revived else UNCLEAR
-    elif done is None and control and day and cancel.signed and _came(quiet, day, control):
+        agreement = DISAGREES if cancel.early and not cancelled.revived else UNCLEAR
+    elif done is None and control and day and cancel.signed and _is_observed(quiet, day, control):
         agreement = AGREES
         numbers |= set(control[2].numbers)
     else:
@@ -294,7 +310,7 @@ def _done(
     yield Evidence(
         facet=f"{cancel.who}-never-done",
         agreement=agreement,
-        expected="that it is never carried out once it was cancelled",
+        expected="the cancelled request never to be carried out",
         seen=request.describe(),
         exchanges=tuple(sorted(numbers)),
         variation=request.made.call.variation,

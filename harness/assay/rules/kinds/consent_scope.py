@@ -1,14 +1,13 @@
 """`consent-scope`: data is served only for what the customer consented to.
 
-Per kind of data four facets: granted and served; own but not granted; before any
-consent; somebody else's, although the other consented to it. Each refusal has
-its control: the same question about a granted thing, answered in the trial.
+Each resource has four facets: with a consent it is served; it is refused if the consent
+does not cover it, before any consent, and to another customer. Each refusal has a control:
+the same call about a resource with a consent, served in the same trial.
 
-The TPP: data are asked only of what was consented to.
-A consent from before a recording may still hold. It cannot where the customer is new, or
-where the list of what he owns was read without that which is given with it once there is
-a consent; it hardly can where the bank refuses what no recorded consent covers, while it
-serves what one does.
+The TPP: it asks only for data that a consent covers.
+A consent from before a recording may still be valid. It cannot be if the customer is new,
+or if the customer's list was read without the value that is disclosed only with a consent;
+it hardly can be if the bank refuses what no recorded consent covers and serves the rest.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ from assay.rules.queries import EARLIER, Consents, bare, fresh_subjects
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.state.calendar import dates
 
-#: Entries of so many last days are in every history, however short.
+#: Entries at most this old are in every history, however short.
 LATELY = timedelta(days=7)
-#: Words of a facet after the kind of data, and what each asks.
+#: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {
-    "granted": "served once consent was given",
-    "refused": "refused where consent was given for another one only",
-    "before": "refused before any consent",
-    "foreign": "refused to anyone but its owner, whose own consent does not help",
+    "granted": "served once consent is given",
+    "refused": "refused if the consent does not cover it",
+    "before": "refused before any consent is given",
+    "foreign": "refused to any customer but its owner, even with a consent",
 }
 
 
@@ -60,7 +59,7 @@ def _guarded(contract: Contract, known: Mapping[str, Any]) -> Mapping[str, tuple
 
 #: The TPP's obligation.
 TPP_FACET = "only-consented"
-OWED = "that data are asked only of what was consented to"
+OWED = "only data that a consent covers is asked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,21 +79,21 @@ class ConsentScope(Kind):
     guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Four facets for each kind of data."""
+        """Return four facets for each guarded resource."""
         return tuple(
             Facet(
                 id=f"{child}-{word}",
-                description=f"a {child} is {asks}",
+                description=f"each {child} is {requirement}",
                 scenario=Scenario(id=child),
                 needs=needs(Capability.PSU, Capability.CONSENT)
                 | (needs(Capability.TWO_PSU) if word == "foreign" else needs()),
             )
             for child in self.guarded
-            for word, asks in ASKS.items()
+            for word, requirement in ASKS.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Ask before consent, for the granted, for the other one, and for a stranger's."""
+        """Call before consent, with it, beyond it, and about another customer's resource."""
         operation, owner = self.guarded[scenario.id]
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, 1, 2)
@@ -112,19 +111,19 @@ class ConsentScope(Kind):
             replace(
                 ask,
                 arguments=steps.arguments(operation, second),
-                variation=f"about the {owner} that is not in the consent",
+                variation=f"about the {owner} that the consent does not cover",
             )
         )
         other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
-        theirs = steps.arguments(operation, other.owns[0].key)
+        foreign = steps.arguments(operation, other.owns[0].key)
         yield from steps.grant(self.grant, "other", other.owns[0].key)
-        yield from steps.send(replace(ask, subject="other", arguments=theirs))
+        yield from steps.send(replace(ask, subject="other", arguments=foreign))
         yield from steps.send(
-            replace(ask, arguments=theirs, variation=f"about another customer's {owner}")
+            replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attended call about a thing whose owners and kind are known."""
+        """Judge every attended call about a resource whose owners are known."""
         untouched = fresh_subjects(history)
         owners = _owners(history)
         shown = _shown(self, history)
@@ -132,13 +131,14 @@ class ConsentScope(Kind):
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
-            operation = next((one for one in self.operations if one.id == call.operation), None)
+            operation = next((each for each in self.operations if each.id == call.operation), None)
             if operation is None or not call.present or not bare(call, operation):
                 continue
             key = str(call.arguments.get(operation.about or ""))
             whose = owners.get(key, {})
             child = next(
-                (self.contract.children(one.resource, operation.id) for one in whose.values()), None
+                (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
+                None,
             )
             if child is None:
                 continue
@@ -150,13 +150,13 @@ class ConsentScope(Kind):
             elif key not in consents.possible(call.subject):
                 evidence = _own(child, exchange, consents, shown)
                 known = call.subject in untouched
-                yield from evidence if known else (doubt(one, EARLIER) for one in evidence)
+                yield from evidence if known else (doubt(each, EARLIER) for each in evidence)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description="data are asked only of what was consented to",
+            description="only data that a consent covers is asked for",
             requires=(
                 BindingRequirement(
                     operation=self.grant.id, feature="argument", name=self.grant.grants or ""
@@ -165,9 +165,9 @@ class ConsentScope(Kind):
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every first question about a thing."""
+        """Judge every call about a resource, except page turns."""
         consents, clean = Consents(grant=self.grant), set[str]()
-        about = {one.id: one.about or "" for one in self.operations}
+        about = {operation.id: operation.about or "" for operation in self.operations}
         served = _served(self, history)
         for event in history.events:
             if isinstance(event, Subject):
@@ -182,7 +182,7 @@ class ConsentScope(Kind):
             if call.operation not in about or key is None or call.follow is not None:
                 continue
             if str(key) in consents.possible(name):
-                yield tpp_evidence(TPP_FACET, AGREES, event, OWED, "consent was given for it")
+                yield tpp_evidence(TPP_FACET, AGREES, event, OWED, "a consent covers it")
             else:
                 judged = _uncovered(event, clean, consents, served)
                 doubt = f", {EARLIER}" if judged is UNCLEAR else ""
@@ -190,27 +190,27 @@ class ConsentScope(Kind):
 
 
 def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
-    """Return who owns what: a thing may be held by several."""
+    """Return the owners of each key: a resource may have several."""
     out: dict[str, dict[str, Owned]] = {}
     for name, subject in history.subjects.items():
-        for one in subject.owns:
-            out.setdefault(one.key, {})[name] = one
+        for owned in subject.owns:
+            out.setdefault(owned.key, {})[name] = owned
     return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
-    """What was served under a consent: (operation, subject, key), and the first two of it."""
+class _Served:
+    """What was served under a consent, as (operation, subject, key), and as the first two."""
 
     things: frozenset[tuple[str, str, str]]
     callers: frozenset[tuple[str, str]]
 
 
-def _shown(p: ConsentScope, history: History) -> _Shown:
+def _shown(clause: ConsentScope, history: History) -> _Served:
     """Return what was served under a consent."""
-    about = {one.id: one.about or "" for one in p.operations}
+    about = {operation.id: operation.about or "" for operation in clause.operations}
     out: set[tuple[str, str, str]] = set()
-    consents = Consents(grant=p.grant)
+    consents = Consents(grant=clause.grant)
     for exchange in history.exchanges:
         call = exchange.call
         consents.note(exchange)
@@ -218,21 +218,21 @@ def _shown(p: ConsentScope, history: History) -> _Shown:
             key = str(call.arguments.get(about[call.operation]))
             if key in consents.certain(call.subject):
                 out.add((call.operation, call.subject, key))
-    return _Shown(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
+    return _Served(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
 
 
-def _own(child: str, exchange: Exchange, consents: Consents, shown: _Shown) -> Iterator[Evidence]:
-    """Judge a call about an own thing that no consent covers.
+def _own(child: str, exchange: Exchange, consents: Consents, shown: _Served) -> Iterator[Evidence]:
+    """Judge a call about the customer's own resource that no consent covers.
 
-    The control is another one, or the same one later, served under a consent.
+    The control is another resource, or the same one later, served under a consent.
     """
     call = exchange.call
     if (call.operation, call.subject) not in shown.callers:
         return
     if consents.possible(call.subject):
-        yield must_be_refused(f"{child}-refused", exchange, "it is not in the consent")
+        yield must_be_refused(f"{child}-refused", exchange, "the consent does not cover it")
     else:
-        yield must_be_refused(f"{child}-before", exchange, "there is no consent yet")
+        yield must_be_refused(f"{child}-before", exchange, "no consent has been given yet")
 
 
 def _foreign(
@@ -240,32 +240,33 @@ def _foreign(
     exchange: Exchange,
     key: str,
     whose: Mapping[str, Owned],
-    shown: _Shown,
+    shown: _Served,
 ) -> Iterator[Evidence]:
-    """Judge a call about a stranger's thing.
+    """Judge a call about another customer's resource.
 
-    The controls are the owner, who was served it, and the caller's own things.
+    The controls are the same call by the owner, and a call by the caller about its own.
     """
     call = exchange.call
     served = any((call.operation, owner, key) in shown.things for owner in whose)
     if served and (call.operation, call.subject) in shown.callers:
-        yield must_be_refused(f"{child}-foreign", exchange, "it is another customer's")
+        yield must_be_refused(f"{child}-foreign", exchange, "it belongs to another customer")
 
 
 def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
-    """Judge a call about a consented thing; an empty answer by what is surely there."""
-    evidence = must_be_served(facet, exchange, "consent was given for it")
+    """Judge a call that a consent covers; an empty answer by the recent entries."""
+    evidence = must_be_served(facet, exchange, "a consent covers it")
     if not exchange.accepted or exchange.items:
         return evidence
     if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
-        seen = f"{describe_answer(exchange)}; the target file points to no list in it"
+        seen = f"{describe_answer(exchange)}; the target file binds no list in the answer"
         return replace(evidence, agreement=UNCLEAR, seen=seen)
     today = dates(exchange.at, None)
-    filled = any(today[-1] - one.on <= LATELY and one.on <= today[0] for one in owned.entries)
+    filled = any(today[-1] - entry.on <= LATELY and entry.on <= today[0] for entry in owned.entries)
     return replace(
         evidence,
         agreement=DISAGREES if filled else UNCLEAR,
-        seen=f"{describe_answer(exchange)}" + (", though there are some" if filled else ""),
+        seen=f"{describe_answer(exchange)}"
+        + (", although there are recent entries" if filled else ""),
     )
 
 
@@ -275,27 +276,27 @@ def _uncovered(
     name = exchange.call.subject
     if name in clean:
         return DISAGREES
-    told = consents.certain(name) and (name, exchange.call.operation) in served
-    return DISAGREES if told and was_refused(exchange) and exchange.call.present else UNCLEAR
+    covered = consents.certain(name) and (name, exchange.call.operation) in served
+    return DISAGREES if covered and was_refused(exchange) and exchange.call.present else UNCLEAR
 
 
-def _served(p: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
-    """Return who was served what, about a thing that a consent covers."""
-    about = {one.id: one.about or "" for one in p.operations}
-    consents, out = Consents(grant=p.grant), set[tuple[str, str]]()
-    for one in history.exchanges:
-        consents.note(one)
-        key = str(one.call.arguments.get(about.get(one.call.operation, "")))
-        if one.accepted and key in consents.certain(one.call.subject):
-            out.add((one.call.subject, one.call.operation))
+def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
+    """Return (subject, operation) of the calls served under a consent."""
+    about = {operation.id: operation.about or "" for operation in clause.operations}
+    consents, out = Consents(grant=clause.grant), set[tuple[str, str]]()
+    for exchange in history.exchanges:
+        consents.note(exchange)
+        key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))
+        if exchange.accepted and key in consents.certain(exchange.call.subject):
+            out.add((exchange.call.subject, exchange.call.operation))
     return frozenset(out)
 
 
-def _none_yet(p: ConsentScope, exchange: Exchange) -> bool:
-    """Whether an answer shows that there is no consent: what comes with one is not there."""
+def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
+    """Whether an answer lacks a value that is disclosed only with a consent."""
     outcome, call = exchange.outcome, exchange.call
     if not isinstance(outcome, Accepted) or call.follow is not None:
         return False
-    hidden = clauses.disclosures(p.contract, call.operation)
+    hidden = clauses.disclosures(clause.contract, call.operation)
     missing = any(outcome.values.get(value, "") in (None, "") for value in hidden)
     return missing and call.present and bool(outcome.items)

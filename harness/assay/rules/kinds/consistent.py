@@ -1,9 +1,9 @@
 """`consistent`: answers to the same and to overlapping questions agree.
 
-The same question has the same answer, reading changes nothing, a range of dates gives its
-part of the whole, ranges that meet lose nothing between them, and a smaller consent shows
-no more. No document has to say so, and no model of the target is needed for it: each
-answer is judged by another one. What may have changed on its own convicts nobody.
+The same call returns the same answer, reading changes nothing, a date range returns its part
+of the full list, adjacent ranges lose no entry, and a smaller consent shows no more. No
+document has to say so, and no model of the target is needed: each answer is compared with
+another one. A difference that may have arisen by itself is not a violation.
 """
 
 from __future__ import annotations
@@ -24,22 +24,31 @@ from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
-#: How many days back the entries go: they are in every history, however short.
+#: The age in days of the oldest entries; they are in every history, however short.
 FRESH = 5
-#: What a difference may be due to that is nobody's fault.
-HINT = "what changes by itself stands under `volatile` in the target file"
+#: How to declare a value whose change is not a fault.
+HINT = "if a value changes by itself, list it under `volatile` in the target file"
 
 
 def _ranged(_contract: Contract, known: Mapping[str, Any]) -> Operation | None:
     """Return the first operation that takes a range of dates."""
-    every: tuple[Operation, ...] = known["operations"]
-    return next((one for one in every if one.about and (one.since or one.until)), None)
+    operations: tuple[Operation, ...] = known["operations"]
+    return next(
+        (
+            operation
+            for operation in operations
+            if operation.about and (operation.since or operation.until)
+        ),
+        None,
+    )
 
 
 def _owner(contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the resource to own so that the operations can be asked about it."""
-    every: tuple[Operation, ...] = known["operations"]
-    about = known["ranged"] or next((one for one in every if one.about), every[0])
+    """Return the resource that the customer must own for the operations to be called."""
+    operations: tuple[Operation, ...] = known["operations"]
+    about = known["ranged"] or next(
+        (operation for operation in operations if operation.about), operations[0]
+    )
     return steps.owners(contract, about)[0]
 
 
@@ -55,40 +64,40 @@ class Consistent(Kind):
     owner: str = parameters.derived(_owner)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Two facets for the same question, two for ranges, one for consents."""
+        """Return two facets for repeated calls, two for date ranges, one for consents."""
         base = needs(Capability.PSU) | consent(self.grant)
-        out = [_facet(TWICE, "the same question asked twice has the same answer", base)]
+        out = [_facet(TWICE, "the same call made twice returns the same answer", base)]
         if len(self.operations) > 1:
-            out.append(_facet(READING, "an answer is the same after others were read", base))
+            out.append(_facet(READING, "an answer does not change when other data is read", base))
         if self.ranged:
             dated = base | needs(Capability.ENTRIES)
-            wants: tuple[BindingRequirement, ...] = (
-                _want(self.ranged, "key"),
-                _want(self.ranged, "on"),
+            requirements: tuple[BindingRequirement, ...] = (
+                _requirement(self.ranged, "key"),
+                _requirement(self.ranged, "on"),
             )
             since, until = (
-                _argument(self.ranged, one) for one in (self.ranged.since, self.ranged.until)
+                _argument(self.ranged, name) for name in (self.ranged.since, self.ranged.until)
             )
-            asks = "a range of dates gives what the whole has of it, and no more"
-            out.append(_facet(SHORTER, asks, dated, *wants, *(since or until)))
+            description = "a date range returns exactly its part of the full list"
+            out.append(_facet(SHORTER, description, dated, *requirements, *(since or until)))
             if since and until:
-                asks = "ranges that meet on a day lose nothing between them"
-                out.append(_facet(MEETING, asks, dated, *wants, *since, *until))
+                description = "adjacent date ranges lose no entry between them"
+                out.append(_facet(MEETING, description, dated, *requirements, *since, *until))
         if self.grant:
-            asks = "a smaller consent shows no more than a larger one did"
-            wants = tuple(_want(one, "key") for one in _keyed(self))
-            out.append(_facet(SMALLER, asks, base, *wants))
+            description = "a smaller consent shows no more than a larger one"
+            requirements = tuple(_requirement(operation, "key") for operation in _keyed(self))
+            out.append(_facet(SMALLER, description, base, *requirements))
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Ask in two ways what must have one answer."""
+        """Make calls in two ways whose answers must agree."""
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, *range(1, FRESH + 1))
         count = 3 if scenario.id == SMALLER else 1
         psu = yield from steps.arrange(
             "psu", Holding(resource=self.owner, count=count, entries=entries)
         )
-        first, second, *_ = (*(one.key for one in psu.owns), "")
+        first, second, *_ = (*(owned.key for owned in psu.owns), "")
         if scenario.id == SMALLER:
             for keys in ((first, second), (first,)):
                 yield from steps.grant(self.grant, "psu", *keys)
@@ -111,7 +120,7 @@ class Consistent(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare every page with those before it with which it must agree."""
-        operations = {one.id: one for one in self.operations}
+        operations = {operation.id: operation for operation in self.operations}
         answers = Answers(
             contract=self.contract, operations=frozenset(operations), grant=self.grant
         )
@@ -131,16 +140,24 @@ class Consistent(Kind):
                 yield from ranges.judge(operation, seen)
 
 
-def _facet(id_: str, asks: str, needed: frozenset[Capability], *wants: BindingRequirement) -> Facet:
-    return Facet(id=id_, description=asks, scenario=Scenario(id=id_), needs=needed, requires=wants)
+def _facet(
+    id_: str, description: str, needed: frozenset[Capability], *requirements: BindingRequirement
+) -> Facet:
+    return Facet(
+        id=id_,
+        description=description,
+        scenario=Scenario(id=id_),
+        needs=needed,
+        requires=requirements,
+    )
 
 
-def _want(operation: Operation, feature: str) -> BindingRequirement:
+def _requirement(operation: Operation, feature: str) -> BindingRequirement:
     return BindingRequirement(operation=operation.id, feature=feature)
 
 
 def _argument(operation: Operation, name: str | None) -> tuple[BindingRequirement, ...]:
-    """Want an argument, if there is one; a bank that has no name for it does not offer it."""
+    """Require an argument, if there is one; a bank that does not bind it does not offer it."""
     if name is None:
         return ()
     silent = Standing.NOT_APPLICABLE
@@ -151,19 +168,23 @@ def _argument(operation: Operation, name: str | None) -> tuple[BindingRequiremen
     )
 
 
-def _keyed(p: Consistent) -> tuple[Operation, ...]:
-    """Return the operations whose items have keys: what is owned, and what is dated."""
-    return tuple(one for one in p.operations if one == p.ranged or not one.about)
+def _keyed(clause: Consistent) -> tuple[Operation, ...]:
+    """Return the operations whose items have keys: lists of resources, and dated entries."""
+    return tuple(
+        operation
+        for operation in clause.operations
+        if operation == clause.ranged or not operation.about
+    )
 
 
 def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[str, str], ...]:
-    """Return the ranges to ask for: with an open end each; or three that meet."""
+    """Return the ranges to ask for: two with an open end each, or three adjacent ones."""
     early, late = (str(today - timedelta(days=n)) for n in (FRESH - 1, 2))
     since, until = operation.since or "", operation.until or ""
     if scenario == MEETING:
         return {until: early}, {since: early, until: late}, {since: late}
     open_ = {since: early}, {until: late}
-    return tuple(one for one in open_ if "" not in one)
+    return tuple(days for days in open_ if "" not in days)
 
 
 def _ask(operation: Operation, key: str, **days: str) -> Script:
@@ -171,24 +192,24 @@ def _ask(operation: Operation, key: str, **days: str) -> Script:
     yield from steps.walk(Call(operation=operation.id, subject="psu", arguments=arguments))
 
 
-def _again(p: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
-    """Judge a page by the same page of the last answer to the same question."""
+def _again(clause: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
+    """Compare a page with the same page of the last answer to the same call."""
     new = seen.page
     if new.marks == old.marks and new.given == old.given:
         if not new.items:
-            return  # nothing was there to be compared
+            return  # there is nothing to compare
         agreement = AGREES
     else:
         agreement = DISAGREES if seen.settled or _rewritten(seen, old) else UNCLEAR
     twice = new.turn == old.turn
-    if twice or len(p.operations) > 1:
+    if twice or len(clause.operations) > 1:
         yield Evidence(
             facet=TWICE if twice else READING,
             agreement=agreement,
-            expected="the same answer to the same question"
+            expected="the same answer to the same call"
             if twice
-            else "the answer that came before others were read",
-            seen="it is the same" if agreement is AGREES else _difference(old, new),
+            else "the same answer as before other data was read",
+            seen="the same answer" if agreement is AGREES else _difference(old, new),
             exchanges=(old.n, new.n),
             variation=seen.answer.call.variation,
         )
@@ -196,17 +217,17 @@ def _again(p: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidence]:
 
 def _difference(old: Page, new: Page) -> str:
     gone, come = Counter(old.marks), Counter(new.marks)
-    values = f", and beside them {', '.join(sorted(new.given ^ old.given))}"
+    values = f"; values differ: {', '.join(sorted(new.given ^ old.given))}"
     return (
-        f"{(gone - come).total()} items are gone and {(come - gone).total()} are there instead"
+        f"{(gone - come).total()} items are missing and {(come - gone).total()} are new"
         f"{values if new.given != old.given else ''}; {HINT}"
     )
 
 
 def _rewritten(seen: SeenAnswers, old: Page) -> bool:
-    """Whether something has changed that is too old for it, whoever the customer is.
+    """Whether an entry has changed that is too old to change, for any customer.
 
-    What has left a page may be on the next one, as long as there is one.
+    An item that has left a page may be on the next one, if there is one.
     """
     now = {item.key: mark(item) for item in seen.page.items}
     whole = not (old.more or seen.page.more or seen.number)
@@ -218,21 +239,21 @@ def _rewritten(seen: SeenAnswers, old: Page) -> bool:
 
 
 def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> Iterator[Evidence]:
-    """Judge a page by all that the same question showed under a consent to no less."""
+    """Compare a page with all that the same call showed under a larger consent."""
     page = seen.page
     keys = {item.key for item in page.items} - {None}
-    more = keys - known if None not in known else set[str | None]()
+    added = keys - known if None not in known else set[str | None]()
     values = page.given - first.given if seen.number == 0 else frozenset[str]()
     agreement: Agreement = AGREES
-    if more or values:
+    if added or values:
         agreement = DISAGREES if seen.settled else UNCLEAR
-    if more or values or (keys and None not in known):
+    if added or values or (keys and None not in known):
         also = f", and {', '.join(sorted(values))}" if values else ""
         yield Evidence(
             facet=SMALLER,
             agreement=agreement,
-            expected="nothing that a consent to more did not show",
-            seen=f"{len(more)} items that were not there{also}" if more or values else "no more",
+            expected="nothing that the larger consent did not show",
+            seen=f"{len(added)} more items{also}" if added or values else "nothing more",
             exchanges=(first.n, page.n),
             variation=seen.answer.call.variation,
         )

@@ -1,10 +1,10 @@
 """`decision`: a request is rejected if a condition holds, and accepted otherwise.
 
-The condition is all, any and not over atoms (`conditions`), and its table is derived:
-every row is a facet, with a trial of its own, so that nothing that another row did can
-matter. A row that must be rejected comes after its control, which differs from it in one
-thing and is carried out. One that must be accepted is its own, and only if it is rejected
-is a control asked, to see whether it is this rule that minds.
+The condition combines atoms with all, any and not (`conditions`). A decision table is
+derived from it; each row is a facet with a trial of its own, so that rows cannot affect
+each other. A row that must be rejected follows its control, which differs from it in one
+thing and is carried out. A row that must be accepted needs a control only if it is
+rejected: the control shows whether this rule is the cause.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part
 
-#: What a condition leads to, and what it is otherwise.
+#: The result if the condition holds, and otherwise.
 REJECTED, ACCEPTED = "rejected", "accepted"
-#: Why a rejection may be right or wrong.
-NO_CONTROL = "nothing like it was carried out"
+#: Why a rejection proves nothing.
+NO_CONTROL = "no comparable request was carried out"
 
 
 def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Control]:
     """Return the control of each row of the table that has one."""
     table: Table = known["table"]
-    found = {row.id: control(table, row) for row in table.rows}
-    return {id_: one for id_, one in found.items() if one is not None}
+    every = {row.id: control(table, row) for row in table.rows}
+    return {id_: each for id_, each in every.items() if each is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRule(Kind):
-    """A condition on a request, with its table, and the control of each row that has one."""
+    """A condition on a request, its decision table, and the control of each row."""
 
     name = "decision"
     applies_to = ("makes",)
@@ -77,7 +77,7 @@ class DecisionRule(Kind):
         }
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether an argument has a value of which an atom of the condition speaks."""
+        """Whether an atom of the condition mentions the value of an argument."""
         if request != self.lifecycle.request.id:
             return False
         for atom in conditions.atoms_of(self.when):
@@ -87,7 +87,7 @@ class DecisionRule(Kind):
         return False
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a row; and one, void, for all that no row can show."""
+        """Return one facet for each row, and inapplicable ones for what no row can show."""
         return (
             *(_facet(self, row) for row in self.table.rows),
             *(
@@ -103,23 +103,23 @@ class DecisionRule(Kind):
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: a request is rejected once it is signed."""
+        """Return True: the call is accepted; a request is rejected when it is signed."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a row's request; where a customer lacks the factor for it, another customer's."""
+        """Make a row's request; if the customer lacks the factor for it, try another segment."""
         row = self.table.row(scenario.id)
         for segment in (
             None,
-            *dict.fromkeys(one for point in row.points for one in point.segments),
+            *dict.fromkeys(segment for point in row.points for segment in point.segments),
         ):
             lacking = yield from _trial(self, row, segment)
             if not lacking:
                 return
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request by what was known when it was decided on, beside those like it."""
-        book, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
+        """Judge every request by what was known at its decision, compared with similar ones."""
+        tracked, known = tracker.Tracker(lifecycle=self.lifecycle), Registrations()
         values: dict[int, Values] = {}
 
         def look(request: Instance) -> Values:
@@ -129,228 +129,232 @@ class DecisionRule(Kind):
             )
 
         for event in history.events:
-            found = book.note(event)
+            instance = tracked.note(event)
             if isinstance(event, Registered):
                 known.note(event)
-            elif found is not None and comparison.is_decided_by(event, found):
-                values[id(found)] = look(found)
-        beside = _Beside.of(self, book)
-        for request in comparison.comparable(book):
-            mine = values[id(request)]
+            elif instance is not None and comparison.is_decided_by(event, instance):
+                values[id(instance)] = look(instance)
+        executed = _Executed.of(self, tracked)
+        for request in comparison.comparable(tracked):
+            result = values[id(request)]
             if self.lifecycle.deferred(request.mode):
-                # What was registered meanwhile may count on its day, or may not.
-                both = zip(mine, look(request), strict=True)
-                mine = tuple(then if then == now else None for then, now in both)
-            yield from _judge(self, request, conditions_control.match(self.table, mine), beside)
+                # A later registration may count on the day of the request, or may not.
+                readings = zip(result, look(request), strict=True)
+                result = tuple(then if then == now else None for then, now in readings)
+            bearing = conditions_control.match(self.table, result)
+            yield from _judge(self, request, bearing, executed)
 
     def explain(self) -> str | None:
-        """Write the derived table down."""
+        """Return the derived table as text."""
         return conditions_table.render(self.table, REJECTED, ACCEPTED)
 
 
 _BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _facet(p: DecisionRule, row: DecisionRow) -> Facet:
-    mine = p.controls.get(row.id) if row.result else None
-    points = (*row.points, *(mine.points if mine else ()))
-    wants = (
-        *p.lifecycle.state_requirement(),
-        BindingRequirement(operation=p.lifecycle.create.id, feature="approval"),
-        *(want for point in points for want in point.requires),
+def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
+    control = clause.controls.get(row.id) if row.result else None
+    points = (*row.points, *(control.points if control else ()))
+    requirements = (
+        *clause.lifecycle.state_requirement(),
+        BindingRequirement(operation=clause.lifecycle.create.id, feature="approval"),
+        *(requirement for point in points for requirement in point.requires),
     )
     return Facet(
         id=row.id,
         description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
         scenario=Scenario(id=row.id),
-        needs=_BASE.union(*(point.needs for point in points), mine.needs if mine else ()),
-        requires=tuple(dict.fromkeys(wants)),
+        needs=_BASE.union(*(point.needs for point in points), control.needs if control else ()),
+        requires=tuple(dict.fromkeys(requirements)),
     )
 
 
-def _trial(p: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
-    """Make a row's request, and its control before or after; tell if a factor was lacking."""
-    lifecycle, mine = p.lifecycle, p.controls.get(row.id)
-    two = mine is not None and mine.about_another and row.result
+def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[bool]:
+    """Make a row's request and its control; return whether a factor was lacking."""
+    lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
+    two = control is not None and control.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
     psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
-    if row.result and mine is not None:
-        came = yield from _control(p, mine, psu, two=two)
-        if came.factor_not_offered:
+    if row.result and control is not None:
+        outcome = yield from _control(clause, control, psu, two=two)
+        if outcome.factor_not_offered:
             return True
-    what = mine.moved.description if mine else describe_points(row.points)
-    came = yield from _one(p, row.points, psu, variation=what)
-    if came.rejected and not row.result:
-        for one in controls(p.table, row):
-            if one.needs:
+    variation = control.moved.description if control else describe_points(row.points)
+    outcome = yield from _make(clause, row.points, psu, variation=variation)
+    if outcome.rejected and not row.result:
+        for candidate in controls(clause.table, row):
+            if candidate.needs:
                 continue
-            # What strikes the row may strike one of its controls, but hardly all.
-            if not (yield from _control(p, one, psu)).rejected:
+            # Another rule may reject one of the controls, but hardly all.
+            if not (yield from _control(clause, candidate, psu)).rejected:
                 break
-    return came.factor_not_offered
+    return outcome.factor_not_offered
 
 
 def _control(
-    p: DecisionRule, mine: Control, psu: Subject, *, two: bool = False
+    clause: DecisionRule, control: Control, psu: Subject, *, two: bool = False
 ) -> Part[RequestResult]:
-    if mine.for_another:
+    if control.for_another:
         name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(p.lifecycle, name, segment=psu.segment)
-    return (yield from _one(p, mine.points, psu, thing=1 if two else 0))
+        psu = yield from request_steps.customer(clause.lifecycle, name, segment=psu.segment)
+    return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
 
 
-def _one(
-    p: DecisionRule, points: Sequence[Point], psu: Subject, *, thing: int = 0, variation: str = ""
+def _make(
+    clause: DecisionRule, points: Sequence[Point], psu: Subject, thing: int = 0, variation: str = ""
 ) -> Part[RequestResult]:
-    """Make one request about one of the customer's things, sign it and read it."""
-    owned = p.lifecycle.create.owned
+    """Make, sign and read one request about one of the customer's resources."""
+    owned = clause.lifecycle.create.owned
     about = {owned: psu.owns[thing].key} if owned else None
-    call = request_steps.request(p.lifecycle, psu, arguments=about, variation=variation)
+    call = request_steps.request(clause.lifecycle, psu, arguments=about, variation=variation)
     for point in points:
         call = point.ask(call)
     for point in points:
-        yield from point.prepare(p.lifecycle, psu, call)
+        yield from point.prepare(clause.lifecycle, psu, call)
     how = request_steps.SIGN
     for point in points:
         how = point.sign(how)
-    return (yield from make_sign_read(p.lifecycle, call, how))
+    return (yield from make_sign_read(clause.lifecycle, call, how))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Beside:
+class _Executed:
     """The requests that were carried out: one of each sort, and the first of equal arguments.
 
-    `known` are the values that the condition looks at and that stood in one of these, or
-    that the contract itself names, `addresses` where anybody was to come back to.
+    `known` has the values of conditional arguments that were accepted or that the contract
+    names; `addresses` has the return addresses that were accepted.
     """
 
-    p: DecisionRule
+    clause: DecisionRule
     sorts: Mapping[Likeness, Instance]
     first: Mapping[Likeness, Instance]
     known: frozenset[tuple[str, str]]
     addresses: frozenset[str]
 
     @staticmethod
-    def of(p: DecisionRule, book: tracker.Tracker) -> _Beside:
+    def of(clause: DecisionRule, tracked: tracker.Tracker) -> _Executed:
         sorts: dict[Likeness, Instance] = {}
         first: dict[Likeness, Instance] = {}
-        known = set(fields.named_values(p.table.atoms))
-        for one in comparison.comparable(book):
-            if one.done:
-                sorts.setdefault(_sort(p, one), one)
-                former = first.setdefault(_sent(p, one), one)
-                if _decided(one) < _decided(former):
-                    first[_sent(p, one)] = one
-                known |= fields.sent_values(p.table.atoms, one)
-        accepted = (one for one in book.requests if one.made.accepted)
-        taken = [one for one in accepted if one.outcome not in tracker.REJECTED]
-        return _Beside(
-            p=p,
+        known = set(fields.named_values(clause.table.atoms))
+        for request in comparison.comparable(tracked):
+            if request.done:
+                sorts.setdefault(_sort(clause, request), request)
+                former = first.setdefault(_sent(clause, request), request)
+                if _decided(request) < _decided(former):
+                    first[_sent(clause, request)] = request
+                known |= fields.sent_values(clause.table.atoms, request)
+        taken = [
+            request
+            for request in tracked.requests
+            if request.made.accepted and request.outcome not in tracker.REJECTED
+        ]
+        return _Executed(
+            clause=clause,
             sorts=sorts,
             first=first,
             known=frozenset(known),
-            addresses=frozenset(_address(p, one) for one in taken),
+            addresses=frozenset(_address(clause, request) for request in taken),
         )
 
     def control(self, request: Instance) -> Instance | None:
-        """Return one that differs in nothing but what the condition looks at."""
-        return self.sorts.get(_sort(self.p, request))
+        """Return a request that differs only in the arguments of the condition."""
+        return self.sorts.get(_sort(self.clause, request))
 
     def strange(self, request: Instance) -> bool:
-        """Whether a value may be refused for itself: nobody vouches for it."""
-        return not fields.sent_values(self.p.table.atoms, request) <= self.known or (
+        """Whether a value was never accepted, so that it may be the cause of a rejection."""
+        return not fields.sent_values(self.clause.table.atoms, request) <= self.known or (
             request_queries.signature(request) is None
-            and _address(self.p, request) not in self.addresses
+            and _address(self.clause, request) not in self.addresses
         )
 
     def repeats(self, request: Instance) -> bool:
-        """Whether it may be taken for a repeat of what was carried out before."""
-        found = self.first.get(_sent(self.p, request))
-        return found is not None and _decided(found) < _decided(request)
+        """Whether the bank may take it for a repeat of a request carried out earlier."""
+        first = self.first.get(_sent(self.clause, request))
+        return first is not None and _decided(first) < _decided(request)
 
 
 def _decided(request: Instance) -> int:
-    """Return when it was decided on: what was made first may be signed last."""
+    """Return the exchange that decided it: the first request made may be signed last."""
     return (request_queries.signature(request) or request.made).n
 
 
-def _address(p: DecisionRule, request: Instance) -> str:
-    return repr(request.made.call.arguments.get(p.lifecycle.create.returns or ""))
+def _address(clause: DecisionRule, request: Instance) -> str:
+    return repr(request.made.call.arguments.get(clause.lifecycle.create.returns or ""))
 
 
-def _sort(p: DecisionRule, request: Instance) -> Likeness:
-    but = [one.argument for one in p.table.atoms]
-    return comparison.sort_of(p.lifecycle, request, but=but)
+def _sort(clause: DecisionRule, request: Instance) -> Likeness:
+    but = [atom.argument for atom in clause.table.atoms]
+    return comparison.sort_of(clause.lifecycle, request, but=but)
 
 
-def _sent(p: DecisionRule, request: Instance) -> Likeness:
-    return comparison.sent(request, but=(p.lifecycle.create.owned, p.lifecycle.create.returns))
+def _sent(clause: DecisionRule, request: Instance) -> Likeness:
+    create = clause.lifecycle.create
+    return comparison.sent(request, but=(create.owned, create.returns))
 
 
 def _judge(
-    p: DecisionRule, request: Instance, about: RowMatch, beside: _Beside
+    clause: DecisionRule, request: Instance, about: RowMatch, executed: _Executed
 ) -> Iterator[Evidence]:
-    control = beside.control(request)
+    control = executed.control(request)
     if about.result is None:
-        found = _undecided(request, control)
+        judgement = _undecided(request, control)
     elif request.outcome in tracker.REJECTED:
-        found = _rejected(request, about.result, beside)
+        judgement = _rejected(request, about.result, executed)
     else:
-        found = _not_rejected(p, request, about.result)
-    if found is None or not (found[0] is DISAGREES or about.exact or about.result is None):
+        judgement = _not_rejected(clause, request, about.result)
+    if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
         return
-    agreement, why = found
+    agreement, why = judgement
     numbers = {*request.numbers, *(control.numbers if control else ())}
     for row in about.rows:
         yield Evidence(
             facet=row.id,
             agreement=agreement,
-            expected=f"that it is {REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
+            expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
             seen=f"{request.describe()}; {why}" if why else request.describe(),
             exchanges=tuple(sorted(numbers)),
             variation=request.made.call.variation,
         )
 
 
-#: How a request is judged, and what is to be added; None where it shows nothing.
-_Judged: TypeAlias = tuple[Agreement, str] | None
+#: The agreement and a remark; None if the request proves nothing.
+_Judgement: TypeAlias = tuple[Agreement, str] | None
 
 
-def _undecided(request: Instance, control: Instance | None) -> _Judged:
-    """Judge a request of which nobody knows what was to come of it."""
+def _undecided(request: Instance, control: Instance | None) -> _Judgement:
+    """Judge a request for which the condition cannot be evaluated."""
     early = request.outcome in tracker.REJECTED and request_queries.signature(request) is None
     if not early or control is None:
         return None
-    return UNCLEAR, "it was too early to decide that: nobody had signed it"
+    return UNCLEAR, "it was decided before it was signed"
 
 
-def _rejected(request: Instance, result: bool, beside: _Beside) -> _Judged:
+def _rejected(request: Instance, result: bool, executed: _Executed) -> _Judgement:
     if request.made.refused and not request_queries.was_refused(request.made):
         return None
     if result:
-        good = beside.control(request) is not None and not beside.strange(request)
+        good = executed.control(request) is not None and not executed.strange(request)
         return (AGREES, "") if good else (UNCLEAR, NO_CONTROL)
-    why = _doubt(request, beside)
+    why = _doubt(request, executed)
     return (UNCLEAR, why) if why else (DISAGREES, "")
 
 
-def _not_rejected(p: DecisionRule, request: Instance, result: bool) -> _Judged:
+def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
     if request.done:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None
-    is_open = request.outcome is InstanceOutcome.OPEN
-    still = p.lifecycle.deferred(request.mode) and is_open and not result
-    return (AGREES if still else UNCLEAR), ""
+    waits = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
+    return (AGREES if waits and not result else UNCLEAR), ""
 
 
-def _doubt(request: Instance, beside: _Beside) -> str:
-    """Say why a rejection may have nothing to do with the condition; empty if it must."""
-    if beside.control(request) is None:
+def _doubt(request: Instance, executed: _Executed) -> str:
+    """Return why a rejection may have another cause; empty if it cannot."""
+    if executed.control(request) is None:
         return NO_CONTROL
-    if beside.strange(request):
-        return "a value stands in it that was never accepted"
-    if beside.repeats(request):
+    if executed.strange(request):
+        return "it has a value that was never accepted"
+    if executed.repeats(request):
         return "it may be rejected as a repeat"
     return (
         ""

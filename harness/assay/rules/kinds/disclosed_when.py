@@ -1,7 +1,7 @@
 """`disclosed-when`: a value is disclosed only once the customer has consented.
 
-"Not before" is judged only where the value was seen afterwards: a value that
-never shows may simply stand elsewhere than the profile says.
+"Not before" is judged only if the value was seen afterwards: a value that never shows
+may be in another place than the target file says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _disclosure(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Findi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosedWhen(Kind):
-    """An operation, and the value that it discloses with a consent only."""
+    """An operation, and the value that it discloses only with a consent."""
 
     name = "disclosed-when"
 
@@ -45,19 +45,21 @@ class DisclosedWhen(Kind):
         return self.value if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet after consent, one before."""
-        wants = (BindingRequirement(operation=self.operation.id, feature="value", name=self.value),)
+        """Return one facet after consent, and one before."""
+        requirements = (
+            BindingRequirement(operation=self.operation.id, feature="value", name=self.value),
+        )
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="around-consent"),
                 needs=needs(Capability.PSU, Capability.CONSENT),
-                requires=wants,
+                requires=requirements,
             )
-            for id_, asks in (
-                (AFTER, f"{self.value} is given once there is a consent"),
-                (BEFORE, f"{self.value} is not given before"),
+            for id_, description in (
+                (AFTER, f"{self.value} is returned once consent is given"),
+                (BEFORE, f"{self.value} is not returned before consent is given"),
             )
         )
 
@@ -70,7 +72,7 @@ class DisclosedWhen(Kind):
         yield from steps.send(read)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every plain answer by whether its customer had consented."""
+        """Judge every answer by whether its customer had consented."""
         untouched = fresh_subjects(history)
         consents = Consents(grant=self.grant)
         before: list[Exchange] = []
@@ -90,7 +92,7 @@ class DisclosedWhen(Kind):
                     facet=AFTER,
                     agreement=AGREES if given else DISAGREES,
                     expected=f"{self.value} in the answer",
-                    seen="it is given" if given else "it is not there",
+                    seen="it is returned" if given else "it is missing",
                     exchanges=(exchange.n,),
                 )
         for exchange in before:
@@ -100,7 +102,7 @@ class DisclosedWhen(Kind):
                     facet=BEFORE,
                     agreement=DISAGREES if given else AGREES,
                     expected=f"no {self.value} before consent",
-                    seen="it is given" if given else "it is withheld",
+                    seen="it is returned" if given else "it is withheld",
                     exchanges=(exchange.n,),
                     variation=exchange.call.variation,
                 )
@@ -108,6 +110,6 @@ class DisclosedWhen(Kind):
                 yield evidence if known else doubt(evidence, EARLIER)
 
 
-def _given(p: DisclosedWhen, exchange: Exchange) -> bool:
+def _given(clause: DisclosedWhen, exchange: Exchange) -> bool:
     outcome = exchange.outcome
-    return isinstance(outcome, Accepted) and outcome.values.get(p.value) not in (None, "")
+    return isinstance(outcome, Accepted) and outcome.values.get(clause.value) not in (None, "")

@@ -1,15 +1,14 @@
 """`duplicate`: the bank rejects a request identical to one already carried out, and no other.
 
-Two requests are identical if all that was sent is equal, the mode too, and the day. One
-that differs in a parameter, in the mode or in the day must be accepted, and so must the
-repeat of one that was never carried out. Where such a one is rejected, the probe asks
-what may explain it: does the former stand where it stood, and is the like of it accepted
-of another customer? Only then has this rule been applied to what it does not say.
+Two requests are identical if all arguments, the mode and the day are equal. A request that
+differs in a parameter, in the mode or in the day must be accepted, and so must the repeat
+of a request that was never carried out. If it is rejected, the probe looks for another
+cause: is the first request still in the same state, and is the same request accepted for
+another customer? Only then is the rejection blamed on this rule.
 
-The TPP: what was carried out is not asked for again that day.
-A request is compared when it is made, with those that the provider knew by then to be
-carried out. One that differs in the address to return to alone may be meant or not: that
-address is no parameter that the clause names.
+The TPP: it does not repeat a request that was carried out on the same day.
+A request is compared, when it is made, with those that the TPP knew to be carried out. If
+only the return address differs, the verdict is open: no clause names it as a parameter.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from assay.rules.steps import Part, send
 
 #: The scenarios in which the first request is never carried out.
 NEVER_DONE = frozenset({CANCELLED, REFUSED, UNSIGNED})
-#: How a customer refuses.
+#: A signing step in which the customer refuses.
 NO = replace(request_steps.SIGN, decision=Decision.REFUSE)
 
 
@@ -58,18 +57,18 @@ def _at_once(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[
     yield from check_modes(at, wanted, clause, raw)
     for index, name in enumerate(wanted):
         if name in maker(clause, raw).get("due", {}).get("modes", ()):
-            hint = "name modes in which it is carried out when it is signed"
-            yield (*at, index), f"the mode {name!r} is put off to a day", hint
+            hint = "name only modes in which a request is carried out when it is signed"
+            yield (*at, index), f"requests in the mode {name!r} are deferred to a day", hint
 
 
 #: The TPP's obligation.
 TPP_FACET = "not-repeated"
-OWED = "that nothing is asked for that was carried out on that day"
+OWED = "no request that was carried out on the same day is repeated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate(Kind):
-    """The parameters that make two requests different, and the modes that are tried."""
+    """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
     applies_to = ("makes",)
@@ -103,26 +102,26 @@ class Duplicate(Kind):
 
     def parameter(self, facet: str) -> str | None:
         """Return the parameter that a facet is about, if it is about one."""
-        return next((one for one in self.parameters if changed_facet(one) == facet), None)
+        return next((name for name in self.parameters if changed_facet(name) == facet), None)
 
     def mode(self, facet: str) -> str | None:
-        """Return the mode of the first request: to be cancelled, it has to be put off."""
+        """Return the mode of the first request: only a deferred one can be cancelled."""
         due = self.lifecycle.create.due
         return due.modes[0] if facet == CANCELLED and due else self.modes[0]
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for the repeat, one a difference, one for each way not to be carried out."""
-        asks = (
-            (REPEAT, "the same as one that was carried out is rejected"),
+        """Return one facet for the repeat, one for each difference, one for each outcome."""
+        descriptions = (
+            (REPEAT, "a repeat of a request that was carried out is rejected"),
             *(
-                (changed_facet(name), f"with another {name} it is accepted")
+                (changed_facet(name), f"a request that differs in {name} is accepted")
                 for name in self.parameters
             ),
-            (MODE, "in another mode it is accepted"),
-            (NEXT_DAY, "on the next day it is accepted"),
-            (CANCELLED, "the same as one that was cancelled is accepted"),
-            (REFUSED, "the same as one that the customer refused is accepted"),
-            (UNSIGNED, "the same as one that nobody signed is accepted"),
+            (MODE, "a request that differs in the mode is accepted"),
+            (NEXT_DAY, "a repeat on the next day is accepted"),
+            (CANCELLED, "a repeat of a cancelled request is accepted"),
+            (REFUSED, "a repeat of a request that the customer refused is accepted"),
+            (UNSIGNED, "a repeat of a request that was never signed is accepted"),
         )
         due = self.lifecycle.create.due
         left_out = {
@@ -132,21 +131,21 @@ class Duplicate(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=id_),
                 needs=_needs(id_),
-                requires=tuple(_wants(self, id_)),
+                requires=tuple(_requirements(self, id_)),
             )
-            for id_, words in asks
+            for id_, description in descriptions
             if id_ not in left_out
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: a repeat is rejected once it is signed."""
+        """Return True: the call is accepted; a repeat is rejected when it is signed."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Bring one request to where it is to be, and make another; if it is rejected, look why."""
+        """Bring a request into its state and make a second one; if that is rejected, find out why."""
         lifecycle, parameter = self.lifecycle, self.parameter(scenario.id)
         owned = parameter is not None and parameter == lifecycle.create.owned
         psu = yield from request_steps.customer(lifecycle, count=2 if owned else 1)
@@ -162,16 +161,16 @@ class Duplicate(Kind):
             yield from request_steps.read(lifecycle, first)
         if scenario.id == NEXT_DAY:
             yield from request_steps.wait_days(psu, 1)
-        came = yield from make_sign_read(lifecycle, _second(self, scenario.id, call, psu))
-        if came.rejected:
+        outcome = yield from make_sign_read(lifecycle, _second(self, scenario.id, call, psu))
+        if outcome.rejected:
             if scenario.id in NEVER_DONE:
                 yield from request_steps.read(lifecycle, first)
             if not (owned or scenario.id in (REPEAT, NEXT_DAY)):
-                # In these, the first request is like the second in all that matters.
-                yield from _beside(self, scenario.id)
+                # In these scenarios the first request itself is the comparison.
+                yield from _compare_with_another_customer(self, scenario.id)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request beside those that came before it."""
+        """Compare every request with those that came before it."""
         compared = ComparisonTracker(
             lifecycle=self.lifecycle,
             parameters=self.parameters,
@@ -187,31 +186,33 @@ class Duplicate(Kind):
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
         return TppFacet(
-            id=TPP_FACET, description="no request is repeated that was carried out on that day"
+            id=TPP_FACET, description="no request that was carried out on the same day is repeated"
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every request that is made when another one was carried out."""
-        book = Tracker(lifecycle=self.lifecycle)
+        """Judge every request made after another one was carried out."""
+        tracked = Tracker(lifecycle=self.lifecycle)
         done: dict[Likeness, Instance] = {}
         last: Instance | None = None
         returns = (self.lifecycle.create.returns,)
         for event in history.events:
-            found = book.note(event)
-            if found is None:
+            request = tracked.note(event)
+            if request is None:
                 continue
             if (
-                event is found.made
-                and found.mode in self.modes
-                and not self.lifecycle.deferred(found.mode)
+                event is request.made
+                and request.mode in self.modes
+                and not self.lifecycle.deferred(request.mode)
             ):
-                former = done.get(comparison.sent(found, but=returns))
-                judged = _judge_by_tpp(self, found, former, last)
-                if judged is not None and (beside := former or last):
-                    what = "the same was carried out" if former else "another one was carried out"
-                    yield tpp_evidence(TPP_FACET, judged, found.made, OWED, what, *beside.numbers)
-            elif found.done and comparison.unchanged(found):
-                done[comparison.sent(found, but=returns)] = last = found
+                former = done.get(comparison.sent(request, but=returns))
+                judged = _judge_by_tpp(self, request, former, last)
+                if judged is not None and (compared := former or last):
+                    seen = f"{'the same' if former else 'another'} request was carried out"
+                    yield tpp_evidence(
+                        TPP_FACET, judged, request.made, OWED, seen, *compared.numbers
+                    )
+            elif request.done and comparison.unchanged(request):
+                done[comparison.sent(request, but=returns)] = last = request
 
 
 def _needs(facet: str) -> frozenset[Capability]:
@@ -219,82 +220,82 @@ def _needs(facet: str) -> frozenset[Capability]:
     return day | needs(Capability.PSU, Capability.WRITE, Capability.SCA)
 
 
-def _wants(p: Duplicate, facet: str) -> Iterator[BindingRequirement]:
-    create, parameter = p.lifecycle.create, p.parameter(facet)
-    yield from p.lifecycle.state_requirement()
+def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]:
+    create, parameter = clause.lifecycle.create, clause.parameter(facet)
+    yield from clause.lifecycle.state_requirement()
     yield BindingRequirement(operation=create.id, feature="approval")
-    for mode in dict.fromkeys((p.mode(facet), p.modes[1] if facet == MODE else None)):
+    for mode in dict.fromkeys((clause.mode(facet), clause.modes[1] if facet == MODE else None)):
         if mode:
             yield BindingRequirement(operation=create.id, feature="mode", name=mode)
     if parameter and parameter != create.owned:
         yield BindingRequirement(operation=create.id, feature="other", name=parameter)
 
 
-def _second(p: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
-    """Return the second call: the first one again, but for the one difference."""
-    create, parameter = p.lifecycle.create, p.parameter(scenario)
+def _second(clause: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
+    """Return the second call: the first one with one difference."""
+    create, parameter = clause.lifecycle.create, clause.parameter(scenario)
     if scenario == MODE:
-        return replace(call, mode=p.modes[1], variation="it is in another mode")
+        return replace(call, mode=clause.modes[1], variation="in another mode")
     if parameter is None:
-        return replace(call, variation=_AGAIN.get(scenario, "it is the same again"))
-    call = replace(call, variation=f"{parameter} is another")
+        return replace(call, variation=_AGAIN.get(scenario, "the same request again"))
+    call = replace(call, variation=f"with another {parameter}")
     if parameter == create.owned:
         return replace(call, arguments={**call.arguments, parameter: psu.owns[1].key})
     return replace(call, varied=(parameter,))
 
 
 _AGAIN: Mapping[str, str] = {
-    NEXT_DAY: "it is the same on the next day",
-    CANCELLED: "it is the same as one that was cancelled",
-    REFUSED: "it is the same as one that was refused",
-    UNSIGNED: "it is the same as one that nobody signed",
+    NEXT_DAY: "the same request on the next day",
+    CANCELLED: "the same request again, after a cancellation",
+    REFUSED: "the same request again, after a refusal",
+    UNSIGNED: "the same request again, the first one unsigned",
 }
 
 
-def _beside(p: Duplicate, scenario: str) -> Part[RequestResult | None]:
-    """Make the like of the second request for another customer, who has made none before."""
-    other = yield from request_steps.customer(p.lifecycle, "another")
-    call = request_steps.request(p.lifecycle, other, p.mode(scenario))
-    like = replace(_second(p, scenario, call, other), variation="")
-    return (yield from make_sign_read(p.lifecycle, like))
+def _compare_with_another_customer(clause: Duplicate, scenario: str) -> Part[RequestResult | None]:
+    """Make the same second request for another customer, who has made none before."""
+    other = yield from request_steps.customer(clause.lifecycle, "another")
+    call = request_steps.request(clause.lifecycle, other, clause.mode(scenario))
+    second = replace(_second(clause, scenario, call, other), variation="")
+    return (yield from make_sign_read(clause.lifecycle, second))
 
 
-def _judge(p: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
-    """Judge a repeat as such; all else by what it differs in from former requests."""
+def _judge(clause: Duplicate, request: Instance, explanations: Explanations) -> Iterator[Evidence]:
+    """Judge a repeat as such, and any other request by its difference from earlier ones."""
     relations = explanations.compared.relations[id(request)]
     for relation in relations:
-        if relation.facet == REPEAT and same_day(p.lifecycle, relation.former, request):
+        if relation.facet == REPEAT and same_day(clause.lifecycle, relation.former, request):
             yield from _evidence(request, relation, _repeat(request))
             return
     for relation in relations:
-        if _told(p, request, relation):
+        if _is_certain(clause, request, relation):
             again = relation.facet == REPEAT
             named = replace(relation, facet=NEXT_DAY) if again else relation
-            yield from _evidence(request, named, _other(p, request, named, explanations))
+            yield from _evidence(request, named, _other(clause, request, named, explanations))
 
 
-def _told(p: Duplicate, request: Instance, relation: Relation) -> bool:
-    """Whether a relation says surely what it says: on the same day, or a later one."""
+def _is_certain(clause: Duplicate, request: Instance, relation: Relation) -> bool:
+    """Whether a relation is certain: on the same day, or for a repeat on a later one."""
     former = relation.former
     if relation.facet == REPEAT:
-        return later_day(p.lifecycle, former, request)
+        return later_day(clause.lifecycle, former, request)
     if relation.facet in NEVER_DONE:
         return not former.done
-    return same_day(p.lifecycle, former, request)
+    return same_day(clause.lifecycle, former, request)
 
 
-#: How a request is judged, what is to be added, and which others it rests on.
-_Judged: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
+#: The agreement, a remark, and the other requests that the evidence rests on.
+_Judgement: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 
 def _rejected(request: Instance) -> bool:
-    """Whether it was rejected for what it is, and not for who asked."""
+    """Whether it was rejected for its content, and not for who made it."""
     return request.outcome is InstanceOutcome.REJECTED or (
         request.made.refused and request_queries.was_refused(request.made)
     )
 
 
-def _repeat(request: Instance) -> _Judged | None:
+def _repeat(request: Instance) -> _Judgement | None:
     if _rejected(request):
         return AGREES, "", ()
     if request.done:
@@ -303,51 +304,53 @@ def _repeat(request: Instance) -> _Judged | None:
 
 
 def _other(
-    p: Duplicate, request: Instance, relation: Relation, explanations: Explanations
-) -> _Judged | None:
+    clause: Duplicate, request: Instance, relation: Relation, explanations: Explanations
+) -> _Judgement | None:
     if _rejected(request):
         why, control = explanations.explanation(request, relation), explanations.control(request)
-        beside = (control,) if control else ()
-        return (UNCLEAR, why, beside) if why else (DISAGREES, "", beside)
+        controls = (control,) if control else ()
+        return (UNCLEAR, why, controls) if why else (DISAGREES, "", controls)
     if request.done:
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None
-    still = p.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
+    still = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
     return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
-def _evidence(request: Instance, relation: Relation, judged: _Judged | None) -> Iterator[Evidence]:
+def _evidence(
+    request: Instance, relation: Relation, judged: _Judgement | None
+) -> Iterator[Evidence]:
     if judged is None:
         return
-    agreement, why, beside = judged
-    told = (request, relation.former, *beside)
+    agreement, why, controls = judged
+    requests = (request, relation.former, *controls)
     yield Evidence(
         facet=relation.facet,
         agreement=agreement,
-        expected=_EXPECTED.get(relation.facet, "that it is accepted: it differs in one thing"),
+        expected=_EXPECTED.get(relation.facet, "accepted: it differs in one thing"),
         seen=f"{request.describe()}; {why}" if why else request.describe(),
-        exchanges=tuple(sorted({n for one in told for n in one.numbers})),
+        exchanges=tuple(sorted({n for each in requests for n in each.numbers})),
         variation=request.made.call.variation,
     )
 
 
 _EXPECTED: Mapping[str, str] = {
-    REPEAT: "that it is rejected: the same was carried out before on that day",
-    NEXT_DAY: "that it is accepted: the same was carried out, but on a day before",
-    CANCELLED: "that it is accepted: the same was cancelled, and not carried out",
-    REFUSED: "that it is accepted: the same was refused by the customer",
-    UNSIGNED: "that it is accepted: the same was never signed",
+    REPEAT: "rejected: the same request was already carried out that day",
+    NEXT_DAY: "accepted: the same request was carried out on an earlier day",
+    CANCELLED: "accepted: the same request was cancelled, not carried out",
+    REFUSED: "accepted: the customer refused the same request",
+    UNSIGNED: "accepted: the same request was never signed",
 }
 
 
 def _judge_by_tpp(
-    p: Duplicate, request: Instance, former: Instance | None, last: Instance | None
+    clause: Duplicate, request: Instance, former: Instance | None, last: Instance | None
 ) -> Agreement | None:
-    """Judge a request beside the same one, or else beside any that was carried out."""
+    """Compare a request with an identical one, else with any that was carried out."""
     if former is None:
         return AGREES if last is not None else None
-    if later_day(p.lifecycle, former, request):
+    if later_day(clause.lifecycle, former, request):
         return AGREES
     exact = comparison.sent(former) == comparison.sent(request)
-    return DISAGREES if exact and same_day(p.lifecycle, former, request) else UNCLEAR
+    return DISAGREES if exact and same_day(clause.lifecycle, former, request) else UNCLEAR

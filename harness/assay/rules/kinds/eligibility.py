@@ -1,8 +1,8 @@
-"""`eligibility`: which of the things that a customer owns are listed, by their state.
+"""`eligibility`: which resources of a customer are listed, depending on their state.
 
-Each hidden state is a facet; recent use has three: listed when recent, still
-listed just inside the edge, hidden just outside. Months are calendar months of
-the bank's zone. The edge day itself is judged only where the contract says so.
+Each state that hides a resource is a facet. Recent use has three: used yesterday, just
+inside the limit, and just outside it. Months are calendar months in the bank's time zone.
+The day of the limit itself is judged only if the contract defines it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recent:
-    """The trait with the date of last use, and how far back it may lie."""
+    """The trait with the date of last use, and how old that date may be."""
 
     trait: str
     months: int
@@ -94,33 +94,35 @@ class Eligibility(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
-        """Three facets for recent use, one for each state that hides."""
+        """Return one facet for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
-        wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
-        asked = [
-            (f"hides-{trait}", f"one that is {trait} is not listed", roster) for trait in self.hides
+        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        descriptions = [
+            (f"hides-{trait}", f"no {trait} {self.resource} is listed", roster)
+            for trait in self.hides
         ]
         if self.recent:
             span = f"{self.recent.months} months"
-            asked += [
-                ("lists-recent", "one used yesterday is listed", roster),
-                ("lists-just-inside", f"one last used {span} ago less a day is listed", dated),
-                ("hides-just-outside", f"one last used {span} and a day ago is not listed", dated),
+            inside, outside = f"a day less than {span} ago", f"{span} and a day ago"
+            descriptions += [
+                ("lists-recent", f"every {self.resource} used yesterday is listed", roster),
+                ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
+                ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="states"),
                 needs=needed,
-                requires=wants,
+                requires=requirements,
             )
-            for id_, asks, needed in asked
+            for id_, description, needed in descriptions
         )
 
     def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
-        """Return whether the date of a thing's last use lets it be listed."""
+        """Return whether a resource is listed by its date of last use."""
         if (
             self.recent is None
             or thing.resource != self.resource
@@ -131,7 +133,7 @@ class Eligibility(Kind):
         return {self.recent.trait: judged is not None and judged[1]}
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own one of each state, and list."""
+        """Own one resource in each state, and list them."""
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
         holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
@@ -147,18 +149,18 @@ class Eligibility(Kind):
         yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge each whole walk of a customer of whom everything is known."""
+        """Judge each complete page walk of a customer whose resources are known."""
         subjects = history.subjects
         for walk in page_walks(history, self.operation.id):
             subject = subjects.get(walk.call.subject)
             if subject is None or not walk.ended or not bare(walk.call, self.operation):
                 continue
             at = walk.pages[0].at
-            owned = [one for one in subject.owns if one.resource == self.resource]
+            owned = [thing for thing in subject.owns if thing.resource == self.resource]
             keys = walk.keys
-            control = any(one.key in keys for one in owned if _plain(self, one, at))
-            for one in owned:
-                yield from _judge(self, one, walk, seen=one.key in keys, control=control)
+            control = any(thing.key in keys for thing in owned if _plain(self, thing, at))
+            for thing in owned:
+                yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
 
 
 def months_before(day: date, months: int) -> date:
@@ -168,22 +170,22 @@ def months_before(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
-def _plain(p: Eligibility, one: Owned, at: datetime) -> bool:
-    """Whether nothing at all speaks against listing this one."""
-    found = _facet(p, one, at)
-    return found[1] if found else not any(one.traits.values())
+def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
+    """Whether a resource must be listed."""
+    expected = _facet(clause, thing, at)
+    return expected[1] if expected else not any(thing.traits.values())
 
 
-def _facet(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return the facet on which an owned thing bears, and whether it must be listed.
+def _facet(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+    """Return the facet that a resource tests, and whether it must be listed.
 
-    None where it bears on none, or is left out for two reasons at once.
+    None if it tests no facet, or is hidden for two reasons at once.
     """
-    states = [name for name, value in one.traits.items() if value]
-    hiding = [trait for trait in p.hides if one.traits.get(trait) is True]
-    recent = _recent(p, one, at)
-    if p.recent and p.recent.trait in states:
-        states.remove(p.recent.trait)
+    states = [name for name, value in thing.traits.items() if value]
+    hiding = [trait for trait in clause.hides if thing.traits.get(trait) is True]
+    recent = _recent(clause, thing, at)
+    if clause.recent and clause.recent.trait in states:
+        states.remove(clause.recent.trait)
         if recent is None or (hiding and not recent[1]):
             return None
     if not states:
@@ -191,20 +193,20 @@ def _facet(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
     return (f"hides-{hiding[0]}", False) if len(states) == 1 and hiding == states else None
 
 
-def _recent(p: Eligibility, one: Owned, at: datetime) -> tuple[str, bool] | None:
-    """Return what the date of last use asks for; None where nobody can tell.
+def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool] | None:
+    """Return the facet and result for the date of last use; None if they are uncertain.
 
-    With no zone known it is told only where all dates of today agree.
+    If the time zone is unknown, they are certain only if all possible dates agree.
     """
-    if p.recent is None:
+    if clause.recent is None:
         return None
     try:
-        used = date.fromisoformat(str(one.traits.get(p.recent.trait)))
+        used = date.fromisoformat(str(thing.traits.get(clause.recent.trait)))
     except ValueError:
         return None
-    found = [_on(p.recent, used, today) for today in dates(at, p.zone)]
-    asked = {None if one is None else one[1] for one in found}
-    return found[-1] if len(asked) == 1 else None
+    results = [_on(clause.recent, used, today) for today in dates(at, clause.zone)]
+    listed = {None if result is None else result[1] for result in results}
+    return results[-1] if len(listed) == 1 else None
 
 
 def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
@@ -220,20 +222,20 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
 
 
 def _judge(
-    p: Eligibility, one: Owned, walk: PageWalk, *, seen: bool, control: bool
+    clause: Eligibility, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
 ) -> Iterator[Evidence]:
-    found = _facet(p, one, walk.pages[0].at)
-    if found is None:
+    expected = _facet(clause, thing, walk.pages[0].at)
+    if expected is None:
         return
-    facet, listed = found
+    facet, listed = expected
     if not control and facet != "lists-recent":
         return
-    state = ", ".join(f"{name}: {value}" for name, value in one.traits.items())
+    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
     unclear = walk.has_unnamed_items and not seen
     yield Evidence(
         facet=facet,
         agreement=UNCLEAR if unclear else AGREES if seen is listed else DISAGREES,
-        expected=f"the {p.resource} ({state}) to be {'listed' if listed else 'left out'}",
+        expected=f"the {clause.resource} ({state}) to be {'listed' if listed else 'hidden'}",
         seen="it is listed" if seen else "it is not listed",
         exchanges=walk.numbers,
         variation=state,

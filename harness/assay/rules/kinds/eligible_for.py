@@ -1,9 +1,8 @@
-"""`eligible-for`: only some of the things that a customer owns can be named in a request.
+"""`eligible-for`: only some resources of a customer can be named in a request.
 
-One facet a trait that keeps a thing from being used, and one for ordinary things. One
-customer owns them all, an ordinary one first and another one last, so that none is served
-for being the first and none is left out for what stands before it. The control is the same
-request about an ordinary thing.
+Each trait that excludes a resource is a facet, and ordinary resources have one. One customer
+owns them all. The first and the last are ordinary, so that the position of a resource cannot
+explain the result. The control is the same request about an ordinary resource.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ ORDINARY = "serves-ordinary"
 
 
 def _refuses(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with traits that what a request is about cannot have."""
+    """Find fault with traits that the resource of a request cannot have."""
     defined = maker(clause, raw)
     if not defined:
         return
     if "owned" not in defined:
-        hint = "add `owned`, the argument that names a thing of the customer's, to what makes it"
-        yield at, f"{clause['request']!r} is about nothing that the customer owns", hint
+        hint = "add `owned`, the argument that names the resource, to the operation that makes it"
+        yield at, f"{clause['request']!r} names no resource that the customer owns", hint
         return
     made = {each.get("makes") for each in raw["operations"].values()}
     roots: Iterator[Raw] = (
@@ -42,16 +41,16 @@ def _refuses(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[
 
 
 def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the argument that names what the request is about."""
+    """Return the argument that names the resource of the request."""
     create: Operation = known["lifecycle"].create
     if create.owned is None:
-        raise TypeError(f"{create.id} names nothing that a customer owns")
+        raise TypeError(f"{create.id} names no resource that a customer owns")
     return create.owned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EligibleFor(AcceptanceRule):
-    """The argument that names a thing, and the traits that the thing must not have."""
+    """The argument that names a resource, and the traits that exclude the resource."""
 
     name = "eligible-for"
     applies_to = ("makes",)
@@ -62,51 +61,51 @@ class EligibleFor(AcceptanceRule):
     owned: str = parameters.derived(_owned)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for ordinary things, and one a trait."""
+        """Return one facet for ordinary resources, and one for each trait."""
         owner = self.lifecycle.owner
-        asks = {ORDINARY: f"a request about an ordinary {owner} is accepted"}
-        asks |= {
-            f"refuses-{one}": f"a request about a {owner}, {one}, is rejected"
-            for one in self.refuses
+        descriptions = {ORDINARY: f"a request about an ordinary {owner} is accepted"}
+        descriptions |= {
+            f"refuses-{trait}": f"a request is rejected if the {owner} is {trait}"
+            for trait in self.refuses
         }
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id="each"),
                 needs=needs(Capability.PSU, Capability.WRITE, Capability.ROSTER),
             )
-            for id_, words in asks.items()
+            for id_, description in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make the same request about each thing that a customer owns, ordinary or not."""
+        """Make the same request about each resource of a customer."""
         traits = (None, *self.refuses, None)
         holdings = (
-            Holding(resource=self.lifecycle.owner, traits={one: True} if one else {})
-            for one in traits
+            Holding(resource=self.lifecycle.owner, traits={trait: True} if trait else {})
+            for trait in traits
         )
         psu = yield from steps.arrange("psu", *holdings)
         made: list[Exchange] = []
         for trait, thing in zip(traits, psu.owns, strict=True):
-            words = f"the {thing.resource} is {trait}" if trait else ""
+            variation = f"the {thing.resource} is {trait}" if trait else ""
             call = request_steps.request(
-                self.lifecycle, psu, arguments={self.owned: thing.key}, variation=words
+                self.lifecycle, psu, arguments={self.owned: thing.key}, variation=variation
             )
             made.append((yield from steps.send(call)))
         yield from sign_and_read(self.lifecycle, made[0], *made[1:-1])
 
     def case(self, attempt: Attempt) -> Case | None:
-        """Return what is expected of an attempt about a thing whose traits are known."""
+        """Return the expected result of an attempt about a resource with known traits."""
         trait, owner = self._trait(attempt.thing), self.lifecycle.owner
         if trait == "":
-            return Case(facet=ORDINARY, accepted=True, why=f"the {owner} is an ordinary one")
+            return Case(facet=ORDINARY, accepted=True, why=f"the {owner} is ordinary")
         if trait in self.refuses:
             return Case(facet=f"refuses-{trait}", accepted=False, why=f"the {owner} is {trait}")
         return None
 
     def is_control(self, attempt: Attempt) -> bool:
-        """Whether an attempt is about an ordinary thing."""
+        """Whether an attempt is about an ordinary resource."""
         return self._trait(attempt.thing) == ""
 
     def common(self, attempt: Attempt) -> Hashable:
@@ -114,7 +113,7 @@ class EligibleFor(AcceptanceRule):
         return attempt.subject.name, attempt.request.mode
 
     def _trait(self, thing: Owned | None) -> str | None:
-        """Return the one trait that a thing has, empty if it has none; None if not known."""
+        """Return the only trait of a resource, "" if it has none, None if that is unknown."""
         if thing is None or thing.resource != self.lifecycle.owner:
             return None
         traits = [name for name, state in thing.traits.items() if state is not False]

@@ -1,9 +1,8 @@
 """`factors`: the authentication factors that customers sign with, none of which can be bypassed.
 
-What the screens offer is looked at once for each kind of customer. Whether a code is
-asked for is tried with every factor, and whether it is looked at with codes that are
-wrong in several ways. A factor of which nobody knows a code may be shown elsewhere than
-on the screens: that none is asked for convicts nobody, then.
+The offered factors are checked once for each segment of customers. Every factor is used
+to check that a code is asked for, and that wrong codes are rejected. A factor without a
+known code may be confirmed outside the screens, so it is no violation if no code is asked for.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from assay.rules.parameters import ref
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
-#: The scenario in which codes are typed in; each kind of customer is another.
+#: The scenario with codes; each segment of customers has one of its own.
 CODES = "codes"
-#: Codes that are none, in the order in which they are tried with the first factor.
+#: Invalid codes, in the order in which they are tried with the first factor.
 BAD: Final = (Code.EMPTY, Code.HALF, Code.WRONG)
 
-#: Whose signature it was, and with which factor.
-_Whose: TypeAlias = tuple[str, str | None]
+#: The customer who signed, and the factor.
+_SignerKey: TypeAlias = tuple[str, str | None]
 
 
 _OFFERED: Mapping[str, Json] = {
@@ -43,14 +42,14 @@ _OFFERED: Mapping[str, Json] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorsScenario(Scenario):
-    """What customers of a segment are offered; signatures with codes, if it is None."""
+    """The factors offered to a segment; signing with codes if `segment` is None."""
 
     segment: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factors(Kind):
-    """The factors that each segment of customers is offered to sign a request."""
+    """The factors with which each segment of customers can sign a request."""
 
     name = "factors"
     applies_to = ("makes",)
@@ -64,7 +63,7 @@ class Factors(Kind):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All factors that are named."""
+        """All factors that the clause names."""
         return tuple(dict.fromkeys(word for words in self.offered.values() for word in words))
 
     def factors(self) -> Sequence[str]:
@@ -76,34 +75,34 @@ class Factors(Kind):
         return self.offered if request == self.lifecycle.request.id else {}
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for each kind of customer, and three for everybody."""
-        asks = {
-            PASSWORD: "the password alone signs nothing",
-            FACTOR: "no factor signs anything without the password",
-            CHECKED: "a code that is wrong, empty or only half of one signs nothing",
+        """Return one facet for each segment, and three for all customers."""
+        descriptions = {
+            PASSWORD: "a request cannot be signed with the password alone",
+            FACTOR: "a request cannot be signed without the password",
+            CHECKED: "a request cannot be signed with a wrong, empty or incomplete code",
         }
         return (
             *(
                 Facet(
                     id=f"{segment}-offered",
-                    description=f"{segment} customers are offered some of {', '.join(words)}, and no more",
+                    description=f"{segment} customers are offered no factor but {', '.join(factors)}",
                     scenario=FactorsScenario(id=f"{segment}:offered", segment=segment),
                     needs=signing.NEEDS | needs(Capability.SEGMENTS),
                     requires=(
                         BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
                     ),
                 )
-                for segment, words in self.offered.items()
+                for segment, factors in self.offered.items()
             ),
             *(
                 Facet(
                     id=id_,
-                    description=words,
+                    description=description,
                     scenario=FactorsScenario(id=CODES),
                     needs=signing.NEEDS,
                     requires=signing.requirements(self.lifecycle),
                 )
-                for id_, words in asks.items()
+                for id_, description in descriptions.items()
             ),
         )
 
@@ -123,92 +122,103 @@ class Factors(Kind):
         offered = (first.offered if first else None) or ()
         others = [word for word in self.words if word in offered[1:]]
         tries = [replace(request_steps.SIGN, factor=word) for word in others]
-        # Wrong codes come last, for a target may lock out who types them in.
+        # Wrong codes come last, because a target may lock the customer out.
         tries += [_wrong(word, code) for word in offered[:1] for code in BAD]
         tries += [_wrong(word, Code.WRONG) for word in others]
         for n, how in enumerate(tries, start=1):
             yield from signing.try_to_sign(lifecycle, psu, n, how)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge what was offered, what was asked for, and what was made of it."""
-        given = signing.signings(self.lifecycle, history)
-        ended = [one for one in given if one.alone and not one.failed]
-        coded = {_factor(one) for one in given if "code" in one.event.screens}
-        controls: dict[_Whose, Signing] = {}
-        for one in ended:
-            if one.plain and one.confirmed and one.done and "code" in one.event.screens:
-                controls.setdefault((one.subject, _factor(one)), one)
-        for one in given:
-            yield from _offered(self, one)
-        for one in ended:
-            if one.event.step.decision is Decision.CONFIRM:
-                yield from _around(one, coded)
-                yield from _typed(one, controls.get((one.subject, _factor(one))))
+        """Judge the factors offered, the inputs asked for, and the signatures accepted."""
+        signings = signing.signings(self.lifecycle, history)
+        ended = [attempt for attempt in signings if attempt.alone and not attempt.failed]
+        coded = {_factor(attempt) for attempt in signings if "code" in attempt.event.screens}
+        controls: dict[_SignerKey, Signing] = {}
+        for attempt in ended:
+            if (
+                attempt.plain
+                and attempt.confirmed
+                and attempt.done
+                and "code" in attempt.event.screens
+            ):
+                controls.setdefault((attempt.subject, _factor(attempt)), attempt)
+        for attempt in signings:
+            yield from _offered(self, attempt)
+        for attempt in ended:
+            if attempt.event.step.decision is Decision.CONFIRM:
+                yield from _around(attempt, coded)
+                yield from _typed(attempt, controls.get((attempt.subject, _factor(attempt))))
 
 
 def _wrong(word: str, code: Code) -> Authorise:
     return replace(request_steps.SIGN, factor=word, code=code, variation=f"{word}: {code.value}")
 
 
-def _factor(one: Signing) -> str | None:
-    """Return the factor that was picked: the one asked for, or the first that was offered."""
-    if "factor" not in one.event.screens:
+def _factor(signing: Signing) -> str | None:
+    """Return the factor that was chosen: the requested one, or the first that was offered."""
+    if "factor" not in signing.event.screens:
         return None
-    return one.event.step.factor or next(iter(one.event.offered or ()), None)
+    return signing.event.step.factor or next(iter(signing.event.offered or ()), None)
 
 
-def _offered(p: Factors, one: Signing) -> Iterator[Evidence]:
-    """Judge what the screens offered to a customer of a known kind."""
-    subject, event = one.request.subject, one.event
-    allowed = p.offered.get((subject.segment if subject else None) or "")
-    if allowed is None or event.offered is None or not request_queries.by_owner(one.request, event):
+def _offered(clause: Factors, signing: Signing) -> Iterator[Evidence]:
+    """Judge the factors offered to a customer of a known segment."""
+    subject, event = signing.request.subject, signing.event
+    allowed = clause.offered.get((subject.segment if subject else None) or "")
+    if (
+        allowed is None
+        or event.offered is None
+        or not request_queries.by_owner(signing.request, event)
+    ):
         return
-    more = [word for word in event.offered if word not in allowed]
-    # A word that nobody spelt may be the target's own for one of the others.
-    sure = [word for word in more if word in p.words or word not in event.unspelt]
-    agreement = DISAGREES if sure else UNCLEAR if more or not event.offered else AGREES
-    hint = f" ({', '.join(more)}: not bound in the target file)" if more and not sure else ""
+    extra = [word for word in event.offered if word not in allowed]
+    # An unbound word may be the target's own name for one of the other factors.
+    sure = [word for word in extra if word in clause.words or word not in event.unspelt]
+    agreement = DISAGREES if sure else UNCLEAR if extra or not event.offered else AGREES
+    hint = f" ({', '.join(extra)}: not bound in the target file)" if extra and not sure else ""
     yield replace(
-        one.evidence(
+        signing.evidence(
             f"{subject.segment if subject else ''}-offered",
             agreement,
-            f"that nothing but {', '.join(allowed)} is offered",
+            f"no factor but {', '.join(allowed)} to be offered",
         ),
         seen=f"it offers {', '.join(event.offered) or 'nothing'}{hint}",
     )
 
 
-def _around(one: Signing, coded: set[str | None]) -> Iterator[Evidence]:
-    """Judge a signature that was carried out by what the customer had to show for it."""
-    screens = one.event.screens
-    if not one.confirmed or not one.done or "decision" not in screens:
+def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
+    """Judge an accepted signature by the inputs that it needed."""
+    screens = signing.event.screens
+    if not signing.confirmed or not signing.done or "decision" not in screens:
         return
-    shown = f"it was carried out after these were filled in: {', '.join(dict.fromkeys(screens))}"
-    asked = "code" in screens
+    shown = f"carried out after these inputs: {', '.join(dict.fromkeys(screens))}"
+    has_code = "code" in screens
     if "password" in screens:
-        picked = _factor(one)
-        sure = "factor" not in screens or one.event.coded or picked in coded
-        agreement = AGREES if asked else DISAGREES if sure else UNCLEAR
-        expected = "that more than a password is asked for"
-        yield replace(one.evidence(PASSWORD, agreement, expected), seen=shown)
-    if asked:
+        picked = _factor(signing)
+        sure = "factor" not in screens or signing.event.coded or picked in coded
+        agreement = AGREES if has_code else DISAGREES if sure else UNCLEAR
+        expected = "the screens to ask for more than a password"
+        yield replace(signing.evidence(PASSWORD, agreement, expected), seen=shown)
+    if has_code:
         agreement = AGREES if "password" in screens else DISAGREES
-        expected = "that the password is asked for"
-        yield replace(one.evidence(FACTOR, agreement, expected), seen=shown)
+        expected = "the screens to ask for the password"
+        yield replace(signing.evidence(FACTOR, agreement, expected), seen=shown)
 
 
-def _typed(one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    """Judge a signature for which a code was typed in that is not right."""
-    event = one.event
+def _typed(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+    """Judge a signature with a code that is not the right one."""
+    event = signing.event
     if event.step.code is Code.RIGHT or "code" not in event.screens:
         return
-    if one.done:
-        sure = event.coded and (one.confirmed or one.before is not None)
+    if signing.done:
+        sure = event.coded and (signing.confirmed or signing.before is not None)
         agreement = DISAGREES if sure else UNCLEAR
     elif control is None:
         return
     else:
-        refused = one.undone and (not one.confirmed or one.over)
+        refused = signing.undone and (not signing.confirmed or signing.over)
         agreement = AGREES if refused and event.coded else UNCLEAR
-    expected = f"that nothing is signed with {event.step.code.value}"
-    yield one.evidence(CHECKED, agreement, expected, *(control.request.numbers if control else ()))
+    expected = f"nothing to be signed with {event.step.code.value}"
+    yield signing.evidence(
+        CHECKED, agreement, expected, *(control.request.numbers if control else ())
+    )

@@ -1,8 +1,8 @@
 """`field`: the values that a field of every item may have: a constant, an enumeration, or a format.
 
-Every item of every page of everything the customer owns is judged, for the odd
-one is on the last page of the second account. A mandatory field that is missing
-is a facet of its own.
+Every item on every page of every resource of the customer is judged, because faults
+hide on the last page of the second account. The absence of a mandatory field is a facet
+of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.rules.queries import resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 
-#: Things owned of each resource, and entries below the second: two pages of both.
+#: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
 
 
@@ -50,7 +50,7 @@ def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Findin
         yield from known((*at, name), name, clause["resources"], "resource")
     for name in clause["resources"]:
         if name not in value:
-            yield at, f"it names no format for {name!r}", f"add `{name}: ...`"
+            yield at, f"there is no format for {name!r}", f"add `{name}: ...`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Field(Kind):
     field: str = parameters.word(key="field")
     resources: tuple[str, ...] = parameters.resources()
     const: Json = parameters.parameter(
-        {"description": "the one value that is right", "type": ["string", "number", "boolean"]},
+        {"description": "the only valid value", "type": ["string", "number", "boolean"]},
         lambda value, _: value,
         key="const",
         required=False,
@@ -82,16 +82,16 @@ class Field(Kind):
 
     def operation(self, resource: str) -> Operation:
         """Return the operation that lists a resource."""
-        return next(one for one in self.contract.operations.values() if resource in one.lists)
+        return next(each for each in self.contract.operations.values() if resource in each.lists)
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Return the resources that must be owned for all this to be seen."""
-        named = {self.contract.resources[one].of or one for one in self.resources}
-        return tuple(one.id for one in steps.roots(self.contract) if one.id in named)
+        """Return the resources that the customer must own for all items to appear."""
+        named = {self.contract.resources[resource].of or resource for resource in self.resources}
+        return tuple(root.id for root in steps.roots(self.contract) if root.id in named)
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what may stand in the field of each resource."""
+        """Yield the allowed values of the field for each resource."""
         for resource in self.resources:
             yield FieldSchema(
                 resource=resource,
@@ -107,31 +107,33 @@ class Field(Kind):
         return self.enum or (self.const,)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a resource for the value, one for its being there if it must."""
+        """Return one facet for the value in each resource, and one for its presence if mandatory."""
         out: list[Facet] = []
-        consented = consent(self.grant) if any(one.about for one in _listed(self)) else needs()
+        consented = (
+            consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
+        )
         for resource in self.resources:
-            want = BindingRequirement(
+            requirement = BindingRequirement(
                 operation=self.operation(resource).id, feature="field", name=self.field
             )
-            words, _ = _allowed(self, resource)
-            asked = [(resource, f"{self.field} of every {resource} is {words}")]
+            allowed, _ = _allowed(self, resource)
+            descriptions = [(resource, f"{self.field} of every {resource} is {allowed}")]
             if self.mandatory:
-                asked.append((f"{resource}-present", f"every {resource} has {self.field}"))
+                descriptions.append((f"{resource}-present", f"every {resource} has {self.field}"))
             out += [
                 Facet(
                     id=id_,
-                    description=asks,
+                    description=description,
                     scenario=Scenario(id="everything"),
                     needs=needs(Capability.PSU) | consented,
-                    requires=(want,),
+                    requires=(requirement,),
                 )
-                for id_, asks in asked
+                for id_, description in descriptions
             ]
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own several of each, consent to all, and read every page of everything."""
+        """Own several of each resource, consent to all, and read every page."""
         today = (yield from steps.clock()).date()
         few = steps.days_before(today, *range(1, FEW + 1))
         many = steps.days_before(today, *range(1, MANY + 1))
@@ -141,17 +143,17 @@ class Field(Kind):
             for n in range(EACH)
         ]
         psu = yield from steps.arrange("psu", *holdings)
-        if any(one.about for one in _listed(self)):
-            yield from steps.grant(self.grant, "psu", *(one.key for one in psu.owns))
+        if any(operation.about for operation in _listed(self)):
+            yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in _listed(self):
-            asked: list[dict[str, Json]] = [{}]
+            questions: list[dict[str, Json]] = [{}]
             if operation.about:
-                asked = [
-                    dict(steps.arguments(operation, one.key))
-                    for one in psu.owns
-                    if self.contract.children(one.resource, operation.id)
+                questions = [
+                    dict(steps.arguments(operation, owned.key))
+                    for owned in psu.owns
+                    if self.contract.children(owned.resource, operation.id)
                 ]
-            for arguments in asked:
+            for arguments in questions:
                 call = Call(operation=operation.id, subject="psu", arguments=arguments)
                 yield from steps.walk(call, most=_most(self, operation))
 
@@ -164,82 +166,84 @@ class Field(Kind):
                 yield from _judge(self, operation, exchange, known)
 
 
-#: What counts as if the field were not there.
+#: Values that count as absent.
 _NOTHING: tuple[Json, ...] = (None, "")
 
 
-def _schema(p: Field, resource: str) -> Schema:
-    """Return what may stand in the field of a resource, as JSON Schema."""
-    if p.const is None and not p.enum:
+def _schema(clause: Field, resource: str) -> Schema:
+    """Return the allowed values of the field in a resource, as JSON Schema."""
+    if clause.const is None and not clause.enum:
         schema: Schema = {
             "type": "string",
             "minLength": 1,
-            "format": p.format[resource],
+            "format": clause.format[resource],
         }
-        return schema if p.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
-    values: list[Json] = list(p.enum) or [p.const]
-    if p.mandatory and len(values) == 1:
+        return schema if clause.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
+    values: list[Json] = list(clause.enum) or [clause.const]
+    if clause.mandatory and len(values) == 1:
         return {"const": values[0]}
-    return {"enum": [*values, *(() if p.mandatory else _NOTHING)]}
+    return {"enum": [*values, *(() if clause.mandatory else _NOTHING)]}
 
 
-def _allowed(p: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
-    """Return what may stand in the field of a resource, in words and as a test."""
-    if p.const is not None:
-        return repr(p.const), lambda value: value == p.const
-    if p.enum:
-        return f"one of {', '.join(p.enum)}", lambda value: value in p.enum
-    form = p.format[resource]
-    return f"the format {form}", FORMATS[form]
+def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
+    """Return the allowed values of the field in a resource, in words and as a predicate."""
+    if clause.const is not None:
+        return repr(clause.const), lambda value: value == clause.const
+    if clause.enum:
+        return f"one of {', '.join(clause.enum)}", lambda value: value in clause.enum
+    form = clause.format[resource]
+    return f"in the format {form}", FORMATS[form]
 
 
-def _listed(p: Field) -> tuple[Operation, ...]:
-    """Return the operations to call, each once, in the contract's order."""
-    named = {p.operation(resource).id for resource in p.resources}
-    return tuple(one for one in p.contract.operations.values() if one.id in named)
+def _listed(clause: Field) -> tuple[Operation, ...]:
+    """Return the operations to call, in the contract's order."""
+    named = {clause.operation(resource).id for resource in clause.resources}
+    return tuple(
+        operation for operation in clause.contract.operations.values() if operation.id in named
+    )
 
 
-def _page_size(p: Field, operation: Operation) -> int:
-    """Return the page size that the contract states for an operation, or no end."""
-    return clauses.page_size(p.contract, operation.id) or 10**9
+def _page_size(clause: Field, operation: Operation) -> int:
+    """Return the page size of an operation in the contract, or a practically unlimited one."""
+    return clauses.page_size(clause.contract, operation.id) or 10**9
 
 
-def _most(p: Field, operation: Operation) -> int:
-    """Return how many pages what the probe asks for fills; customers may have far more."""
-    size = _page_size(p, operation)
-    items = MANY if operation.about else EACH * len(p.owners)
+def _most(clause: Field, operation: Operation) -> int:
+    """Return the number of pages that the probe's items fill; real customers may have more."""
+    size = _page_size(clause, operation)
+    items = MANY if operation.about else EACH * len(clause.owners)
     return -(-items // size) if size < items else steps.MOST_PAGES
 
 
 def _judge(
-    p: Field, operation: Operation, exchange: Exchange, known: Mapping[str, str]
+    clause: Field, operation: Operation, exchange: Exchange, known: Mapping[str, str]
 ) -> Iterator[Evidence]:
     about = str(exchange.call.arguments.get(operation.about or "", ""))
-    below = p.contract.children(known.get(about, ""), operation.id)
+    below = clause.contract.children(known.get(about, ""), operation.id)
     sorted_: dict[str, list[Item]] = {}
     for item in exchange.items:
         resource = item.resource or below
-        if resource in p.resources:
+        if resource in clause.resources:
             sorted_.setdefault(resource, []).append(item)
     for resource, items in sorted_.items():
-        words, allowed = _allowed(p, resource)
-        named = (item.fields.get(p.field) for item in items)
+        description, allowed = _allowed(clause, resource)
+        named = (item.fields.get(clause.field) for item in items)
         there = [value for value in named if value not in (None, "")]
         wrong = [value for value in there if not allowed(value)]
         if there:
             yield Evidence(
                 facet=resource,
                 agreement=DISAGREES if wrong else AGREES,
-                expected=f"{p.field} to be {words}",
-                seen=f"{wrong[0]!r}" if wrong else f"so in {len(there)} items",
+                expected=f"{clause.field} to be {description}",
+                seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
                 exchanges=(exchange.n,),
             )
-        if p.mandatory:
+        if clause.mandatory:
             lacking = len(items) - len(there)
             yield Evidence(
                 facet=f"{resource}-present",
                 agreement=DISAGREES if lacking else AGREES,
-                expected=f"{p.field} in each of {len(items)} items",
-                seen=f"missing in {lacking}" if lacking else "it is there",
+                expected=f"{clause.field} in each of {len(items)} items",
+                seen=f"missing in {lacking}" if lacking else "present",
                 exchanges=(exchange.n,),
             )

@@ -1,14 +1,14 @@
 """`fixed`: an argument has exactly one valid value, and any other is rejected.
 
-The other values are those that the contract names, which a target may well know, and
-some that are made from the right one, so that a target cannot know them. Whether another
-spelling (small letters, blanks around it) is another value is asked only where `spelling`
-is exact; where it is unspecified, such values are not judged. `lifecycle.defects` says when
-a request counts as accepted, and when a refusal counts.
+The invalid values are those that the contract names, which a target may know, and some
+derived from the valid one, which no target can know. Another spelling (lower case, spaces
+around it) is tested only if `spelling` is exact; if it is unspecified, such values are not
+judged. `lifecycle.defects` defines when a request counts as accepted, and when a refusal
+counts.
 
 The TPP: the field has its one valid value.
-An absent field is the subject of `mandatory`. Where the spelling is unspecified, the valid
-value in other letters is not judged.
+`mandatory` covers absent fields. If the spelling is unspecified, the valid value in another
+case is not judged.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 
-#: The ways in which a value can be another one.
+#: The ways in which a value can be invalid.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
 
 
 _OTHERS: Mapping[str, Json] = {
-    "description": "a list of values that others would take for right",
+    "description": "a list of invalid values that are valid elsewhere",
     "type": "array",
     "uniqueItems": True,
     "items": {"description": "a text", "type": "string", "minLength": 1},
@@ -46,14 +46,14 @@ TPP_FACET = "value-kept"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed(DefectRule):
-    """A field of a request and its only valid value; `exact` if spelling matters."""
+    """A field of a request and its only valid value; `exact` if its spelling matters."""
 
     name = "fixed"
     applies_to = ("makes",)
 
     field: str = parameters.word(key="field", references=check_argument)
     const: str = parameters.parameter(
-        {"description": "the one value that is right", "type": "string", "minLength": 1},
+        {"description": "the only valid value", "type": "string", "minLength": 1},
         lambda value, _: value,
         key="const",
     )
@@ -73,7 +73,7 @@ class Fixed(DefectRule):
         return not concerned or call.arguments.get(self.field) == self.const
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what the clause says of the shape of a request."""
+        """Yield the schema of the field."""
         create = self.lifecycle.create.id
         yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
 
@@ -82,17 +82,17 @@ class Fixed(DefectRule):
         return self.const if argument == self.field else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for other values, and one for each way of spelling the right one otherwise."""
-        asks = {
-            OTHER: f"a request with another {self.field} is not accepted",
-            CASE: f"nor is one with {self.const} in small letters",
-            PADDED: f"nor is one with blanks around {self.const}",
+        """Return one facet for other values, and one for each other spelling of the valid one."""
+        descriptions = {
+            OTHER: f"a request is not accepted with another {self.field}",
+            CASE: f"a request is not accepted with {self.const} in lower case",
+            PADDED: f"a request is not accepted with spaces around {self.const}",
         }
-        asked = {facet for facet, _ in _values(self).values()}
+        facets = {facet for facet, _ in _values(self).values()}
         return tuple(
             Facet(
                 id=facet,
-                description=says,
+                description=description,
                 scenario=Scenario(id="values"),
                 needs=needs(Capability.PSU, Capability.WRITE),
                 requires=(
@@ -101,18 +101,18 @@ class Fixed(DefectRule):
                     ),
                 ),
             )
-            for facet, says in asks.items()
-            if facet in asked
+            for facet, description in descriptions.items()
+            if facet in facets
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a request with the right value, and then with all others; read what was accepted."""
+        """Make a request with the valid value, then with each other; read the accepted ones."""
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu, arguments={self.field: self.const})
         yield from steps.send(control)
-        for value, (_, says) in _values(self).items():
+        for value, (_, description) in _values(self).items():
             sent = {**control.arguments, self.field: value}
-            call = replace(control, arguments=sent, variation=f"{self.field} is {says}")
+            call = replace(control, arguments=sent, variation=f"{self.field} is {description}")
             made = yield from steps.send(call)
             yield from request_steps.read(self.lifecycle, made)
 
@@ -121,7 +121,7 @@ class Fixed(DefectRule):
         return (self.field,)
 
     def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
-        """Yield for each request whether its field has a value other than the right one."""
+        """Yield for each request whether its field has an invalid value."""
         why = f"{self.field} must be {self.const!r}"
         for request in made:
             value = request.made.call.arguments.get(self.field)
@@ -145,8 +145,8 @@ class Fixed(DefectRule):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every request that names the field."""
-        for one in history.exchanges:
-            call = one.call
+        for exchange in history.exchanges:
+            call = exchange.call
             value = call.arguments.get(self.field)
             if (
                 call.operation == self.lifecycle.create.id
@@ -156,37 +156,41 @@ class Fixed(DefectRule):
                 judged = _judge(self, value)
                 done = "it is" if judged is AGREES else f"it is {value!r}"
                 yield tpp_evidence(
-                    TPP_FACET, judged, one, f"that {self.field} is {self.const!r}", done
+                    TPP_FACET, judged, exchange, f"{self.field} is {self.const!r}", done
                 )
 
 
-def _facet(p: Fixed, value: Json) -> str:
-    """Return the way in which a value is not the right one; nothing where that is not asked."""
-    if not isinstance(value, str) or not value.strip() or value == p.const:
+def _facet(clause: Fixed, value: Json) -> str:
+    """Return the facet that an invalid value tests; "" if none does."""
+    if not isinstance(value, str) or not value.strip() or value == clause.const:
         return ""
-    if value.strip().casefold() != p.const.strip().casefold():
+    if value.strip().casefold() != clause.const.strip().casefold():
         return OTHER
-    if not p.exact:
+    if not clause.exact:
         return ""
-    if value.casefold() == p.const.casefold():
+    if value.casefold() == clause.const.casefold():
         return CASE
-    return PADDED if value.strip() == p.const.strip() else ""
+    return PADDED if value.strip() == clause.const.strip() else ""
 
 
-def _values(p: Fixed) -> Mapping[str, tuple[str, str]]:
-    """Return all values that are not right, each with its facet and what it is in words."""
-    every = {
-        **{one: repr(one) for one in (*p.others, *_alike(p.const))},
-        p.const.lower(): f"{p.const} in small letters",
-        f" {p.const}": f"{p.const} after a blank",
-        f"{p.const} ": f"{p.const} before a blank",
-        f"{p.const}\n": f"{p.const} before the end of a line",
+def _values(clause: Fixed) -> Mapping[str, tuple[str, str]]:
+    """Return the invalid values to try, each with its facet and a description."""
+    descriptions = {
+        **{other: repr(other) for other in (*clause.others, *_alike(clause.const))},
+        clause.const.lower(): f"{clause.const} in lower case",
+        f" {clause.const}": f"{clause.const} after a space",
+        f"{clause.const} ": f"{clause.const} before a space",
+        f"{clause.const}\n": f"{clause.const} before a line break",
     }
-    return {value: (facet, says) for value, says in every.items() if (facet := _facet(p, value))}
+    return {
+        value: (facet, description)
+        for value, description in descriptions.items()
+        if (facet := _facet(clause, value))
+    }
 
 
 def _alike(text: str) -> Iterator[str]:
-    """Make texts that differ from one wholly, at its ends, in its order, or in its length."""
+    """Yield texts that differ from the given one in all, some or the order of their letters."""
     yield "".join(map(_next, text))
     yield text[:-1] + _next(text[-1])
     yield _next(text[0]) + text[1:]
@@ -196,15 +200,15 @@ def _alike(text: str) -> Iterator[str]:
 
 
 def _next(letter: str) -> str:
-    """Return the next letter or digit of the same sort; anything else stays."""
+    """Return the next letter or digit of the same sort, or any other character unchanged."""
     for first, last in ("AZ", "az", "09"):
         if first <= letter <= last:
             return first if letter == last else chr(ord(letter) + 1)
     return letter
 
 
-def _judge(p: Fixed, value: Json) -> Agreement:
-    if value == p.const:
+def _judge(clause: Fixed, value: Json) -> Agreement:
+    if value == clause.const:
         return AGREES
-    alike = isinstance(value, str) and value.strip().casefold() == p.const.casefold()
-    return UNCLEAR if alike and not p.exact else DISAGREES
+    alike = isinstance(value, str) and value.strip().casefold() == clause.const.casefold()
+    return UNCLEAR if alike and not clause.exact else DISAGREES

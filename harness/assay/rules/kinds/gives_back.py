@@ -1,7 +1,7 @@
 """`gives-back`: reading a request returns the values with which it was made.
 
-A field that the target does not show is no fault, for documents seldom say that it
-must; one that it shows must be as it was sent. Amounts are compared as numbers.
+A field that the target does not show is no violation, because documents seldom require it.
+A field that it shows must have the value that was sent. Amounts are compared as numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivesBack(Kind):
-    """The fields of a request that are read back."""
+    """The fields of a request that a read must return unchanged."""
 
     name = "gives-back"
     applies_to = (
@@ -33,14 +33,14 @@ class GivesBack(Kind):
     fields: tuple[str, ...] = arguments()
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a field."""
+        """Return one facet for each field."""
         read = self.lifecycle.read
         if read is None:
             return ()
         return tuple(
             Facet(
                 id=field,
-                description=f"{field} is read as it was sent",
+                description=f"a read returns {field} as it was sent",
                 scenario=Scenario(id="each-mode"),
                 needs=needs(Capability.PSU, Capability.WRITE),
                 requires=(BindingRequirement(operation=read.id, feature="field", name=field),),
@@ -56,32 +56,32 @@ class GivesBack(Kind):
             yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every reading by what was in force when it was read."""
-        book = tracker.Tracker(lifecycle=self.lifecycle)
+        """Compare every read with the values in force at that time."""
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
         for event in history.events:
-            found = book.note(event)
+            request = tracked.note(event)
             if (
-                found is not None
+                request is not None
                 and isinstance(event, Exchange)
                 and self.lifecycle.read is not None
                 and event.call.operation == self.lifecycle.read.id
                 and event.item is not None
             ):
-                yield from _judge(self, found, event, event.item.fields)
+                yield from _judge(self, request, event, event.item.fields)
 
 
-def _modes(p: GivesBack) -> tuple[str | None, ...]:
-    """Return a plain mode, and one that is put off to a day, if there is one."""
-    due = p.lifecycle.create.due
-    return tuple(dict.fromkeys([p.lifecycle.mode, *(due.modes[:1] if due else ())]))
+def _modes(clause: GivesBack) -> tuple[str | None, ...]:
+    """Return a plain mode, and a deferred one, if there is one."""
+    due = clause.lifecycle.create.due
+    return tuple(dict.fromkeys([clause.lifecycle.mode, *(due.modes[:1] if due else ())]))
 
 
 def _judge(
-    p: GivesBack, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
+    clause: GivesBack, request: tracker.Instance, exchange: Exchange, shown: Mapping[str, Json]
 ) -> Iterator[Evidence]:
     if exchange.item is not None and exchange.item.state is State.REJECTED:
-        return  # what became nothing need not be remembered as it was
-    for field in p.fields:
+        return  # a rejected request need not be stored as it was sent
+    for field in clause.fields:
         if field not in shown or field not in request.arguments:
             continue
         sent = request.arguments[field]
@@ -96,5 +96,5 @@ def _judge(
 
 
 def _lost(request: tracker.Instance) -> bool:
-    """Whether a change timed out, which may have been taken or not."""
-    return any(not one.accepted and not one.refused for one in request.changes)
+    """Whether a change timed out, so that it may have been accepted or not."""
+    return any(not change.accepted and not change.refused for change in request.changes)

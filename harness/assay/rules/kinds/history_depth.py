@@ -1,13 +1,13 @@
 """`history-depth`: answers go back a limited number of local days.
 
-A shorter history is no violation: documents say "up to". Judged by the entries'
-dates on every page, asked for or not, and also just after local midnight, when
-a bank that counts from the UTC day is one day behind.
+A shorter history is no violation: documents say "up to". The dates of the entries on every
+page are judged, with and without a requested range, and also just after local midnight,
+when a bank that counts from the UTC day is one day behind.
 
-The TPP: nothing older is asked for than may be given.
-A call that names a first day is judged, or one that names a last day which is too old by
-itself. Whose day it is may be unknown, and whether the edge is in may be open: a call is
-a breach only if it is so under every reading.
+The TPP: it asks for nothing older than the limit.
+A call is judged if it names a first day, or a last day that is itself too old. The time
+zone may be unknown, and the contract may leave the day of the limit open: a call is a
+breach only if it is one under every reading.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryDepth(Kind):
-    """An operation, its depth in days, whether the last day is in, and the zone."""
+    """An operation, its depth in days, whether the last day is included, and the time zone."""
 
     name = "history-depth"
     limits = ("days", "edge")
@@ -63,13 +63,13 @@ class HistoryDepth(Kind):
         return self.days if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Unasked, asked for more, and just after local midnight."""
+        """Return facets for no range, a range that is too long, and just after local midnight."""
         base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
         on = BindingRequirement(operation=self.operation.id, feature="on")
         out = [
             Facet(
                 id="default",
-                description=f"nothing older than {self.days} days is given unasked",
+                description=f"nothing older than {self.days} days is returned by default",
                 scenario=Scenario(id="default"),
                 needs=needs(*base) | consent(self.grant),
                 requires=(on,),
@@ -82,7 +82,7 @@ class HistoryDepth(Kind):
             out.append(
                 Facet(
                     id="asked-older",
-                    description=f"asking for more than {self.days} days gives nothing older",
+                    description=f"a call for more than {self.days} days returns nothing older",
                     scenario=Scenario(id="asked-older"),
                     needs=needs(*base) | consent(self.grant),
                     requires=(on, since),
@@ -91,7 +91,7 @@ class HistoryDepth(Kind):
         out.append(
             Facet(
                 id="local-day",
-                description="the days are counted from the bank's own calendar day",
+                description=f"the {self.days} days are counted from the date in the bank's time zone",
                 scenario=Scenario(id="local-day"),
                 needs=needs(*base, Capability.CLOCK, Capability.ZONE) | consent(self.grant),
                 requires=(on,),
@@ -101,7 +101,7 @@ class HistoryDepth(Kind):
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own entries on both sides of the limit, and read them all."""
+        """Own entries on both sides of the limit, and read all pages."""
         now = yield from steps.clock()
         if scenario.id == "local-day" and self.zone:
             # Half past midnight: the local day is new, in UTC it is still yesterday
@@ -114,7 +114,7 @@ class HistoryDepth(Kind):
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
         )
-        keys = [one.key for one in psu.owns]
+        keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
         for key in keys:
             plain = steps.arguments(self.operation, key)
@@ -131,17 +131,19 @@ class HistoryDepth(Kind):
                 )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge each walk about something that has entries older than the limit, or shows some."""
+        """Judge each walk of a resource that has or shows entries older than the limit."""
         subjects = history.subjects
-        asked = [one for one in page_walks(history, self.operation.id) if one.call.mode is None]
-        shown = {_about(self, one) for one in asked if bare(one.call, self.operation) and one.items}
-        for walk in asked:
+        every = [walk for walk in page_walks(history, self.operation.id) if walk.call.mode is None]
+        shown = {
+            _about(self, walk) for walk in every if bare(walk.call, self.operation) and walk.items
+        }
+        for walk in every:
             subject, key = _about(self, walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
             facet, limit = _facet(self, walk), _limit(self, walk)
             if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
                 continue
-            there = [one.on for one in owned.entries] if owned else []
+            there = [entry.on for entry in owned.entries] if owned else []
             there += [item.on for item in walk.items if item.on]
             if facet and any(on < limit for on in there):
                 yield _judge(self, walk, facet)
@@ -159,56 +161,56 @@ class HistoryDepth(Kind):
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every question that names a day."""
-        for one in history.exchanges:
-            if one.call.operation != self.operation.id or one.call.follow is not None:
+        """Judge every call that names a day."""
+        for exchange in history.exchanges:
+            if exchange.call.operation != self.operation.id or exchange.call.follow is not None:
                 continue
-            since = _day(one.call.arguments.get(self.operation.since or ""))
-            until = _day(one.call.arguments.get(self.operation.until or ""))
+            since = _day(exchange.call.arguments.get(self.operation.since or ""))
+            until = _day(exchange.call.arguments.get(self.operation.until or ""))
             day = since or (
-                until if until and _judge_by_tpp(self, one, until) is DISAGREES else None
+                until if until and _judge_by_tpp(self, exchange, until) is DISAGREES else None
             )
             if day is not None:
-                owed = f"that no more than {self.days} days are asked for"
+                owed = f"no more than {self.days} days are asked for"
                 word = "from" if since else "up to"
                 yield tpp_evidence(
                     TPP_FACET,
-                    _judge_by_tpp(self, one, day),
-                    one,
+                    _judge_by_tpp(self, exchange, day),
+                    exchange,
                     owed,
-                    f"{word} {day} was asked for",
+                    f"it asked for entries {word} {day}",
                 )
 
 
-def _about(p: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
+def _about(clause: HistoryDepth, walk: PageWalk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
 
 
-def _limit(p: HistoryDepth, walk: PageWalk) -> date:
-    """Return the first date that may be shown; whether the edge is in may be open."""
-    limit = oldest_date(walk.pages[0].at, p.days, p.zone)
-    return limit + timedelta(days=1) if p.edge == "excluded" else limit
+def _limit(clause: HistoryDepth, walk: PageWalk) -> date:
+    """Return the first date that may be shown; the contract may leave the edge open."""
+    limit = oldest_date(walk.pages[0].at, clause.days, clause.zone)
+    return limit + timedelta(days=1) if clause.edge == "excluded" else limit
 
 
-def _facet(p: HistoryDepth, walk: PageWalk) -> str | None:
-    """Return the facet on which a walk bears; None where it asks for less than all."""
+def _facet(clause: HistoryDepth, walk: PageWalk) -> str | None:
+    """Return the facet that a walk tests; None if it asks for a part of the history."""
     first = walk.pages[0]
-    since = first.call.arguments.get(p.operation.since or "")
+    since = first.call.arguments.get(clause.operation.since or "")
     if since is not None:
         try:
-            older = date.fromisoformat(str(since)) < _limit(p, walk)
+            older = date.fromisoformat(str(since)) < _limit(clause, walk)
         except ValueError:
             return None
         return "asked-older" if older else None
-    if not bare(first.call, p.operation):
+    if not bare(first.call, clause.operation):
         return None
-    if p.zone and first.at.astimezone(p.zone).date() != first.at.astimezone(UTC).date():
+    if clause.zone and first.at.astimezone(clause.zone).date() != first.at.astimezone(UTC).date():
         return "local-day"
     return "default"
 
 
-def _judge(p: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
-    first, limit = walk.pages[0], _limit(p, walk)
+def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
+    first, limit = walk.pages[0], _limit(clause, walk)
     older = sum(1 for item in walk.items if item.on and item.on < limit)
     undated = any(item.on is None for item in walk.items)
     proper = walk.ended and bool(walk.items) and not undated
@@ -216,7 +218,7 @@ def _judge(p: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
     return Evidence(
         facet=facet,
         agreement=DISAGREES if older else AGREES if proper or refused else UNCLEAR,
-        expected=f"nothing before {limit}",
+        expected=f"no entry before {limit}",
         seen=f"{older} items are older" if older else describe_answer(first),
         exchanges=walk.numbers,
         variation=first.call.variation,
@@ -230,12 +232,12 @@ def _day(value: Json) -> date | None:
         return None
 
 
-def _judge_by_tpp(p: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
-    """Judge a first day by the loosest and by the strictest reading of the limit."""
-    today = dates(exchange.at, p.zone)
-    first, last = (one - timedelta(days=p.days) for one in (today[0], today[-1]))
-    if p.edge != "included":
+def _judge_by_tpp(clause: HistoryDepth, exchange: Exchange, day: date) -> Agreement:
+    """Judge a first day by the loosest and the strictest reading of the limit."""
+    today = dates(exchange.at, clause.zone)
+    first, last = (edge - timedelta(days=clause.days) for edge in (today[0], today[-1]))
+    if clause.edge != "included":
         last += DAY
-    if p.edge == "excluded":
+    if clause.edge == "excluded":
         first += DAY
     return DISAGREES if day < first else AGREES if day >= last else UNCLEAR

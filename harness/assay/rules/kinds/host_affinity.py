@@ -1,12 +1,10 @@
-"""`host-affinity`: every link in an answer stays on the host that was called.
+"""`host-affinity`: every link in a response points to the host that was called.
 
-A target whose profile names no links for an operation has none that could lead
-astray; the facet is then not applicable. Links are looked at, never followed
-off the host.
+If the target file binds no links for an operation, its facet is not applicable. Links are
+read but never followed to another host.
 
 The TPP: once a host is chosen, the flow stays on it.
-What surely is one flow: all calls about one request, and the pages of one list. So is
-all that is asked for one customer of things that he owns.
+A flow is all calls about one request, or all calls about the resources of one customer.
 """
 
 from __future__ import annotations
@@ -34,9 +32,9 @@ from assay.rules.rule import (
     scenario_of,
 )
 
-#: Enough of everything that most banks name a next page.
+#: Enough items for a next page at most banks.
 MANY = 18
-#: The ports that a URL need not name.
+#: The default ports of the schemes.
 PORTS = {"http": 80, "https": 443}
 
 
@@ -46,14 +44,14 @@ TPP_FACET = "stays-on-host"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostScenario(Scenario):
-    """A call of one operation; a call to every host of the target, if it is None."""
+    """A call of one operation; a call to every host of the target if `operation` is None."""
 
     operation: Operation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostAffinity(Kind):
-    """Operations whose links must stay on the host."""
+    """Operations whose links must point to the host that was called."""
 
     name = "host-affinity"
 
@@ -62,11 +60,11 @@ class HostAffinity(Kind):
     every_host: bool = parameters.flag(key="every-host")
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet an operation, and one for the target's other hosts."""
+        """Return one facet for each operation, and one for the target's other hosts."""
         out = tuple(
             Facet(
                 id=f"{operation.id}-links",
-                description=f"every link in an answer of {operation.id} stays on the host",
+                description=f"every link in a response of {operation.id} points to the host that was called",
                 scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
                 needs=needs(Capability.PSU)
                 | (consent(self.grant) if operation.about else needs())
@@ -95,7 +93,7 @@ class HostAffinity(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own enough for a second page, and read the first."""
+        """Own enough items for a second page, and read the first page."""
         operation = scenario_of(scenario, HostScenario).operation
         if operation is None:
             yield from _every(self)
@@ -124,7 +122,7 @@ class HostAffinity(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every answer that carries links."""
+        """Judge every response with links."""
         named = {operation.id for operation in self.operations}
         if self.every_host:
             yield from _hosts(self, history)
@@ -135,14 +133,14 @@ class HostAffinity(Kind):
                 continue
             here = host(wire.url)
             hosts = [host(_absolute(wire.url, link)) for link in wire.links]
-            astray = [one for one in hosts if one != here]
+            astray = [name for name in hosts if name != here]
             yield Evidence(
                 facet=f"{exchange.call.operation}-links",
                 agreement=DISAGREES if astray else AGREES,
                 expected=f"links on {here} only",
                 seen=f"a link to {astray[0] or 'no host at all'}"
                 if astray
-                else f"{len(hosts)} links, all there",
+                else f"{len(hosts)} links to this host",
                 exchanges=(exchange.n,),
             )
 
@@ -155,40 +153,42 @@ class HostAffinity(Kind):
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every later call of a flow."""
         chosen: dict[str, Exchange] = {}
-        for one in history.exchanges:
-            operation = self.contract.operations.get(one.call.operation)
+        for exchange in history.exchanges:
+            operation = self.contract.operations.get(exchange.call.operation)
             if operation is None:
                 continue
             if operation.makes:
-                if one.item is not None and one.item.key is not None:
-                    chosen[f"request {one.item.key}"] = one
+                if exchange.item is not None and exchange.item.key is not None:
+                    chosen[f"request {exchange.item.key}"] = exchange
                 continue
             if operation.request or operation.by_provider:
-                flow = f"request {one.call.arguments.get(operation.about or '')}"
+                flow = f"request {exchange.call.arguments.get(operation.about or '')}"
                 if flow not in chosen:
                     continue
             else:
-                flow = f"customer {one.call.subject}"
-            first = chosen.setdefault(flow, one)
-            if first is one:
+                flow = f"customer {exchange.call.subject}"
+            first = chosen.setdefault(flow, exchange)
+            if first is exchange:
                 continue
-            here, there = host(first.wire.url), host(one.wire.url)
-            owed = f"that the flow stays on {here}"
+            here, there = host(first.wire.url), host(exchange.wire.url)
+            owed = f"the flow stays on {here}"
             judged = AGREES if here == there else DISAGREES
-            yield tpp_evidence(TPP_FACET, judged, one, owed, f"it went on on {there}", first.n)
+            yield tpp_evidence(
+                TPP_FACET, judged, exchange, owed, f"it continued on {there}", first.n
+            )
 
 
 #: The facet and the scenario of the target's other hosts.
 EVERY = "every-host"
 
 
-def _every(p: HostAffinity) -> Script:
-    """Call the first operation on the host that is chosen, and on another."""
-    operation = p.operations[0]
+def _every(clause: HostAffinity) -> Script:
+    """Call the first operation on the chosen host, and on another."""
+    operation = clause.operations[0]
     if operation.request:
-        _, call = yield from request_steps.prepare_call(p.contract, operation)
+        _, call = yield from request_steps.prepare_call(clause.contract, operation)
     else:
-        psu = yield from steps.customer("psu", steps.roots(p.contract)[0].id, None)
+        psu = yield from steps.customer("psu", steps.roots(clause.contract)[0].id, None)
         arguments = steps.arguments(operation, psu.owns[0].key)
         call = Call(operation=operation.id, subject="psu", arguments=arguments)
     yield from request_steps.send_if_any(call)
@@ -211,19 +211,21 @@ def host(url: str) -> str:
 def _absolute(base: str, link: str) -> str:
     try:
         return urljoin(base, link)
-    except ValueError:  # what is no URL leads nowhere on this host
+    except ValueError:  # an invalid URL does not point to this host
         return ""
 
 
-def _hosts(p: HostAffinity, history: History) -> Iterator[Evidence]:
-    """Judge calls on another host whose twin was accepted on the chosen one."""
+def _hosts(clause: HostAffinity, history: History) -> Iterator[Evidence]:
+    """Judge calls to another host if the same call was accepted on the chosen one."""
     known: set[tuple[str, ...]] = set()
     for exchange in history.exchanges:
         call = exchange.call
-        if not ordinary(call) or call.operation not in {one.id for one in p.operations}:
+        if not ordinary(call) or call.operation not in {
+            operation.id for operation in clause.operations
+        }:
             continue
-        asked = (*question(call), str(call.mode))
+        control = (*question(call), str(call.mode))
         if call.host is None and exchange.accepted:
-            known.add(asked)
-        elif call.host is not None and asked in known:
-            yield must_be_served(EVERY, exchange, "every host answers alike")
+            known.add(control)
+        elif call.host is not None and control in known:
+            yield must_be_served(EVERY, exchange, "every host gives the same answer")

@@ -1,7 +1,7 @@
 """`listing`: a list shows everything that a customer owns, with or without consent.
 
-"Everything" is known from the world's roster, and judged only on a page walk
-that came to its end and in which every item says which one it is.
+The test data says what "everything" is. It is judged only on a page walk that reached the
+last page and in which every item has a key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EACH = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Kind):
-    """An operation that lists what a customer owns, and how consent is given."""
+    """An operation that lists the resources of a customer, and how consent is given."""
 
     name = "listing"
 
@@ -32,32 +32,32 @@ class Listing(Kind):
     grant: Operation | None = parameters.grant()
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet before any consent, one after, where there is such a thing."""
-        wants = (BindingRequirement(operation=self.operation.id, feature="key"),)
+        """Return one facet before any consent, and one after, if the contract has consents."""
+        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
         roster = (Capability.PSU, Capability.ROSTER)
         out = [
             Facet(
                 id=WITHOUT,
-                description="all that the customer owns is listed before any consent",
+                description="everything the customer owns is listed before any consent is given",
                 scenario=Scenario(id="without"),
                 needs=needs(*roster),
-                requires=wants,
+                requires=requirements,
             )
         ]
         if self.grant:
             out.append(
                 Facet(
                     id=WITH,
-                    description="all is still listed after consent was given for a part of it",
+                    description="everything is still listed once consent is given for a part of it",
                     scenario=Scenario(id="with"),
                     needs=needs(*roster, Capability.CONSENT),
-                    requires=wants,
+                    requires=requirements,
                 )
             )
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """List all; in the second scenario after consent for the first thing only."""
+        """List everything; in the second scenario after consent for the first resource only."""
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=resource, count=EACH) for resource in self.operation.lists)
         )
@@ -66,7 +66,7 @@ class Listing(Kind):
         yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Compare each whole walk with what its customer plainly owns."""
+        """Compare each complete walk with the resources of its customer."""
         subjects = history.subjects
         begun = {walk.pages[0].n: walk for walk in page_walks(history, self.operation.id)}
         consents = Consents(grant=self.grant)
@@ -78,16 +78,19 @@ class Listing(Kind):
                 yield from _judge(self, walk, subject, consents)
 
 
-def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> Iterator[Evidence]:
+def _judge(
+    clause: Listing, walk: PageWalk, subject: Subject, consents: Consents
+) -> Iterator[Evidence]:
     sure, perhaps = consents.certain(subject.name), consents.possible(subject.name)
     at = walk.pages[0].at
     owned = {
-        one.key: one.resource
-        for one in subject.owns
-        if one.resource in p.operation.lists and clauses.surely_listed(p.contract, one, at)
+        thing.key: thing.resource
+        for thing in subject.owns
+        if thing.resource in clause.operation.lists
+        and clauses.surely_listed(clause.contract, thing, at)
     }
     missing = sorted(owned[key] for key in owned.keys() - walk.keys)
-    # Where all is consented to, listing all of it says nothing of the rest.
+    # A consent to everything cannot show what a partial consent hides.
     telling = missing or owned.keys() - (perhaps if sure else frozenset())
     if not owned or not telling or (perhaps and not sure):
         return
@@ -95,7 +98,7 @@ def _judge(p: Listing, walk: PageWalk, subject: Subject, consents: Consents) -> 
     yield Evidence(
         facet=WITH if sure else WITHOUT,
         agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
-        expected=f"all {len(owned)} things that the customer owns",
+        expected=f"all {len(owned)} resources of the customer",
         seen=f"missing: {', '.join(missing)}" if missing else "all of them",
         exchanges=walk.numbers,
     )

@@ -1,8 +1,8 @@
 """`maintenance-window`: the interface answers outside the announced maintenance hours.
 
-Inside them "disturbances are possible", so nothing that happens there can be a
-violation of anything: `windows` tells the judge which hours those are. Hours are
-read off the wall clock, also on the night when it skips one.
+During these hours "disturbances are possible", so no failure then is a violation of any
+clause: `closed_at` says which hours those are. The window follows the local clock, also on
+the night when it skips an hour.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assay.rules.queries import plain, target_failed
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
-#: How far outside the window, in seconds, the nearest questions are asked.
+#: How far outside the window the nearest calls are made.
 BREATH = timedelta(seconds=30)
 HOUR = timedelta(hours=1)
 
@@ -32,7 +32,11 @@ HOUR = timedelta(hours=1)
 def _after_begin(at: Pointer, value: str, clause: Raw, _raw: Raw) -> Iterator[Finding]:
     """Find fault with a window that ends before it begins."""
     if value <= clause["from"]:
-        yield at, f"the window ends at {value}, before it begins", "write two windows"
+        yield (
+            at,
+            f"the window ends at {value}, before it begins",
+            "split it into two clauses at midnight",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +68,17 @@ class MaintenanceWindow(Kind):
 
     @property
     def spans(self) -> timedelta:
-        """How long the window is by the wall clock; it may go past midnight."""
+        """The length of the window by the local clock; it may go past midnight."""
         begin, end = datetime.combine(date.min, self.begin), datetime.combine(date.min, self.end)
         return end - begin if begin < end else end + DAY - begin
 
     def latest(self, wall: datetime) -> datetime:
-        """Return when the last window opens whose day has begun, by the wall clock."""
+        """Return when the window of this or the last such weekday opens, by the local clock."""
         day = wall.date() - ((wall.weekday() - self.weekday) % 7) * DAY
         return datetime.combine(day, self.begin)
 
     def covers(self, instant: datetime) -> bool:
-        """Whether an instant lies in the announced hours; never, with no zone."""
+        """Whether an instant lies in the announced hours; False if the zone is unknown."""
         if self.zone is None:
             return False
         wall = instant.astimezone(self.zone).replace(tzinfo=None)
@@ -85,7 +89,7 @@ class MaintenanceWindow(Kind):
         return self.covers(instant)
 
     def closure_phase(self, instant: datetime) -> int | None:
-        """Return where an instant lies, beside the last window whose day has begun."""
+        """Return -1, 0 or 1 for an instant before, in or after the latest window."""
         if self.zone is None:
             return None
         wall = instant.astimezone(self.zone).replace(tzinfo=None)
@@ -97,27 +101,27 @@ class MaintenanceWindow(Kind):
         return {"presence": "a call without the customer may be refused for its number"}
 
     def facets(self) -> tuple[Facet, ...]:
-        """Just before, just after, on other days, and after the short night."""
+        """Return facets for just before, just after, other days, and the short night."""
         clock = needs(Capability.PSU, Capability.CLOCK, Capability.ZONE)
         if self.operation.request:
             clock |= needs(Capability.WRITE)
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id=scenario),
                 needs=clock,
                 not_applicable_because=never_shorter(self.zone, self.weekday)
                 if scenario == "night"
                 else "",
             )
-            for id_, asks, scenario in (
-                ("before", "just before the window it answers", "week"),
-                ("after", "just after the window it answers", "week"),
-                ("other-days", "at the same hours of other days it answers", "week"),
+            for id_, description, scenario in (
+                ("before", "the interface answers just before the window", "week"),
+                ("after", "the interface answers just after the window", "week"),
+                ("other-days", "the interface answers at the same hours of other days", "week"),
                 (
                     "short-night",
-                    "the window ends by the wall clock when an hour is skipped",
+                    "the window ends by the local clock on the night that skips an hour",
                     "night",
                 ),
             )
@@ -128,7 +132,7 @@ class MaintenanceWindow(Kind):
         now = yield from steps.clock()
         if self.zone is None:
             return
-        # The day before the window is asked too, and must not have gone by.
+        # The day before the window is tested too, so it must not be over.
         day = next_day(now + DAY, self.zone, weekday=self.weekday, shorter=scenario.id == "night")
         if day is None:
             return
@@ -149,7 +153,7 @@ class MaintenanceWindow(Kind):
             yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge calls near the window whose method was seen to answer before."""
+        """Judge calls near the window if the same method has answered before."""
         quiet: set[str] = set()
         for exchange in history.exchanges:
             call = exchange.call
@@ -161,29 +165,29 @@ class MaintenanceWindow(Kind):
             quiet |= {call.subject} if exchange.accepted else set()
 
 
-def _ready(p: MaintenanceWindow) -> steps.Part[Call | None]:
-    if p.operation.request:
-        _, ready = yield from request_steps.prepare_call(p.contract, p.operation)
+def _ready(clause: MaintenanceWindow) -> steps.Part[Call | None]:
+    if clause.operation.request:
+        _, ready = yield from request_steps.prepare_call(clause.contract, clause.operation)
         return ready
-    psu = yield from steps.arrange("psu", Holding(resource=p.owner))
+    psu = yield from steps.arrange("psu", Holding(resource=clause.owner))
     key = psu.owns[0].key
-    arguments = steps.arguments(p.operation, key)
-    return Call(operation=p.operation.id, subject="psu", arguments=arguments)
+    arguments = steps.arguments(clause.operation, key)
+    return Call(operation=clause.operation.id, subject="psu", arguments=arguments)
 
 
-def _facet(p: MaintenanceWindow, instant: datetime) -> str | None:
-    if p.zone is None or p.covers(instant):
+def _facet(clause: MaintenanceWindow, instant: datetime) -> str | None:
+    if clause.zone is None or clause.covers(instant):
         return None
-    wall = instant.astimezone(p.zone).replace(tzinfo=None)
-    opens = p.latest(wall)
-    closes = opens + p.spans
+    wall = instant.astimezone(clause.zone).replace(tzinfo=None)
+    opens = clause.latest(wall)
+    closes = opens + clause.spans
     upcoming = opens if wall < opens else opens + 7 * DAY
     if timedelta(0) <= wall - closes < HOUR:
-        return "short-night" if length(closes.date(), p.zone) < ORDINARY else "after"
+        return "short-night" if length(closes.date(), clause.zone) < ORDINARY else "after"
     if upcoming - wall <= HOUR:
         return "before"
-    since = (wall - datetime.combine(wall.date(), p.begin)) % DAY
-    return "other-days" if since < p.spans else None
+    since = (wall - datetime.combine(wall.date(), clause.begin)) % DAY
+    return "other-days" if since < clause.spans else None
 
 
 def _judge(facet: str, exchange: Exchange) -> Evidence:

@@ -1,13 +1,13 @@
 """`mandatory`: a request without a mandatory field, or with a bad value in it, is rejected.
 
-The right type is learned from the first request that was accepted with all fields; the
-values of other types are made from the one that it had. A request with two wrong fields
-shows nothing of either. `lifecycle.defects` says when a request counts as accepted, and
-when a refusal counts.
+The valid type is learned from the first request that was accepted with all fields; values
+of other types are derived from its value. A request with two invalid fields proves nothing
+about either. `lifecycle.defects` defines when a request counts as accepted, and when a
+refusal counts.
 
-The TPP: no request is made without a mandatory field.
-A field that is missing, null or empty is absent. Which type is right, only the bank can
-tell. A request that is no JSON object, or was cut short, is not judged.
+The TPP: it makes no request without a mandatory field.
+A missing, null or empty field is absent. Types are not judged, because only the bank knows
+them, nor are requests that are not a JSON object or that are truncated.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 
-#: Each way in which a mandatory field can be wrong.
+#: The ways in which a mandatory field can be invalid, with their predicates.
 WAYS: Mapping[str, str] = {
     "missing": "is missing",
     "null": "is null",
     "empty": "is empty",
     "type": "is of another type",
 }
-#: Stands for a field that was not sent.
+#: The value of a field that was not sent.
 _ABSENT = object()
 
 
@@ -53,18 +53,18 @@ class Mandatory(DefectRule):
     fields: tuple[str, ...] = arguments()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what the clause says of the shape of a request."""
+        """Yield that each field is mandatory."""
         for argument in self.fields:
             yield ArgumentSchema(
                 operation=self.lifecycle.create.id, argument=argument, mandatory=True
             )
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a field and a way, and one trial a field."""
+        """Return a facet for each field and way, with one trial for each field."""
         return tuple(
             Facet(
                 id=f"{field}-{way}",
-                description=f"a request in which {field} {says} is not accepted",
+                description=f"a request is not accepted if {field} {predicate}",
                 scenario=Scenario(id=field),
                 needs=needs(Capability.PSU, Capability.WRITE),
                 requires=(
@@ -74,11 +74,11 @@ class Mandatory(DefectRule):
                 ),
             )
             for field in self.fields
-            for way, says in WAYS.items()
+            for way, predicate in WAYS.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a valid request, then one for each way in which a field can be wrong."""
+        """Make a valid request, then one for each way in which the field can be invalid."""
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu)
         made = yield from steps.send(control)
@@ -92,7 +92,7 @@ class Mandatory(DefectRule):
         return self.fields
 
     def defects(self, made: Sequence[Instance]) -> Iterator[Sequence[Defect] | None]:
-        """Yield the ways in which each request is wrong, once the right types are known."""
+        """Yield the defects of each request; None until the valid types are known."""
         types = _types(self, made)
         for request in made:
             wrong = tuple(
@@ -107,23 +107,25 @@ class Mandatory(DefectRule):
             id=TPP_FACET,
             description=f"every request has {', '.join(self.fields)}",
             requires=tuple(
-                BindingRequirement(operation=self.lifecycle.create.id, feature="argument", name=one)
-                for one in self.fields
+                BindingRequirement(
+                    operation=self.lifecycle.create.id, feature="argument", name=field
+                )
+                for field in self.fields
             ),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every request that is made."""
-        for one in history.exchanges:
-            call = one.call
+        for exchange in history.exchanges:
+            call = exchange.call
             if call.operation != self.lifecycle.create.id or call.malformed:
                 continue
             lacking = [
                 name for name in self.fields if call.arguments.get(name) in (None, "", [], {})
             ]
-            owed = f"a request with {', '.join(self.fields)}"
+            owed = f"a request has {', '.join(self.fields)}"
             done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
-            yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, one, owed, done)
+            yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, exchange, owed, done)
 
 
 def _kind(value: Json) -> str:
@@ -142,38 +144,45 @@ def _kind(value: Json) -> str:
 
 
 def _others(right: Json) -> Sequence[tuple[str, Json]]:
-    """Return values of all other types than the right one's, each with what it is."""
-    every: Mapping[str, Sequence[tuple[str, Json]]] = {
+    """Return values of all types but the valid one, each with a description."""
+    values_by_type: Mapping[str, Sequence[tuple[str, Json]]] = {
         "text": (("the value as a text", str(right)), ("a text", "x")),
         "number": (("a number", 4711), ("zero", 0)),
         "truth value": (("true", True), ("false", False)),
         "list": (("an empty list", []), ("a list that holds the value", [right])),
-        "object": (("an empty object", {}), ("an object that holds it", {"value": right})),
+        "object": (("an empty object", {}), ("an object that holds the value", {"value": right})),
     }
-    return [one for kind, values in every.items() if kind != _kind(right) for one in values]
+    return [
+        described
+        for kind, values in values_by_type.items()
+        if kind != _kind(right)
+        for described in values
+    ]
 
 
 def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
-    """Vary a request in every way that its field can be wrong."""
+    """Yield the request with each invalid value of the field."""
     yield replace(control, without=(field,), variation=f"{field} is missing")
     nothing: Json = {"list": [], "object": {}}.get(_kind(right), "")
-    for what, value in (("null", None), ("empty", nothing), *_others(right)):
+    for description, value in (("null", None), ("empty", nothing), *_others(right)):
         sent = {**control.arguments, field: value}
-        yield replace(control, arguments=sent, variation=f"{field} is {what}")
+        yield replace(control, arguments=sent, variation=f"{field} is {description}")
 
 
-def _types(p: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
-    """Return the types of the first request that was accepted with all fields in it."""
-    for one in made:
-        sent = one.made.call.arguments
-        if defects.stays_accepted(one) and not _wrong(p, sent, {}):
-            return {field: _kind(sent[field]) for field in p.fields}
+def _types(clause: Mandatory, made: Sequence[Instance]) -> Mapping[str, str]:
+    """Return the types in the first request that was accepted with all fields."""
+    for request in made:
+        sent = request.made.call.arguments
+        if defects.stays_accepted(request) and not _wrong(clause, sent, {}):
+            return {field: _kind(sent[field]) for field in clause.fields}
     return {}
 
 
-def _wrong(p: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]) -> Mapping[str, str]:
-    """Return in which ways the fields of a request are wrong, as far as the types are known."""
-    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in p.fields}
+def _wrong(
+    clause: Mandatory, sent: Mapping[str, Json], types: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return the invalid fields of a request and how, as far as the types are known."""
+    ways = {field: _way(sent.get(field, _ABSENT), types.get(field)) for field in clause.fields}
     return {field: way for field, way in ways.items() if way}
 
 

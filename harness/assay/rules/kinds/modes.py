@@ -1,14 +1,12 @@
 """`modes`: the modes in which requests can be made.
 
-Of a mode there are three kinds: one in which a request is accepted everywhere (`served`),
-one in which it is accepted where it is offered, and rejected where it is not, and one in
-which it is rejected (`refused`). The control is the same request in a plain mode; what
-tells a mode that is not served from one that is badly spelt is the target file's matter.
+A mode is accepted everywhere (`served`), accepted by the banks that offer it and rejected by
+the others (`where-offered`), or rejected everywhere (`refused`). The control is the same
+request in a plain mode. The target file is responsible for the spelling of modes.
 
-The TPP: requests are made only in modes that are served.
-Whoever does not spell a mode in the target file does not offer it: a word that is not
-spelt, and that the bank refuses, is such a mode. One that the bank takes is the file's
-omission.
+The TPP: it makes requests only in modes that are served.
+A bank whose target file does not bind a mode does not offer it: an unbound word that the
+bank refuses is such a mode. An unbound word that the bank accepts is an omission of the file.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from assay.rules.rule import (
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
 
 SERVED = "served"
-#: What the names of facets end with, after the mode.
+#: The second part of a facet id, after the mode.
 OFFERED, NOT_OFFERED, REFUSED = "-offered", "-not-offered", "-refused"
 
 
@@ -48,9 +46,9 @@ TPP_FACET = "served-modes-only"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeScenario(Scenario):
-    """A request in one mode beside a plain one; in all served modes where `mode` is None.
+    """A request in one mode, with a control; or in all served modes if `mode` is None.
 
-    `accepted` says what is expected of it, `lacking` that the bank does not offer the mode.
+    `accepted` is the expected result; `lacking` says that the bank does not offer the mode.
     """
 
     mode: str | None = None
@@ -76,65 +74,67 @@ class Modes(AcceptanceRule):
         return (*self.served, *self.offered) if concerned else ()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what the clause says of the shape of a request."""
+        """Yield the modes that are never valid."""
         for mode in self.refused:
             yield BarredMode(operation=self.lifecycle.create.id, mode=mode, word="refused")
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a mode; two for one that is not offered everywhere."""
-        served = tuple(_want(self, mode) for mode in self.served)
+        """Return one facet for each mode, two for a mode that not every bank offers."""
+        served = tuple(_requirement(self, mode) for mode in self.served)
         plain = ModeScenario(id=SERVED)
         out = [
             _facet(mode, f"{mode} requests are accepted", plain, *served) for mode in self.served
         ]
         for mode in self.offered:
-            # Whoever does not spell it does not offer it.
-            here = _want(self, mode, Standing.NOT_APPLICABLE)
-            asks = f"{mode} requests are accepted where they are offered"
+            # A bank that does not bind the mode does not offer it.
+            here = _requirement(self, mode, Standing.NOT_APPLICABLE)
+            description = f"{mode} requests are accepted by a bank that offers them"
             offered = ModeScenario(id=f"{mode}:offered", mode=mode, accepted=True)
-            out.append(_facet(f"{mode}{OFFERED}", asks, offered, here))
-            asks = f"{mode} requests are rejected where they are not offered"
+            out.append(_facet(f"{mode}{OFFERED}", description, offered, here))
+            description = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            out.append(_facet(f"{mode}{NOT_OFFERED}", asks, lacking, _want(self, mode)))
+            out.append(
+                _facet(f"{mode}{NOT_OFFERED}", description, lacking, _requirement(self, mode))
+            )
         for mode in self.refused:
             refused = ModeScenario(id=f"{mode}:refused", mode=mode)
-            asks = f"{mode} requests are rejected"
-            out.append(_facet(f"{mode}{REFUSED}", asks, refused, _want(self, mode)))
+            description = f"{mode} requests are rejected"
+            out.append(_facet(f"{mode}{REFUSED}", description, refused, _requirement(self, mode)))
         return tuple(out)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether a request in the mode in question is accepted."""
+        """Whether the request in the scenario's mode is accepted."""
         return scenario_of(scenario, ModeScenario).accepted
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a request in each served mode; or in a plain one, and then in the one in question."""
-        tried = scenario_of(scenario, ModeScenario)
-        if tried.mode is None:
+        """Make a request in each served mode; or in a plain one, then in the scenario's mode."""
+        scenario = scenario_of(scenario, ModeScenario)
+        if scenario.mode is None:
             psu = yield from request_steps.customer(self.lifecycle)
-            # The plain mode comes last: it must be accepted beside the others, too.
+            # The plain mode comes last: it must be accepted after the others, too.
             for mode in sorted(self.served, key=lambda mode: mode == self.lifecycle.mode):
                 yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
             return
-        if tried.lacking:
-            yield from request_steps.without_mode(tried.mode)
+        if scenario.lacking:
+            yield from request_steps.without_mode(scenario.mode)
         psu = yield from request_steps.customer(self.lifecycle)
         control = yield from steps.send(request_steps.request(self.lifecycle, psu))
-        words = f"in the mode {tried.mode}"
-        asked = request_steps.request(self.lifecycle, psu, tried.mode, variation=words)
-        made = yield from steps.send(asked)
-        if not tried.accepted:
+        variation = f"in the mode {scenario.mode}"
+        call = request_steps.request(self.lifecycle, psu, scenario.mode, variation=variation)
+        made = yield from steps.send(call)
+        if not scenario.accepted:
             yield from sign_and_read(self.lifecycle, control, made)
 
     def case(self, attempt: Attempt) -> Case | None:
-        """Return what is expected of an attempt in one of the modes."""
+        """Return the expected result of an attempt in one of the modes."""
         mode = attempt.request.mode or ""
         if mode in self.served:
             return Case(facet=mode, accepted=True, why=f"{mode} requests are served")
         if mode in self.offered and mode not in attempt.bank:
-            why = f"{mode} requests are offered"
+            why = f"this bank offers {mode} requests"
             return Case(facet=f"{mode}{OFFERED}", accepted=True, why=why)
         if mode in self.offered:
-            why = f"{mode} requests are not offered here"
+            why = f"this bank does not offer {mode} requests"
             return Case(facet=f"{mode}{NOT_OFFERED}", accepted=False, why=why)
         if mode in self.refused:
             why = f"{mode} requests are not served"
@@ -146,10 +146,7 @@ class Modes(AcceptanceRule):
         return attempt.request.mode in {self.lifecycle.mode, *self.served}
 
     def common(self, attempt: Attempt) -> Hashable:
-        """Return the customer, and the thing.
-
-        The thing counts whoever owns it. That none was named counts too: it is not null.
-        """
+        """Return the customer and the resource, whoever owns it; none is not the same as null."""
         owned, sent = self.lifecycle.create.owned or "", attempt.made.call.arguments
         return attempt.subject.name, owned in sent, repr(sent.get(owned))
 
@@ -159,8 +156,8 @@ class Modes(AcceptanceRule):
             id=TPP_FACET,
             description="requests are made only in modes that are served",
             requires=tuple(
-                BindingRequirement(operation=self.lifecycle.create.id, feature="mode", name=one)
-                for one in (*self.served, *self.refused)
+                BindingRequirement(operation=self.lifecycle.create.id, feature="mode", name=mode)
+                for mode in (*self.served, *self.refused)
             ),
         )
 
@@ -180,27 +177,31 @@ class Modes(AcceptanceRule):
                 )
 
 
-def _facet(id_: str, description: str, scenario: ModeScenario, *wants: BindingRequirement) -> Facet:
+def _facet(
+    id_: str, description: str, scenario: ModeScenario, *requirements: BindingRequirement
+) -> Facet:
     plain = needs(Capability.PSU, Capability.WRITE)
     return Facet(
         id=id_,
         description=description,
         scenario=scenario,
         needs=plain | needs(Capability.BANKS) if scenario.lacking else plain,
-        requires=wants,
+        requires=requirements,
     )
 
 
-def _want(p: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED) -> BindingRequirement:
+def _requirement(
+    clause: Modes, mode: str, otherwise: Standing = Standing.UNVERIFIED
+) -> BindingRequirement:
     return BindingRequirement(
-        operation=p.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
+        operation=clause.lifecycle.create.id, feature="mode", name=mode, if_missing=otherwise
     )
 
 
-def _judge(p: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
-    """Judge a mode; None where the clause does not speak of it."""
-    served = {*p.served, *p.offered}
-    if mode in p.refused or (mode in p.offered and mode in lacking):
+def _judge(clause: Modes, mode: str, exchange: Exchange, lacking: set[str]) -> Agreement | None:
+    """Judge a mode; None if the clause does not mention it."""
+    served = {*clause.served, *clause.offered}
+    if mode in clause.refused or (mode in clause.offered and mode in lacking):
         return DISAGREES
     if mode == UNBOUND_MODE:
         return None if not served else DISAGREES if was_refused(exchange) else UNCLEAR

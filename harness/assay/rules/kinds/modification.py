@@ -1,12 +1,12 @@
 """`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-Accepted is not yet done: an accepted change must be read back, and be what is carried out
-in the end. The target decides which arguments can be changed, so a request counts as closed
-to changes only if no change of it was accepted while it was surely open. The control of a
-refusal is the same change of a request that can be changed, accepted.
+An accepted change must also be read back, and the request must be carried out as changed.
+The target decides which arguments can be changed, so changes count as refused only if none
+was accepted while the request was certainly open. The control of a refusal is the same
+change, accepted, of a request that can be changed.
 
-The TPP: it changes only requests of the right mode that are not known to be carried out.
-Requests that were made before the history began, or that ended otherwise, are not judged.
+The TPP: it changes only requests in a changeable mode that are not known to be carried out.
+Requests from before the history, or that ended in another way, are not judged.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from assay.rules.lifecycle.parameters import (
     modes,
     the_request,
 )
+from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.rule import (
     BindingRequirement,
@@ -40,9 +41,8 @@ from assay.rules.rule import (
 from assay.rules.steps import Part, send
 
 SIGNED, DONE = "signed-accepted", "done-refused"
-#: A control that outlives the request beside it is put off by so many days more.
+#: How many days later than the tested request its control is due.
 BEYOND = 7
-
 
 #: The TPP's obligation.
 TPP_FACET = "changeable-only"
@@ -50,9 +50,9 @@ TPP_FACET = "changeable-only"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModificationScenario(Scenario):
-    """Changes of a request in a mode, that must be accepted or `refused`.
+    """Changes of a request that must be accepted or `refused`.
 
-    The `mode` is None where it is the first that can be changed.
+    If `mode` is None, the request is in the first changeable mode.
     """
 
     mode: str | None = None
@@ -61,7 +61,7 @@ class ModificationScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification(Kind):
-    """The modes whose requests can be changed or cannot, and the arguments that can."""
+    """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
     applies_to = ("changes",)
@@ -73,67 +73,66 @@ class Modification(Kind):
 
     @property
     def day(self) -> str | None:
-        """The argument that says the day."""
+        """The argument with the day of the request."""
         return self.lifecycle.create.due.argument if self.lifecycle.create.due else None
 
     @property
     def plain(self) -> str | None:
-        """What a request in any mode has, and can be asked to change."""
-        return next((one for one in self.fields if one != self.day), None)
+        """A changeable argument that requests in every mode have."""
+        return next((name for name in self.fields if name != self.day), None)
 
     @property
     def closed(self) -> tuple[str, ...]:
-        """The modes of which a change can be asked that must be refused."""
+        """The modes whose requests must refuse a change that can be tested."""
         return self.never if self.plain else ()
 
     @property
     def once(self) -> str | None:
-        """A mode that cannot be changed, and is carried out as soon as it is signed."""
-        return next((one for one in self.closed if not self.lifecycle.deferred(one)), None)
+        """A mode whose requests cannot be changed and are carried out when signed."""
+        return next((mode for mode in self.closed if not self.lifecycle.deferred(mode)), None)
 
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
         """Return the modes in which the request of this clause can be changed."""
         return self.only if request == self.lifecycle.request.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a mode; and after signing, after the day, what is read, what is done."""
+        """Return one facet for each mode, and those for reading, signing and execution."""
         if self.lifecycle.change is None:
             return ()
         sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
-            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", tried)
-            for mode, tried in only.items()
+            _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
+            for mode, scenario in only.items()
         ]
-        asks = "what was accepted as a change is read back"
-        out.append(_facet(self, PERSISTS, asks, only[self.only[0]]))
+        out.append(_facet(self, PERSISTS, "an accepted change is read back", only[self.only[0]]))
         for mode in self.closed:
-            tried = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
-            asks = f"{mode} requests cannot be changed"
-            out.append(_facet(self, f"{mode}-refused", asks, tried))
-        asks = "it can be changed once signed, before its day"
-        out.append(_facet(self, SIGNED, asks, ModificationScenario(id="signed"), more=sign))
+            scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
+            description = f"{mode} requests cannot be changed"
+            out.append(_facet(self, f"{mode}-refused", description, scenario))
+        description = "a signed request can be changed before its day"
+        out.append(_facet(self, SIGNED, description, ModificationScenario(id="signed"), extra=sign))
         if self.plain:
-            asks = "it cannot be changed once it is carried out"
-            tried = ModificationScenario(id="done", mode=self.once, refused=True)
-            out.append(_facet(self, DONE, asks, tried, more=day))
-        asks = "what is carried out is what was last accepted as a change"
+            description = "a request cannot be changed once it is carried out"
+            scenario = ModificationScenario(id="done", mode=self.once, refused=True)
+            out.append(_facet(self, DONE, description, scenario, extra=day))
+        description = "a request is carried out as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
-        return (*out, _facet(self, CARRIED, asks, last, more=carried))
+        return (*out, _facet(self, CARRIED, description, last, extra=carried))
 
     def probe(self, scenario: Scenario) -> Script:
-        """Ask for changes, one argument at a time."""
-        tried = scenario_of(scenario, ModificationScenario)
+        """Request changes, one argument at a time."""
+        scenario = scenario_of(scenario, ModificationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
-        if tried.id == "signed":
+        if scenario.id == "signed":
             made = yield from _made(self, psu, first, sign=True)
             yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
             yield from request_steps.read(self.lifecycle, made)
-        elif tried.id == "done":
+        elif scenario.id == "done":
             yield from _probe_done(self, psu)
-        elif tried.id == "carried-out":
+        elif scenario.id == "carried-out":
             made = yield from _made(self, psu, first)
             yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
             yield from request_steps.sign(made)
@@ -141,36 +140,36 @@ class Modification(Kind):
             yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
             yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
             yield from request_steps.inquire()
-        elif tried.refused:
+        elif scenario.refused:
             control = yield from _made(self, psu, first)
-            made = yield from _made(self, psu, tried.mode)
+            made = yield from _made(self, psu, scenario.mode)
             yield from _change(self, psu, control, (self.plain,))
-            yield from _change(self, psu, made, (self.plain,), variation=f"it is {tried.mode}")
+            yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
         else:
-            made = yield from _made(self, psu, tried.mode)
+            made = yield from _made(self, psu, scenario.mode)
             for name in self.fields:
                 yield from _change(self, psu, made, (name,), days=request_steps.DAYS_AHEAD + 1)
                 yield from request_steps.read(self.lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every change that was asked for, and what became of those that were accepted."""
-        book = tracker.Tracker(lifecycle=self.lifecycle)
-        held = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
+        """Judge every change, and the later state of the accepted ones."""
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
+        kept = ChangeTracker(lifecycle=self.lifecycle, modes=self.only, fields=self.fields)
         changes: list[Change] = []
         opened: dict[str | None, int] = {}
         for event in history.events:
-            change = change_of(self.lifecycle, book, event)
+            change = change_of(self.lifecycle, tracked, event)
             if change is not None:
                 changes.append(change)
-            held.before(book, event, change)
-            request = book.note(event)
-            held.after(event, request)
-            for one in request_queries.requests_shown(book, event, request):
-                if isinstance(event, Exchange) and one.state is State.OPEN:
-                    opened[one.key] = event.n
-        apart = {one.key for one in request_queries.with_own_key(book)}
-        yield from (evidence for key, evidence in held.evidence if key in apart)
-        changes = [one for one in changes if one.request.key in apart]
+            kept.before(tracked, event, change)
+            request = tracked.note(event)
+            kept.after(event, request)
+            for observed in request_queries.requests_shown(tracked, event, request):
+                if isinstance(event, Exchange) and observed.state is State.OPEN:
+                    opened[observed.key] = event.n
+        apart = {request.key for request in request_queries.with_own_key(tracked)}
+        yield from (evidence for key, evidence in kept.evidence if key in apart)
+        changes = [change for change in changes if change.request.key in apart]
         yield from _must_be_taken(self, changes, opened)
         yield from _must_be_refused(self, changes)
 
@@ -183,39 +182,41 @@ class Modification(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every change of a request that was made in this history."""
-        book = Tracker(lifecycle=self.lifecycle)
+        tracked = Tracker(lifecycle=self.lifecycle)
         for event in history.events:
-            change = change_of(self.lifecycle, book, event)
+            change = change_of(self.lifecycle, tracked, event)
             if change is not None:
                 yield from _judge(self, change)
-            book.note(event)
+            tracked.note(event)
 
 
 def _facet(
-    p: Modification,
+    clause: Modification,
     id_: str,
-    asks: str,
-    tried: ModificationScenario,
+    description: str,
+    scenario: ModificationScenario,
     *,
-    more: frozenset[Capability] = frozenset(),
+    extra: frozenset[Capability] = frozenset(),
 ) -> Facet:
-    create, change = p.lifecycle.create.id, p.lifecycle.change.id if p.lifecycle.change else ""
-    modes = [p.only[0]] if tried.mode not in p.only else []
-    modes += [tried.mode] if tried.mode else []
-    approval = (BindingRequirement(operation=create, feature="approval"),) if more else ()
-    changed = (p.plain,) if tried.refused else p.fields
+    create, change = clause.lifecycle.create.id, clause.lifecycle.change
+    modes = [clause.only[0]] if scenario.mode not in clause.only else []
+    modes += [scenario.mode] if scenario.mode else []
+    approval = (BindingRequirement(operation=create, feature="approval"),) if extra else ()
+    changed = (clause.plain,) if scenario.refused else clause.fields
     return Facet(
         id=id_,
-        description=asks,
-        scenario=tried,
-        needs=needs(Capability.PSU, Capability.WRITE) | more,
+        description=description,
+        scenario=scenario,
+        needs=needs(Capability.PSU, Capability.WRITE) | extra,
         requires=(
-            *p.lifecycle.state_requirement(),
+            *clause.lifecycle.state_requirement(),
             *approval,
             *(BindingRequirement(operation=create, feature="mode", name=mode) for mode in modes),
             *(
                 BindingRequirement(
-                    operation=change, feature="argument" if name == p.day else "other", name=name
+                    operation=change.id if change else "",
+                    feature="argument" if name == clause.day else "other",
+                    name=name,
                 )
                 for name in changed
                 if name
@@ -224,35 +225,31 @@ def _facet(
     )
 
 
-def _probe_done(p: Modification, psu: Subject) -> Script:
-    made = yield from _made(p, psu, p.only[0], sign=True)
-    control = yield from _made(p, psu, p.only[0], ahead=request_steps.DAYS_AHEAD + BEYOND)
+def _probe_done(clause: Modification, psu: Subject) -> Script:
+    made = yield from _made(clause, psu, clause.only[0], sign=True)
+    control = yield from _made(clause, psu, clause.only[0], later=BEYOND)
     done = [made]
-    if p.once:
-        done.append((yield from _made(p, psu, p.once, sign=True)))
+    if clause.once:
+        done.append((yield from _made(clause, psu, clause.once, sign=True)))
     yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD)
-    yield from _change(p, psu, control, (p.plain,))
-    for one in done:
-        yield from request_steps.read(p.lifecycle, one)
-        yield from _change(p, psu, one, (p.plain,), variation="it was carried out")
+    yield from _change(clause, psu, control, (clause.plain,))
+    for exchange in done:
+        yield from request_steps.read(clause.lifecycle, exchange)
+        yield from _change(clause, psu, exchange, (clause.plain,), variation="it was carried out")
 
 
 def _made(
-    p: Modification,
-    psu: Subject,
-    mode: str | None,
-    *,
-    sign: bool = False,
-    ahead: int = request_steps.DAYS_AHEAD,
+    clause: Modification, psu: Subject, mode: str | None, *, sign: bool = False, later: int = 0
 ) -> Part[Exchange]:
-    made = yield from send(request_steps.request(p.lifecycle, psu, mode, ahead=ahead))
+    ahead = request_steps.DAYS_AHEAD + later
+    made = yield from send(request_steps.request(clause.lifecycle, psu, mode, ahead=ahead))
     if sign:
         yield from request_steps.sign(made)
     return made
 
 
 def _change(
-    p: Modification,
+    clause: Modification,
     psu: Subject,
     made: Exchange,
     names: Sequence[str | None],
@@ -260,70 +257,72 @@ def _change(
     days: int = 0,
     variation: str = "",
 ) -> Part[None]:
-    """Ask to change one argument after the other: to another day, or the profile's value."""
-    due = request_steps.request(p.lifecycle, psu, p.only[0], ahead=days).arguments
+    """Change each argument in turn: to another day, or to the target file's other value."""
+    due = request_steps.request(clause.lifecycle, psu, clause.only[0], ahead=days).arguments
     for name in names:
-        moved = {name: due[name]} if name and name == p.day else {}
-        call = request_steps.call_about(p.lifecycle.change, made, **moved)
+        moved = {name: due[name]} if name and name == clause.day else {}
+        call = request_steps.call_about(clause.lifecycle.change, made, **moved)
         if call is not None and name is not None:
             varied = () if moved else (name,)
             yield from send(replace(call, varied=varied, variation=variation))
 
 
 def _must_be_taken(
-    p: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
+    clause: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
 ) -> Iterator[Evidence]:
-    """Judge the changes of each request before and after it was signed, all together."""
+    """Judge the changes of each request together, before and after it was signed."""
     groups: dict[tuple[str | None, Phase], list[Change]] = {}
-    for one in changes:
-        early = one.ahead or one.phase is Phase.UNSIGNED
-        telling = early if one.exchange.accepted else one.untouched and one.ahead and _valid(p, one)
-        if telling and one.request.mode in p.only and one.phase in (Phase.UNSIGNED, Phase.SIGNED):
-            groups.setdefault((one.request.key, one.phase), []).append(one)
+    for change in changes:
+        early = change.ahead or change.phase is Phase.UNSIGNED
+        is_valid = change.untouched and change.ahead and _valid(clause, change)
+        counts = early if change.exchange.accepted else is_valid
+        pending = change.phase in (Phase.UNSIGNED, Phase.SIGNED)
+        if counts and pending and change.request.mode in clause.only:
+            groups.setdefault((change.request.key, change.phase), []).append(change)
     for (key, phase), group in groups.items():
-        taken = [one for one in group if one.exchange.accepted]
-        refused = {
-            name for one in group if request_queries.was_refused(one.exchange) for name in one.new
-        }
+        taken = [change for change in group if change.exchange.accepted]
+        refused = {name for change in group if was_refused(change.exchange) for name in change.new}
         last = group[-1].exchange
-        closed = refused >= set(p.fields) and opened.get(key, 0) > last.n
+        closed = refused >= set(clause.fields) and opened.get(key, 0) > last.n
         yield Evidence(
             facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
-            expected="that a change is accepted before the day has come",
+            expected="a change before the day of the request to be accepted",
             seen=describe_answer((taken or group)[0].exchange),
-            exchanges=tuple(sorted({n for one in taken or group for n in one.numbers})),
+            exchanges=tuple(sorted({n for change in taken or group for n in change.numbers})),
         )
 
 
-def _valid(p: Modification, change: Change) -> bool:
-    """Whether a change asked for one thing that is surely as good as what it replaces."""
-    given = {*change.exchange.call.varied, p.day}
+def _valid(clause: Modification, change: Change) -> bool:
+    """Whether a change sets one argument to a value that is certainly valid."""
+    given = {*change.exchange.call.varied, clause.day}
     return len(change.new) == 1 and change.new.keys() <= given
 
 
-def _must_be_refused(p: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
-    """Judge the changes of requests that can never be changed, or not any more."""
+def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:
+    """Judge the changes of requests that can never, or no longer, be changed."""
     taken = {
-        one.like
-        for one in changes
-        if one.request.mode in p.only and one.phase is not Phase.DONE and one.exchange.accepted
+        change.like
+        for change in changes
+        if change.request.mode in clause.only
+        and change.phase is not Phase.DONE
+        and change.exchange.accepted
     }
-    for one in changes:
-        mode, controlled = one.request.mode, one.like in taken and one.untouched
-        if mode in p.never:
-            alone = controlled and one.phase is Phase.UNSIGNED
+    for change in changes:
+        mode, controlled = change.request.mode, change.like in taken and change.untouched
+        if mode in clause.never:
+            alone = controlled and change.phase is Phase.UNSIGNED
             why = f"{mode} requests cannot be changed"
-            yield from _refused(f"{mode}-refused", one, why, controlled=alone)
-        if one.phase is Phase.DONE and mode in (*p.only, *p.never):
-            alone = one.like in taken and mode in p.only
-            yield from _refused(DONE, one, "it was carried out", controlled=alone)
+            yield from _refused(f"{mode}-refused", change, why, controlled=alone)
+        if change.phase is Phase.DONE and mode in (*clause.only, *clause.never):
+            alone = change.like in taken and mode in clause.only
+            yield from _refused(DONE, change, "it was carried out", controlled=alone)
 
 
 def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Iterator[Evidence]:
-    """Judge one change; a refusal counts only with its control, and for what it asked."""
+    """Judge one change; a refusal counts only with its control, and for its content."""
     exchange = change.exchange
-    if exchange.refused and not (controlled and request_queries.was_refused(exchange)):
+    if exchange.refused and not (controlled and was_refused(exchange)):
         return
     yield Evidence(
         facet=facet,
@@ -335,15 +334,19 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
     )
 
 
-def _judge(p: Modification, change: Change) -> Iterator[Evidence]:
+def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
-    owed = f"that only {' and '.join(p.only)} requests are changed, before they are carried out"
-    told, mode = request.seen_in or request.made.n, f"it is {request.mode}"
-    if request.mode in p.never:
-        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, mode, request.made.n)
-    elif request.mode in p.only and request.done:
+    owed = f"only {' and '.join(clause.only)} requests are changed, before they are carried out"
+    shown = request.seen_in or request.made.n
+    if request.mode in clause.never:
         yield tpp_evidence(
-            TPP_FACET, DISAGREES, exchange, owed, "it was carried out", request.made.n, told
+            TPP_FACET, DISAGREES, exchange, owed, f"it is {request.mode}", request.made.n
         )
-    elif request.mode in p.only and change.untouched:
-        yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, mode, request.made.n)
+    elif request.mode in clause.only and request.done:
+        yield tpp_evidence(
+            TPP_FACET, DISAGREES, exchange, owed, "it was carried out", request.made.n, shown
+        )
+    elif request.mode in clause.only and change.untouched:
+        yield tpp_evidence(
+            TPP_FACET, AGREES, exchange, owed, f"it is {request.mode}", request.made.n
+        )

@@ -1,11 +1,11 @@
 """`no-credentials`: a call that carries the customer's credentials is rejected.
 
-The credentials take the place of the provider's own authorisation, spelt as the
-profile says. The control is the same request, properly authorised.
+The credentials replace the TPP's own authorisation, as the target file binds them. The
+control is the same call, properly authorised.
 
-The TPP: the customer's credentials are never sent.
-Judged are the operations that the clause names, which the profile says how to trick;
-anywhere else credentials count as such, and their absence shows nothing.
+The TPP: it never sends the customer's credentials.
+Sending them in any call is a breach. Not sending them counts only for the operations of the
+clause, whose credentials the target file binds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from assay.rules.rule import (
 
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
-OWED = "that the customer's credentials are not sent"
+OWED = "the customer's credentials are not sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +47,14 @@ class NoCredentials(Kind):
 
     def bars_credentials(self, operation: str) -> bool:
         """Whether it is one of the operations of this clause."""
-        return any(operation == one.id for one in self.operations)
+        return any(operation == each.id for each in self.operations)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet an operation."""
+        """Return one facet for each operation."""
         return tuple(
             Facet(
                 id=operation.id,
-                description=f"{operation.id} is refused with the customer's credentials alone",
+                description=f"{operation.id} refuses a call authorised only by the customer's credentials",
                 scenario=Scenario(id=operation.id),
                 needs=needs(Capability.PSU, Capability.CREDENTIALS)
                 | consent(operation)
@@ -65,8 +65,8 @@ class NoCredentials(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Call properly, then with the customer's credentials instead."""
-        operation = next(one for one in self.operations if one.id == scenario.id)
+        """Make an authorised call, then one with the customer's credentials instead."""
+        operation = next(each for each in self.operations if each.id == scenario.id)
         if operation.request:
             _, ready = yield from request_steps.prepare_call(self.contract, operation)
             if ready is None:
@@ -89,11 +89,11 @@ class NoCredentials(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every call with credentials whose proper twin was answered."""
+        """Judge every call with credentials whose control was answered."""
         known = {
-            (one.call.subject, one.call.operation, one.call.present)
-            for one in history.exchanges
-            if one.accepted and ordinary(one.call)
+            (exchange.call.subject, exchange.call.operation, exchange.call.present)
+            for exchange in history.exchanges
+            if exchange.accepted and ordinary(exchange.call)
         }
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
@@ -101,7 +101,7 @@ class NoCredentials(Kind):
             controlled = (call.subject, call.operation, call.present) in known
             if call.credentials and controlled and call.operation in named:
                 yield must_be_refused(
-                    call.operation, exchange, "it carries the customer's credentials"
+                    call.operation, exchange, "it is authorised by the customer's credentials"
                 )
 
     def tpp_facet(self) -> TppFacet:
@@ -110,16 +110,16 @@ class NoCredentials(Kind):
             id=TPP_FACET,
             description="the customer's credentials are never sent",
             requires=tuple(
-                BindingRequirement(operation=one.id, feature="credentials")
-                for one in self.operations
+                BindingRequirement(operation=operation.id, feature="credentials")
+                for operation in self.operations
             ),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the contract."""
-        named = {one.id for one in self.operations}
-        for one in history.exchanges:
-            if one.call.credentials and one.call.operation in self.contract.operations:
-                yield tpp_evidence(TPP_FACET, DISAGREES, one, OWED, "they were sent")
-            elif one.call.operation in named:
-                yield tpp_evidence(TPP_FACET, AGREES, one, OWED, "they were not")
+        named = {operation.id for operation in self.operations}
+        for exchange in history.exchanges:
+            if exchange.call.credentials and exchange.call.operation in self.contract.operations:
+                yield tpp_evidence(TPP_FACET, DISAGREES, exchange, OWED, "it sends them")
+            elif exchange.call.operation in named:
+                yield tpp_evidence(TPP_FACET, AGREES, exchange, OWED, "it does not send them")

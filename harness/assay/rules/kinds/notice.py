@@ -1,9 +1,9 @@
 """`notice`: nothing is carried out before its customer has signed it.
 
-Not while it lies unsigned, not after a refusal, not for a stranger's signature, and no
-value of an argument exempts it. Each has its control: the like of it, which the customer
-signed and which had been carried out when the other was looked at, on a day no earlier. Without
-that, nothing would show that the time of the other had come.
+A request is not carried out while it is unsigned, after the customer refused it, or when
+another customer signs it, and no value of an argument exempts it. Each case has a control:
+a similar request, due no earlier, that the customer signed and that had been carried out
+when the tested one was observed. It shows that the time of the tested request had come.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, 
 from assay.rules.steps import Part, send
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
-#: Statuses of a last page that the target itself made, with nothing gone wrong.
+#: Statuses of a last page that is a regular answer of the target.
 ANSWERED = range(200, 500)
-EARLIER = "what was done with it before, nobody knows"
-#: What happens to a request in place of its customer's signature, by scenario.
+EARLIER = "it may have been signed before this history"
+#: The step in place of the customer's signature, by scenario.
 INSTEAD: Mapping[str, Authorise | None] = {
     "unsigned": None,
     "refused": replace(
@@ -41,7 +41,7 @@ INSTEAD: Mapping[str, Authorise | None] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A request to be tried: its mode, and arguments that differ from the usual ones."""
+    """A request to test: its mode, and the arguments that differ from the usual ones."""
 
     mode: str | None
     arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -71,7 +71,7 @@ def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Findi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(Kind):
-    """A request, the modes in which it is tried, and values that might exempt it."""
+    """A request, the modes in which it is tested, and values that might exempt it."""
 
     name = "notice"
     applies_to = ("makes",)
@@ -91,46 +91,55 @@ class Notice(Kind):
 
     @property
     def modes(self) -> tuple[str | None, ...]:
-        """The modes in which a request is tried."""
+        """The modes in which requests are tested."""
         return self.named_modes or (self.lifecycle.mode,)
 
     def variants(self, scenario: str) -> tuple[Variant, ...]:
-        """Return what a scenario tries; a stranger signs what would be done at once."""
+        """Return the variants of a scenario; another customer signs an immediate one."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(sorted(plain, key=lambda one: self.lifecycle.deferred(one.mode))[:1])
+            return tuple(
+                sorted(plain, key=lambda variant: self.lifecycle.deferred(variant.mode))[:1]
+            )
         if scenario == "refused":
             return plain
         first = self.modes[0]
         return (*plain, *(Variant(mode=first, arguments={k: v}) for k, v in self.even.items()))
 
     def exempt(self, arguments: Mapping[str, Json]) -> str | None:
-        """Return the argument that has the value which might exempt it, if one has."""
-        every = self.even.items()
+        """Return the argument that has an exempting value, if any."""
+        exempting = self.even.items()
         return next(
-            (k for k, v in every if k in arguments and request_queries.same_value(arguments[k], v)),
+            (
+                k
+                for k, v in exempting
+                if k in arguments and request_queries.same_value(arguments[k], v)
+            ),
             None,
         )
 
     def later(self, scenario: str) -> bool:
         """Whether a scenario waits for a day to come."""
-        return any(self.lifecycle.deferred(one.mode) for one in self.variants(scenario))
+        return any(self.lifecycle.deferred(variant.mode) for variant in self.variants(scenario))
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for lying unsigned, one a value, one for a refusal, one for a stranger."""
-        asks = {
-            BEFORE: ("unsigned", "nothing is carried out before it is signed"),
+        """Return facets for unsigned requests, each value, a refusal, and another customer."""
+        descriptions = {
+            BEFORE: ("unsigned", "no request is carried out before it is signed"),
             **{
-                f"even-{name}": ("unsigned", f"not even where {name} is {value}")
+                f"even-{name}": (
+                    "unsigned",
+                    f"no request with {name} {value} is carried out before it is signed",
+                )
                 for name, value in self.even.items()
             },
-            REFUSED: ("refused", "nothing is carried out after the customer refused"),
-            ANOTHER: ("another", "no other customer can sign"),
+            REFUSED: ("refused", "no request is carried out after the customer refused it"),
+            ANOTHER: ("another", "no other customer can sign a request"),
         }
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=scenario),
                 needs=_needs(self, scenario),
                 requires=(
@@ -138,53 +147,50 @@ class Notice(Kind):
                     BindingRequirement(operation=self.lifecycle.create.id, feature="approval"),
                     *(
                         BindingRequirement(
-                            operation=self.lifecycle.create.id, feature="mode", name=one.mode
+                            operation=self.lifecycle.create.id, feature="mode", name=variant.mode
                         )
-                        for one in self.variants(scenario)
-                        if one.mode
+                        for variant in self.variants(scenario)
+                        if variant.mode
                     ),
                 ),
             )
-            for id_, (scenario, words) in asks.items()
+            for id_, (scenario, description) in descriptions.items()
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
-        """Whether the calls with a variation are accepted: what follows on them differs."""
+        """Return True: a call with a variation is accepted; only its later state differs."""
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Leave requests unsigned until their days are over; then have their controls signed.
+        """Leave requests unsigned until their days are over; sign their controls.
 
-        A control that is put off is so by a day more: it is no repeat of the other.
+        A deferred control is due a day later, so that it is not a repeat of the other.
         """
-        lifecycle, instead, variants = (
-            self.lifecycle,
-            INSTEAD[scenario.id],
-            self.variants(scenario.id),
-        )
+        lifecycle, instead = self.lifecycle, INSTEAD[scenario.id]
+        variants = self.variants(scenario.id)
         psu = yield from request_steps.customer(lifecycle)
         if instead is not None and instead.by:
             yield from request_steps.customer(lifecycle, instead.by)
 
         def make(
-            one: Variant, *, ahead: int = request_steps.DAYS_AHEAD, variation: str = ""
+            variant: Variant, *, ahead: int = request_steps.DAYS_AHEAD, variation: str = ""
         ) -> Part[Exchange]:
             call = request_steps.request(
-                lifecycle, psu, one.mode, one.arguments, ahead=ahead, variation=variation
+                lifecycle, psu, variant.mode, variant.arguments, ahead=ahead, variation=variation
             )
             return (yield from send(call))
 
         unsigned: list[Exchange] = []
-        for one in variants:
-            made = yield from make(one, variation="" if instead else "it is never signed")
+        for variant in variants:
+            made = yield from make(variant, variation="" if instead else "never signed")
             if instead is not None:
                 yield from request_steps.sign(made, instead)
             unsigned.append(made)
         controls: list[Exchange] = []
         for late in (True, False):
-            for one in variants:
-                if lifecycle.deferred(one.mode) is late:
-                    made = yield from make(one, ahead=request_steps.DAYS_AHEAD + 1)
+            for variant in variants:
+                if lifecycle.deferred(variant.mode) is late:
+                    made = yield from make(variant, ahead=request_steps.DAYS_AHEAD + 1)
                     yield from request_steps.sign(made)
                     controls.append(made)
             if late and controls:
@@ -194,50 +200,49 @@ class Notice(Kind):
             yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every request by what was seen of it, and of its like that was signed."""
-        book = tracker.Tracker(lifecycle=self.lifecycle)
-        stories: dict[str | None, _Story] = {}
+        """Judge every request by its observed state and that of its control."""
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
+        timelines: dict[str | None, _Timeline] = {}
         inquired = -1
         for at, event in enumerate(history.events):
-            found = book.note(event)
-            if found is not None and event is found.made:
-                new = _Story(request=found, made=at, now=_phase(self, found))
-                stories.setdefault(found.key, new)
-            elif found is not None and isinstance(event, Authorised):
-                stories[found.key].catch_up(inquired)
-                stories[found.key].now = _phase(self, found)
-            for one in request_queries.requests_shown(book, event, found):
-                if event is not one.made or one.done:
-                    stories[one.key].look(at)
+            request = tracked.note(event)
+            if request is not None and event is request.made:
+                new = _Timeline(request=request, made=at, now=_phase(self, request))
+                timelines.setdefault(request.key, new)
+            elif request is not None and isinstance(event, Authorised):
+                timelines[request.key].catch_up(inquired)
+                timelines[request.key].now = _phase(self, request)
+            for observed in request_queries.requests_shown(tracked, event, request):
+                if event is not observed.made or observed.done:
+                    timelines[observed.key].look(at)
             inquired = at if request_queries.shows_all_executions(event) else inquired
-        told = [stories[one.key] for one in request_queries.with_own_key(book)]
-        for story in told:
-            story.catch_up(inquired)
-        controls = _controls(self, told)
-        for story in told:
-            if story.phase and story.phase != _SIGNED and story.request.mode in self.modes:
-                yield from _judge(
-                    self, story, story.phase, controls.get(_like(self, story.request))
-                )
+        judged = [timelines[request.key] for request in request_queries.with_own_key(tracked)]
+        for timeline in judged:
+            timeline.catch_up(inquired)
+        controls = _controls(self, judged)
+        for timeline in judged:
+            if timeline.phase and timeline.phase != _SIGNED and timeline.request.mode in self.modes:
+                control = controls.get(_control_key(self, timeline.request))
+                yield from _judge(self, timeline, timeline.phase, control)
 
 
-def _needs(p: Notice, scenario: str) -> frozenset[Capability]:
+def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
     base = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
-    clock = needs(Capability.CLOCK) if p.later(scenario) else needs()
+    clock = needs(Capability.CLOCK) if clause.later(scenario) else needs()
     two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
     return base | clock | two
 
 
-#: What makes a control the like of a request: who made it, in which mode, with which value.
-_Like: TypeAlias = tuple[str, str, str | None, str | None]
+#: Equal for a request and its control: customer, TPP, mode, and exempting argument.
+_ControlKey: TypeAlias = tuple[str, str, str | None, str | None]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Story:
-    """What a history shows of one request, made at `made`, until it was carried out.
+class _Timeline:
+    """What a history shows of one request, made at event `made`, until it was carried out.
 
-    `quiet` says after which event it was last found not to be, `done` after which it
-    was; `phase` is what had happened to it by then, and `now` what has.
+    `quiet` is the last event at which it was observed not to be carried out, `done` the first
+    at which it was; `phase` is its signing phase at that event, `now` its current one.
     """
 
     request: Instance
@@ -248,7 +253,7 @@ class _Story:
     done: int | None = None
 
     def catch_up(self, at: int) -> None:
-        """Take in, late, that the world was last asked at `at`: nothing happened since."""
+        """Observe the state at event `at`, when all requests were last inquired."""
         if at > max(self.made, self.quiet or 0):
             self.look(at)
 
@@ -265,80 +270,86 @@ class _Story:
 _SIGNED: Final = "signed"
 
 
-def _phase(p: Notice, request: Instance) -> str | None:
-    """Return the facet that a request is about as it stands, if it is about one."""
+def _phase(clause: Notice, request: Instance) -> str | None:
+    """Return the facet that a request tests in its present state, if any."""
     if request_queries.signed(request):
         return _SIGNED
     if request_queries.perhaps_signed(request):
         return None
     if request_queries.declined(request):
         return REFUSED
-    if any(one.step.decision is Decision.CONFIRM for one in request.signings):
+    if any(signing.step.decision is Decision.CONFIRM for signing in request.signings):
         return ANOTHER
-    name = p.exempt(request.made.call.arguments)
+    name = clause.exempt(request.made.call.arguments)
     return f"even-{name}" if name else BEFORE
 
 
-def _like(p: Notice, request: Instance) -> _Like:
+def _control_key(clause: Notice, request: Instance) -> _ControlKey:
     call = request.made.call
-    return call.subject, call.by, call.mode, p.exempt(call.arguments)
+    return call.subject, call.by, call.mode, clause.exempt(call.arguments)
 
 
-def _controls(p: Notice, stories: Sequence[_Story]) -> Mapping[_Like, _Story]:
-    """Return what was signed and then carried out: of several alike, the last one's day."""
-    out: dict[_Like, _Story] = {}
-    for story in stories:
-        if story.phase == _SIGNED and story.done is not None:
-            like = _like(p, story.request)
-            out[like] = max(out.get(like, story), story, key=lambda one: _day(p, one.request))
+def _controls(clause: Notice, timelines: Sequence[_Timeline]) -> Mapping[_ControlKey, _Timeline]:
+    """Return the signed requests that were carried out; of similar ones, the latest due."""
+    out: dict[_ControlKey, _Timeline] = {}
+    for timeline in timelines:
+        if timeline.phase == _SIGNED and timeline.done is not None:
+            key = _control_key(clause, timeline.request)
+            former = out.get(key, timeline)
+            out[key] = max(former, timeline, key=lambda each: _day(clause, each.request))
     return out
 
 
-def _day(p: Notice, request: Instance) -> str:
-    """Return the day of a request as a text that sorts; nothing where it is put off to none."""
-    found = request_queries.due_day(p.lifecycle, request.arguments)
-    return found.isoformat() if found else ""
+def _day(clause: Notice, request: Instance) -> str:
+    """Return the day of a request as an ISO date; "" if it is not deferred."""
+    day = request_queries.due_day(clause.lifecycle, request.arguments)
+    return day.isoformat() if day else ""
 
 
-def _judge(p: Notice, story: _Story, facet: str, control: _Story | None) -> Iterator[Evidence]:
-    request, beside = story.request, tuple[int, ...]()
-    if story.done is not None:
+def _judge(
+    clause: Notice, timeline: _Timeline, facet: str, control: _Timeline | None
+) -> Iterator[Evidence]:
+    request, control_numbers = timeline.request, tuple[int, ...]()
+    if timeline.done is not None:
         agreement = DISAGREES if request_queries.is_known(request) else UNCLEAR
-    elif story.quiet is None or (facet == ANOTHER and not _tried(request)):
+    elif timeline.quiet is None or (facet == ANOTHER and not _tried(request)):
         return
     elif control is None or control.done is None:
         agreement = UNCLEAR
     else:
-        if _day(p, control.request) < _day(p, request) or control.done > story.quiet:
-            return  # it was not looked at when its like had been carried out
-        agreement, beside = AGREES, control.request.numbers
+        if _day(clause, control.request) < _day(clause, request) or control.done > timeline.quiet:
+            return  # it was not observed after its control had been carried out
+        agreement, control_numbers = AGREES, control.request.numbers
     seen = request.describe()
     if agreement is UNCLEAR:
-        why = "its like was not carried out" if story.done is None else EARLIER
+        why = "its control was not carried out" if timeline.done is None else EARLIER
         seen = f"{seen}; {why}"
     yield Evidence(
         facet=facet,
         agreement=agreement,
-        expected=_EXPECTED.get(facet, "that it is not carried out before it is signed"),
+        expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
-        exchanges=tuple(sorted({*request.numbers, *beside})),
-        variation=request.made.call.variation or _deviation(request),
+        exchanges=tuple(sorted({*request.numbers, *control_numbers})),
+        variation=request.made.call.variation or _variation(request),
     )
 
 
 def _tried(request: Instance) -> bool:
-    """Whether somebody else did fill in a screen, and got an answer."""
+    """Whether another customer filled in a screen and got an answer."""
     return any(
-        one.screens and one.wire.status in ANSWERED and not request_queries.by_owner(request, one)
-        for one in request.signings
+        signing.screens
+        and signing.wire.status in ANSWERED
+        and not request_queries.by_owner(request, signing)
+        for signing in request.signings
     )
 
 
 _EXPECTED: Mapping[str, str] = {
-    REFUSED: "that it is not carried out once its customer refused it",
-    ANOTHER: "that it is not carried out for another customer's signature",
+    REFUSED: "not carried out after its customer refused it",
+    ANOTHER: "not carried out for another customer's signature",
 }
 
 
-def _deviation(request: Instance) -> str:
-    return next((one.step.variation for one in request.signings if one.step.variation), "")
+def _variation(request: Instance) -> str:
+    variations = (signing.step.variation for signing in request.signings)
+    return next(filter(None, variations), "")

@@ -1,7 +1,7 @@
 """`pagination`: pages have the default size, and together list each item once.
 
-One walk serves all facets. The walk itself refuses to go round in circles, so a
-list without an end is a finding and not a hang.
+One page walk serves all facets. The walk stops when pages repeat, so an endless list is a
+violation and not a hang.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 
-#: Entries of so many last days are in every history, however short.
+#: Entries at most this many days old are in every history, however short.
 FRESH = 7
 
 
@@ -42,17 +42,17 @@ class Pagination(Kind):
 
     @property
     def depth(self) -> int | None:
-        """How many days back answers go, if the contract limits that."""
+        """How many days back answers go, if the contract limits it."""
         return clauses.history_days(self.contract, self.operation.id)
 
     @property
     def total(self) -> int:
-        """How many items make two full pages and a rest."""
+        """The number of items of two full pages and a partial one."""
         return 2 * self.size + max(2, 2 * self.size // 3)
 
     @property
     def most(self) -> int:
-        """How many pages the walk may turn before it counts as endless."""
+        """The number of pages after which a walk counts as endless."""
         return self.total + 2
 
     def page_size(self, operation: str) -> int | None:
@@ -60,14 +60,14 @@ class Pagination(Kind):
         return self.size if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Two facets for sizes, two for the items, one for the end."""
+        """Return two facets for page sizes, two for the items, and one for the end."""
         key = (BindingRequirement(operation=self.operation.id, feature="key"),)
-        asked: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
-            ("first-page", f"the first page holds {self.size} when there are more", ()),
-            ("full-pages", f"every later page but the last holds {self.size}", ()),
+        descriptions: tuple[tuple[str, str, tuple[BindingRequirement, ...]], ...] = (
+            ("first-page", f"the first page has {self.size} items if there are more", ()),
+            ("full-pages", f"every later page but the last has {self.size} items", ()),
             ("complete", "every item appears on some page", key),
             ("no-repeats", "no item appears twice", key),
-            ("ends", "turning pages comes to an end", ()),
+            ("ends", "paging comes to an end", ()),
         )
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
@@ -75,16 +75,16 @@ class Pagination(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="walk"),
                 needs=needs(*roster) | consent(self.grant),
-                requires=wants,
+                requires=requirements,
             )
-            for id_, asks, wants in asked
+            for id_, description, requirements in descriptions
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own two pages and a rest, and turn all pages."""
+        """Own items for two full pages and a partial one, and turn all pages."""
         if self.operation.about:
             today = (yield from steps.clock()).date()
             dates = steps.days_before(
@@ -111,11 +111,11 @@ class Pagination(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge each walk by itself, and against what its customer owns."""
+        """Judge each walk by itself, and against the resources of its customer."""
         subjects = history.subjects
         for walk in page_walks(history, self.operation.id):
-            # A list without anything may be a refusal: what was consented to is
-            # another clause's business.
+            # An empty list may be a refusal: consents are
+            # another clause's subject.
             if bare(walk.call, self.operation) and walk.pages[0].accepted and walk.items:
                 roster = expected(self, walk, subjects.get(walk.call.subject))
                 straight = _straight(walk)
@@ -128,10 +128,10 @@ class Pagination(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roster:
-    """The keys that a walk should show; `fresh` ones whatever the history's length.
+    """The keys that a walk should show; `fresh` ones however short the history is.
 
-    `old` maps the others to their dates: a shorter history may leave those out.
-    `most` bounds how many there can be at all; None where nobody told.
+    `old` maps the others to their dates: a shorter history may omit them. `most` is the
+    maximum number of items; None if it is unknown.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -139,32 +139,31 @@ class Roster:
     most: int | None = None
 
 
-def expected(p: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
-    """Return what the roster lets us expect of a walk."""
+def expected(clause: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
+    """Return the items that a walk should show, by the customer's resources."""
     if subject is None:
         return Roster()
     at = walk.pages[0].at
-    if not p.operation.about:
-        listed = [one for one in subject.owns if one.resource in p.operation.lists]
-        sure = (one.key for one in listed if clauses.surely_listed(p.contract, one, at))
+    if not clause.operation.about:
+        listed = [owned for owned in subject.owns if owned.resource in clause.operation.lists]
+        sure = (thing.key for thing in listed if clauses.surely_listed(clause.contract, thing, at))
         return Roster(fresh=frozenset(sure), most=len(subject.owns))
-    owned = subject.owned(walk.call.arguments.get(p.operation.about))
+    owned = subject.owned(walk.call.arguments.get(clause.operation.about))
     if owned is None or not owned.entries:
         return Roster()
-    days = dates(at, p.zone)
+    days = dates(at, clause.zone)
     first, last = days[0], days[-1]
-    begin = last - timedelta(days=p.depth) if p.depth else date.min
-    told = {one.key: one.on for one in owned.entries if begin < one.on <= first}
-    fresh = frozenset(key for key, on in told.items() if (last - on).days <= FRESH)
-    old = {key: on for key, on in told.items() if key not in fresh}
+    begin = last - timedelta(days=clause.depth) if clause.depth else date.min
+    due = {entry.key: entry.on for entry in owned.entries if begin < entry.on <= first}
+    fresh = frozenset(key for key, on in due.items() if (last - on).days <= FRESH)
+    old = {key: on for key, on in due.items() if key not in fresh}
     return Roster(fresh=fresh, old=old, most=len(owned.entries))
 
 
 def _straight(walk: PageWalk) -> PageWalk:
-    """Return a walk up to the page that comes round again, if one does.
+    """Return a walk up to the first page that repeats, if one does.
 
-    What is seen twice because the walk goes in a circle is the business of
-    `ends` alone.
+    Items that repeat because the walk is circular count for `ends` only.
     """
     seen: set[tuple[str | None, ...]] = set()
     for number, page in enumerate(walk.pages):
@@ -175,18 +174,18 @@ def _straight(walk: PageWalk) -> PageWalk:
     return walk
 
 
-def _sizes(p: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
+def _sizes(clause: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evidence]:
     filled = max(n for n, page in enumerate(walk.pages, 1) if page.items)
     for number, page in enumerate(walk.pages, 1):
-        held = len(page.items)
-        # Empty pages behind the last item are the business of `ends`.
-        more = number < filled or (number == 1 and len(roster.fresh) > p.size)
-        if more or held > p.size:
+        size = len(page.items)
+        # Empty pages after the last item count for `ends` only.
+        more = number < filled or (number == 1 and len(roster.fresh) > clause.size)
+        if more or size > clause.size:
             yield Evidence(
                 facet="first-page" if number == 1 else "full-pages",
-                agreement=AGREES if held == p.size else DISAGREES,
-                expected=f"{p.size} items on page {number}",
-                seen=f"{held} items",
+                agreement=AGREES if size == clause.size else DISAGREES,
+                expected=f"{clause.size} items on page {number}",
+                seen=f"{size} items",
                 exchanges=(page.n,),
             )
 
@@ -228,18 +227,18 @@ def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
 
 
 def _end(walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidence]:
-    """Judge the end; a walk that nobody finished is no walk without an end."""
+    """Judge the end of a walk; an unfinished walk is not an endless one."""
     turned = {page.call.follow for page in walk.pages}
     last = walk.pages[-1].outcome
     circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
-    # Not even a page for each item would take so many.
+    # One page for each item would take fewer.
     endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
     if circle or endless or (walk.ended and len(walk.pages) > 1):
         broken = circle or endless
         yield Evidence(
             facet="ends",
             agreement=DISAGREES if broken else AGREES,
-            expected="turning pages to come to an end",
+            expected="paging to come to an end",
             seen=f"page {len(walk.pages)} still names a next one" if broken else "it ends",
             exchanges=walk.numbers,
         )

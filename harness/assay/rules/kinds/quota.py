@@ -1,16 +1,16 @@
 """`quota`: a limit on the calls of each operation in a day or an hour.
 
-For each operation: the first calls are served, the next is refused, and the next period
-serves again. Besides: a call is still refused just before the end of the period, and on the
-day that lasts 25 hours; each operation and each customer is counted apart. Probes ask for
-first pages only, and none of their calls is refused on the way, for documents leave open
-what else counts. Where only calls without the customer count, every trial ends with attended
-calls, so that an operation that answers nobody is not taken for a quota. Where all count,
-what was never answered before is asked again in a later period.
+For each operation, the first calls are served, the next one is refused, and calls are served
+again in the next period. A call is still refused just before the end of the period, and on
+the day with 25 hours; each operation and each customer has its own count. Probes read first
+pages only and have no other calls refused, because documents leave open whether those count.
+If only calls without the customer count, every trial ends with attended calls, so that an
+operation that answers nobody is not mistaken for a quota. If all calls count, an operation
+that was never answered is called again in a later period.
 
-The TPP: it makes no more calls in a period than are allowed. A call is one too many if that
-many were surely served before it, whatever the bank makes of it. Two names may be one
-customer whose token was renewed: where they ask about the same thing, less is sure.
+The TPP: it makes no more calls in a period than allowed. A call is a breach if the limit was
+certainly used up before it, even if the bank serves it. Two names may be one customer whose
+token was renewed: if they ask about the same resource, their calls may count together.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from assay.rules.state.counts import Counts, moment, same_customers
 from assay.rules.state.periods import HOURS, Period, period, surely_longer
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
-#: Why a first call is served, by the facet that it bears on.
+#: Why a first call must be served, by the facet that it tests.
 OTHERS = {
-    PER_METHOD: "only other methods are used up",
-    PER_CUSTOMER: "only another customer's are used up",
+    PER_METHOD: "only the quota of other methods is used up",
+    PER_CUSTOMER: "only another customer's quota is used up",
 }
 
 
@@ -61,16 +61,15 @@ _PER: Mapping[str, Json] = {
     "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour"],
 }
 
-
 #: The TPP's obligation.
 TPP_FACET = "not-exceeded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaScenario(Scenario):
-    """A way to use the quota up: of one operation, or of all where `operation` is None.
+    """A quota to use up: that of one operation, or of all if `operation` is None.
 
-    `crosses` says that the operation is called again in the next period.
+    If `crosses`, the operation is called again in the next period.
     """
 
     operation: Operation | None = None
@@ -81,7 +80,7 @@ class QuotaScenario(Scenario):
 class Quota(Kind):
     """A limit on the calls of each operation and customer in a period.
 
-    `attended` says that calls count with the customer, too, and not only those without.
+    `attended` says that calls with the customer present count, too.
     """
 
     name = "quota"
@@ -113,48 +112,54 @@ class Quota(Kind):
 
     @property
     def zone(self) -> ZoneInfo | None:
-        """Whose clock it is, if that is known."""
+        """The time zone of calendar days, if known."""
         return self.period.zone
 
     @property
     def daily(self) -> bool:
-        """Whether it is by the calendar."""
+        """Whether the period is a calendar day."""
         return self.period.words is not HOURS
 
     def controlled(self, scenario: Scenario) -> bool:
-        """Whether a trial ends with calls that show that the methods do answer."""
+        """Whether a trial ends with control calls, which show that the methods answer."""
         return not self.attended or scenario.id in OTHERS
 
     def unattended_limits(self) -> Mapping[str, int]:
-        """Return the limit for each operation, where calls with the customer do not count."""
-        return {} if self.attended else {one.id: self.limit for one in self.operations}
+        """Return the limit of each operation, if calls with the customer do not count."""
+        return {} if self.attended else {operation.id: self.limit for operation in self.operations}
 
     def daily_limits(self) -> Mapping[str, int]:
-        """Return the limit for each operation, where calls without the customer count by day."""
+        """Return the limit of each operation, if only calls without the customer count, by day."""
         if not self.daily or self.attended:
             return {}
         return {operation.id: self.limit for operation in self.operations}
 
     def facets(self) -> tuple[Facet, ...]:
-        """Three facets a method, and three or four on how counts are kept."""
+        """Return three facets for each operation, and three or four about counting."""
         words = self.period.words
         psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
         plain = psu if self.attended else psu | needs(Capability.BATCH)
         clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if self.daily else []))
-        # Where all calls count, nothing but a later period can show that a method answers.
+        # If all calls count, only a later period can show that a method answers.
         apart = clock if self.attended else plain
         used_up = [
-            (one.id, QuotaScenario(id=f"{one.id}:limit", operation=one)) for one in self.operations
+            (operation.id, QuotaScenario(id=f"{operation.id}:limit", operation=operation))
+            for operation in self.operations
         ]
+        served = f"the first {self.limit} calls {words.with_article} are served"
         too_many = f"call {self.limit + 1} of {words.with_article} is refused"
         out = [
-            *(_facet(f"{name}-served", _served(self), tried, plain) for name, tried in used_up),
-            *(_facet(f"{name}-refused", too_many, tried, plain) for name, tried in used_up),
+            *(_facet(f"{name}-served", served, scenario, plain) for name, scenario in used_up),
+            *(_facet(f"{name}-refused", too_many, scenario, plain) for name, scenario in used_up),
         ]
-        for one in self.operations:
-            scenario = QuotaScenario(id=f"{one.id}:{words.next_facet}", operation=one, crosses=True)
+        for operation in self.operations:
+            scenario = QuotaScenario(
+                id=f"{operation.id}:{words.next_facet}", operation=operation, crosses=True
+            )
             out.append(
-                _facet(f"{one.id}-{words.next_facet}", words.next_description, scenario, clock)
+                _facet(
+                    f"{operation.id}-{words.next_facet}", words.next_description, scenario, clock
+                )
             )
         out.append(
             _facet(
@@ -163,61 +168,59 @@ class Quota(Kind):
         )
         if self.daily:
             never = never_longer(self.zone)
-            asks, scenario = "a day of 25 hours is one day", QuotaScenario(id=LONG_DAY)
-            out.append(
-                replace(_facet(LONG_DAY, asks, scenario, clock), not_applicable_because=never)
-            )
-        asks, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
-        out.append(_facet(PER_METHOD, asks, scenario, apart))
-        asks, scenario = "each customer has an own count", QuotaScenario(id=PER_CUSTOMER)
-        out.append(_facet(PER_CUSTOMER, asks, scenario, apart | needs(Capability.TWO_PSU)))
+            description = "a day of 25 hours counts as one day"
+            facet = _facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
+            out.append(replace(facet, not_applicable_because=never))
+        description, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
+        out.append(_facet(PER_METHOD, description, scenario, apart))
+        description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
+        out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Use a count up, cross or approach the end of the period, and end with controls."""
-        tried = scenario_of(scenario, QuotaScenario)
-        late = tried.id in {LONG_DAY, self.period.words.late_facet}
-        if tried.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
+        """Use up a quota, approach or pass the end of the period, and make control calls."""
+        scenario = scenario_of(scenario, QuotaScenario)
+        late = scenario.id in {LONG_DAY, self.period.words.late_facet}
+        if scenario.id == LONG_DAY and not (yield from periods.to_the_long_day(self.zone)):
             return
-        if tried.id == self.period.words.late_facet:
+        if scenario.id == self.period.words.late_facet:
             yield from periods.clear_of_the_end(self.period)
         psu = yield from steps.customer("psu", self.owner, self.grant)
-        used = (tried.operation,) if tried.operation else self.operations
+        used = (scenario.operation,) if scenario.operation else self.operations
         calls = _calls(used, psu, present=self.attended)
         controls = _calls(used, psu, present=True)
         for call in calls:
-            yield from _use_up(self, call, extra=late or tried.operation is not None)
-        if tried.crosses:
+            yield from _use_up(self, call, extra=late or scenario.operation is not None)
+        if scenario.crosses:
             yield from periods.into_the_next(self.period)
         elif late:
             yield from (
                 periods.late_on_the_long_day(self.zone)
-                if tried.id == LONG_DAY
+                if scenario.id == LONG_DAY
                 else periods.to_the_end(self.period)
             )
-        if tried.crosses or late:
+        if scenario.crosses or late:
             yield from _each(calls)
-        if tried.id == PER_CUSTOMER:
+        if scenario.id == PER_CUSTOMER:
             other = yield from steps.customer("other", self.owner, self.grant)
             yield from _each(_calls(used, other, present=self.attended))
             controls += _calls(used, other, present=True)
-        if self.attended and self.controlled(tried):
-            # What had the least left is asked first, before the others use anything up.
+        if self.attended and self.controlled(scenario):
+            # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
             controls.reverse()
-        yield from _each(controls if self.controlled(tried) else ())
+        yield from _each(controls if self.controlled(scenario) else ())
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Count calls by subject, method and period, and judge each next one.
+        """Count calls by customer, operation and period, and judge each call by its count.
 
-        A call is judged if the very same question was answered at some time (with the
-        customer there, where only calls without count), and where it needs a consent, if
-        there surely is one.
+        A call is judged if the same call was answered at some time (with the customer, if
+        only calls without count) and if a consent certainly covers it, if it needs one.
         """
         controls, untouched = answered_questions(history), fresh_subjects(history)
         if self.attended:
             controls |= answered_questions(history, present=False)
-        named = {one.id: one for one in self.operations}
+        named = {operation.id: operation for operation in self.operations}
         consents = Consents(grant=self.grant)
         counts = Counts(limit=self.limit, period=self.period)
         for exchange in history.exchanges:
@@ -242,33 +245,29 @@ class Quota(Kind):
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every first question that counts."""
+        """Judge every call that counts, except page turns."""
         counts = Counts(limit=self.limit, period=self.period)
         together = Counts(limit=self.limit, period=self.period)
-        named = {one.id for one in self.operations}
-        groups = same_customers([one for one in history.exchanges if one.call.operation in named])
+        named = {operation.id for operation in self.operations}
+        groups = same_customers(
+            [exchange for exchange in history.exchanges if exchange.call.operation in named]
+        )
         words = self.period.words
         owed = f"no more than {self.limit} calls {words.with_article}"
-        for one in history.exchanges:
-            call = one.call
+        for exchange in history.exchanges:
+            call = exchange.call
             if call.operation not in named or (call.present and not self.attended):
                 continue
-            joint = replace(one, call=replace(call, subject=groups[call.subject]))
+            joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
             if call.follow is None:
-                sure, most = counts.at_least(one), together.at_most(joint)
+                sure, most = counts.at_least(exchange), together.at_most(joint)
                 judged = (
                     DISAGREES if sure >= self.limit else AGREES if most < self.limit else UNCLEAR
                 )
-                done = (
-                    f"it was asked after {sure if judged is DISAGREES else most} calls {words.this}"
-                )
-                yield tpp_evidence(TPP_FACET, judged, one, owed, done)
-            counts.note(one)
+                done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
+                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done)
+            counts.note(exchange)
             together.note(joint)
-
-
-def _served(p: Quota) -> str:
-    return f"the first {p.limit} calls {p.period.words.with_article} are served"
 
 
 def _facet(
@@ -295,52 +294,53 @@ def _each(calls: Iterable[Call]) -> Script:
         yield from steps.send(call)
 
 
-def _use_up(p: Quota, call: Call, *, extra: bool = False) -> Script:
-    for _ in range(p.limit + (1 if extra else 0)):
+def _use_up(clause: Quota, call: Call, *, extra: bool = False) -> Script:
+    for _ in range(clause.limit + (1 if extra else 0)):
         yield from steps.send(call)
 
 
-def _judge(p: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
-    name, words = exchange.call.operation, p.period.words
-    if counts.at_least(exchange) >= p.limit:
-        facet = _refusal_facet(p, exchange, counts)
+def _judge(clause: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
+    name, words = exchange.call.operation, clause.period.words
+    if counts.at_least(exchange) >= clause.limit:
+        facet = _refusal_facet(clause, exchange, counts)
         if facet:
-            yield must_be_refused(facet, exchange, f"{p.limit} calls were served {words.this}")
+            yield must_be_refused(facet, exchange, f"{clause.limit} calls were served {words.this}")
         return
     most = counts.at_most(exchange)
-    if not sound or most >= p.limit:
+    if not sound or most >= clause.limit:
         return
     others = counts.facet_beside_used_up(exchange)
     closed = counts.closed.get((exchange.call.subject, name))
-    if closed and closed < p.period.earliest_begin(moment(exchange)):
+    if closed and closed < clause.period.earliest_begin(moment(exchange)):
         if most == 0:
-            why = f"a new {words.noun} after {p.period.label(closed)} has begun"
+            why = f"a new {words.noun} after {clause.period.label(closed)} has begun"
             yield must_be_served(f"{name}-{words.next_facet}", exchange, why)
     elif most == 0 and others:
         yield must_be_served(others, exchange, OTHERS[others])
     else:
-        why = f"{most} of {p.limit} calls used {words.this}"
+        why = f"{most} of {clause.limit} calls used {words.this}"
         yield must_be_served(f"{name}-served", exchange, why)
 
 
-def _refusal_facet(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    """Return the facet on which a call beyond the limit bears.
+def _refusal_facet(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
+    """Return the facet that a call beyond the limit tests.
 
-    Late calls bear on when the period ends, but only after a refusal in it:
-    without one, nothing was enforced that its end could have lifted.
+    Late calls test when the period ends, but only after a refusal in the same period:
+    without one, no quota was enforced.
     """
-    late = _late(p, exchange, counts)
+    late = _late(clause, exchange, counts)
     if late is None:
         return f"{exchange.call.operation}-refused"
     closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
-    return late if closed and closed >= p.period.latest_begin(moment(exchange)) else None
+    return late if closed and closed >= clause.period.latest_begin(moment(exchange)) else None
 
 
-def _late(p: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    if not p.period.has_known_end:
+def _late(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
+    if not clause.period.has_known_end:
         return None
-    if p.daily and p.zone and surely_longer(exchange.at.astimezone(p.zone), p.zone):
+    zone = clause.zone if clause.daily else None
+    if zone and surely_longer(exchange.at.astimezone(zone), zone):
         return LONG_DAY
-    end = p.period.earliest_end(counts.first(exchange)) - periods.MARGIN
-    # Where it began as late as that, nothing has gone by since.
-    return p.period.words.late_facet if counts.first(exchange) < end <= exchange.at else None
+    end = clause.period.earliest_end(counts.first(exchange)) - periods.MARGIN
+    # If the period began as late as that, it proves nothing.
+    return clause.period.words.late_facet if counts.first(exchange) < end <= exchange.at else None

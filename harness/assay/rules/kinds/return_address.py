@@ -1,9 +1,8 @@
 """`return-address`: after signing, the customer is sent to the address that the request named.
 
-Two addresses are the same when RFC 3986 says that they are, however they are spelt. Where
-somebody is sent who refused is mostly nobody's business, except that it is not where one
-is sent who has signed. Of a page that leads on by a link or a script nobody can say here
-where it leads.
+Addresses are compared by the equivalence rules of RFC 3986. A customer who refuses may be
+sent anywhere but to this address. A page that leads on by a link or a script is not
+followed, so it decides nothing.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
 
 SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
 SCENARIO = "ways-back"
-#: What is added to an address to make it this request's own, and a host to make it another's.
+#: The query added to make an address unique, and the suffix of a foreign host.
 OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
 
 
 def _returns(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with a request that names no address to return to."""
+    """Find fault with a request that has no return address."""
     if "returns" not in maker(clause, raw):
-        hint = "add `returns`, the argument with the address, to what makes it"
-        yield at, f"a {name} names no address to return to", hint
+        hint = "add `returns`, the argument with the address, to the operation that makes it"
+        yield at, f"{name!r} has no return address", hint
 
 
 def _argument(_contract: Contract, known: Mapping[str, Any]) -> str:
-    """Return the argument with the address to return to."""
+    """Return the argument with the return address."""
     create: Operation = known["lifecycle"].create
     if create.returns is None:
-        raise TypeError(f"{create.id} names no argument that returns")
+        raise TypeError(f"{create.id} has no argument with the return address")
     return create.returns
 
 
@@ -58,13 +57,13 @@ class ReturnAddress(Kind):
     argument: str = parameters.derived(_argument)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Where one is sent after signing, after refusing, and when the browser asks for more."""
-        asks = {
-            SIGNED: f"who has signed is sent to {self.argument}, exactly",
-            REFUSED: f"who has refused is not sent to {self.argument}",
-            ONLY: "the browser cannot ask to be sent anywhere else",
+        """Return facets for after signing, after a refusal, and for a spoofed address."""
+        descriptions = {
+            SIGNED: f"a customer who signs is sent exactly to {self.argument}",
+            REFUSED: f"a customer who refuses is not sent to {self.argument}",
+            ONLY: "the browser cannot choose another address",
         }
-        wants = (
+        requirements = (
             *signing.requirements(self.lifecycle),
             BindingRequirement(
                 operation=self.lifecycle.create.id, feature="argument", name=self.argument
@@ -73,16 +72,16 @@ class ReturnAddress(Kind):
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=SCENARIO),
                 needs=signing.NEEDS,
-                requires=wants,
+                requires=requirements,
             )
-            for id_, words in asks.items()
+            for id_, description in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
+        """Sign with the usual and with a unique address; refuse; spoof other addresses."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=6)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
@@ -95,33 +94,33 @@ class ReturnAddress(Kind):
         )
         yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
         for n, astray in enumerate(_astray(parts), start=3):
-            words = f"the browser asks to be sent to {astray}"
-            spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
+            variation = f"the browser asks for {astray}"
+            spoofed = replace(request_steps.SIGN, spoof=astray, variation=variation)
             yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge where every customer was sent who came to the end of the way."""
-        given = signing.signings(self.lifecycle, history)
-        given = tuple(one for one in given if one.alone and not one.failed)
+        """Judge the redirection of every customer who completed the screens."""
+        signings = signing.signings(self.lifecycle, history)
+        signings = tuple(attempt for attempt in signings if attempt.alone and not attempt.failed)
         sent: dict[str, Signing] = {}
-        for one in given:
-            if one.plain and _where(self, one) is Agreement.AGREES:
-                sent.setdefault(one.subject, one)
-        for one in given:
-            control = sent.get(one.subject)
-            if one.event.ending is Ending.REFUSED:
-                yield from _refused(self, one, control)
-            elif one.confirmed and (one.done or _waits(self, one)):
-                yield from _signed(self, one, control)
+        for attempt in signings:
+            if attempt.plain and _where(self, attempt) is Agreement.AGREES:
+                sent.setdefault(attempt.subject, attempt)
+        for attempt in signings:
+            control = sent.get(attempt.subject)
+            if attempt.event.ending is Ending.REFUSED:
+                yield from _refused(self, attempt, control)
+            elif attempt.confirmed and (attempt.done or _waits(self, attempt)):
+                yield from _signed(self, attempt, control)
 
 
-def _address(p: ReturnAddress, made: Exchange) -> str:
-    """Return the address of a request: what was really sent, where the history tells it."""
-    return str(made.call.arguments.get(p.argument, ""))
+def _address(clause: ReturnAddress, made: Exchange) -> str:
+    """Return the return address that a request was sent with."""
+    return str(made.call.arguments.get(clause.argument, ""))
 
 
 def _astray(parts: SplitResult | None) -> tuple[str, ...]:
-    """Return addresses that are not the right one, from the most to the least alike."""
+    """Return wrong addresses, from the most to the least similar one."""
     if parts is None:
         return tuple(f"https://{name}{FOREIGN}/" for name in ("one", "two", "three"))
     host = f"{parts.hostname}{FOREIGN}"
@@ -132,59 +131,65 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
     )
 
 
-def _waits(p: ReturnAddress, one: Signing) -> bool:
-    """Whether it was signed, and its day is still to come."""
-    return one.undone and one.request.state is State.OPEN and p.lifecycle.deferred(one.request.mode)
+def _waits(clause: ReturnAddress, signing: Signing) -> bool:
+    """Whether the request was signed and its day is still to come."""
+    return (
+        signing.undone
+        and signing.request.state is State.OPEN
+        and clause.lifecycle.deferred(signing.request.mode)
+    )
 
 
-def _where(p: ReturnAddress, one: Signing) -> Agreement:
-    """Judge where the browser was sent: exactly to the address, elsewhere, or nobody knows."""
-    right, redirected = _right(p, one), one.event.redirected
+def _where(clause: ReturnAddress, signing: Signing) -> Agreement:
+    """Judge the redirection: to the exact address, elsewhere, or unknown."""
+    right, redirected = _right(clause, signing), signing.event.redirected
     if not isinstance(right, str):
         return UNCLEAR
     if redirected is None:
-        return DISAGREES if one.event.stuck else UNCLEAR
+        return DISAGREES if signing.event.stuck else UNCLEAR
     return AGREES if same_url(redirected, right) else DISAGREES
 
 
-def _right(p: ReturnAddress, one: Signing) -> object:
-    return one.request.arguments.get(p.argument)
+def _right(clause: ReturnAddress, signing: Signing) -> object:
+    return signing.request.arguments.get(clause.argument)
 
 
-def _signed(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, event, agreement = _right(p, one), one.event, _where(p, one)
-    expected = f"that the customer is sent to {right}"
+def _signed(clause: ReturnAddress, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+    right, event, agreement = _right(clause, signing), signing.event, _where(clause, signing)
+    expected = f"the customer to be sent to {right}"
     if not event.step.spoof:
-        if one.plain:
-            yield one.evidence(SIGNED, agreement, expected)
+        if signing.plain:
+            yield signing.evidence(SIGNED, agreement, expected)
         return
-    if agreement is DISAGREES and not _led(one, str(right)):
-        agreement = UNCLEAR  # it went wrong, and not because the browser asked
-    beside = control.request.numbers if control else ()
-    yield one.evidence(ONLY, agreement, f"{expected}, and nowhere else", *beside)
+    if agreement is DISAGREES and not _led(signing, str(right)):
+        agreement = UNCLEAR  # a wrong address, but not the one the browser asked for
+    controls = control.request.numbers if control else ()
+    yield signing.evidence(ONLY, agreement, f"{expected}, and nowhere else", *controls)
 
 
-def _led(one: Signing, right: str) -> bool:
-    """Whether the browser was sent where it asked to be, or at least to that host."""
-    redirected, asked = one.event.redirected, one.event.step.spoof
+def _led(signing: Signing, right: str) -> bool:
+    """Whether the browser was sent to the spoofed address, or at least to its host."""
+    redirected, spoofed = signing.event.redirected, signing.event.step.spoof
     if redirected is None:
         return False
-    there, host, home = (split_url(url) for url in (redirected, asked, right))
+    there, host, home = (split_url(url) for url in (redirected, spoofed, right))
     if not there or not host or not home:
-        return same_url(redirected, asked)
+        return same_url(redirected, spoofed)
     strange = there.hostname == host.hostname and there.hostname != home.hostname
-    return same_url(redirected, asked) or strange
+    return same_url(redirected, spoofed) or strange
 
 
-def _refused(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, redirected = _right(p, one), one.event.redirected
+def _refused(
+    clause: ReturnAddress, signing: Signing, control: Signing | None
+) -> Iterator[Evidence]:
+    right, redirected = _right(clause, signing), signing.event.redirected
     if (
         not isinstance(right, str)
-        or one.done
-        or not request_queries.by_owner(one.request, one.event)
+        or signing.done
+        or not request_queries.by_owner(signing.request, signing.event)
     ):
         return
     there = redirected is not None and same_url(redirected, right)
     agreement = DISAGREES if there else AGREES if control else UNCLEAR
-    beside = control.request.numbers if control else ()
-    yield one.evidence(REFUSED, agreement, f"that the customer is not sent to {right}", *beside)
+    controls = control.request.numbers if control else ()
+    yield signing.evidence(REFUSED, agreement, f"the customer not to be sent to {right}", *controls)

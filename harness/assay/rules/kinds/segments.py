@@ -1,8 +1,8 @@
 """`segments`: customers of some segments are served, and those of others are not.
 
-One facet a segment. All customers come into being before the first of them asks, so
-that nobody is served only because somebody else is not there yet. The control is the
-same request for a customer of a segment that is served.
+Each segment has a facet. All customers are set up before the first request, so that the
+order of set-up cannot affect the result. The control is the same request for a customer of
+a segment that is served.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class Segments(AcceptanceRule):
     refused: tuple[str, ...] = parameters.names(parameters.ref("names"), key="refused")
 
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
-        """Whether the customer is known to be of a segment that is served, or of none."""
+        """Whether the customer is known to belong to a segment that is served, or to none."""
         if request != self.lifecycle.request.id:
             return True
         return subject is not None and (subject.segment or "") in ("", *self.served)
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a segment."""
+        """Return one facet for each segment."""
         return tuple(
             Facet(
                 id=segment,
-                description=f"a request for a {segment} customer is {word}",
+                description=f"requests for {segment} customers are {word}",
                 scenario=Scenario(id="each"),
                 needs=needs(Capability.PSU, Capability.WRITE, Capability.SEGMENTS),
             )
@@ -48,7 +48,7 @@ class Segments(AcceptanceRule):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Bring a customer of each segment into being, and make the same request for each."""
+        """Set up a customer of each segment, and make the same request for each."""
         people: dict[str, Subject] = {}
         for segment in (*self.served, *self.refused):
             people[segment] = yield from request_steps.customer(
@@ -56,8 +56,8 @@ class Segments(AcceptanceRule):
             )
         made: dict[str, Exchange] = {}
         for segment, psu in people.items():
-            words = "" if segment in self.served else f"for a customer of the segment {segment}"
-            call = request_steps.request(self.lifecycle, psu, variation=words)
+            variation = "" if segment in self.served else f"for a customer of the segment {segment}"
+            call = request_steps.request(self.lifecycle, psu, variation=variation)
             made[segment] = yield from steps.send(call)
         taken = [made[segment] for segment in self.served if made[segment].accepted]
         control = (taken or [made[self.served[-1]]])[-1]
@@ -66,7 +66,7 @@ class Segments(AcceptanceRule):
         )
 
     def case(self, attempt: Attempt) -> Case | None:
-        """Return what is expected of an attempt for a customer whose segment is known."""
+        """Return the expected result of an attempt for a customer of a known segment."""
         segment = attempt.subject.segment or ""
         if not self._is_plain(attempt):
             return None
@@ -85,7 +85,7 @@ class Segments(AcceptanceRule):
         return attempt.request.mode
 
     def _is_plain(self, attempt: Attempt) -> bool:
-        """Whether an attempt is about something ordinary, if it has to be about anything."""
+        """Whether an attempt is about an ordinary resource, if it needs one."""
         if not self.lifecycle.create.owned:
             return True
         return attempt.thing is not None and not any(attempt.thing.traits.values())

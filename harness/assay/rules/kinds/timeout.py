@@ -1,9 +1,9 @@
 """`timeout`: a customer who takes too long on the signing screens is disconnected.
 
-A contract may bound how long a customer is idle, and how long it all takes. So a
-disconnection is laid to the limit that nothing else explains: that of an idle customer
-says nothing of the whole, and neither does one before which nobody saw that activity
-begins the idle time anew. Whether a pause was too long shows beside one who made none.
+A contract may limit the idle time and the overall time. A disconnection counts for a limit
+only if the other limit cannot explain it: an idle customer proves nothing about the overall
+limit, nor does a disconnection before activity was seen to restart the idle time. The
+control is a customer who signs without a pause.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from assay.rules.state.calendar import dates
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
 NOWHERE, NOTHING = "no-redirection", "nothing-done"
 NONE = timedelta(0)
-#: What part of the idle limit a customer waits who does something now and then.
+#: The pause of a slow but active customer, as a part of the idle limit.
 PART: Final = 3 / 4
-#: What part of a limit has to be waited before having survived it says anything...
+#: The part of a limit that must pass before staying connected proves anything...
 NEAR: Final = 0.95
-#: ...and before a disconnection can be laid to it; a control takes no longer than this.
+#: ...and before a disconnection can be blamed on it; a control is at most this slow.
 HALF: Final = 1 / 2
 SCENARIO = "patience"
 
 
 def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
-    """Return the limits that this clause and those of its kind beside it set."""
+    """Return the limits of all timeout clauses for the request."""
     spans: dict[str, timedelta] = {}
     for clause in contract.clauses:
         if clause.kind == "timeout" and clause.params["request"] == known["lifecycle"].request.id:
@@ -59,7 +59,7 @@ def _limits(contract: Contract, known: Mapping[str, Any]) -> TimeLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeout(Kind):
-    """The limits in time that the contract sets to signing a request."""
+    """A limit on the time in which a customer signs a request."""
 
     name = "timeout"
     applies_to = ("makes",)
@@ -80,43 +80,45 @@ class Timeout(Kind):
 
     @property
     def deferred(self) -> str | None:
-        """A mode that is put off to a day, if there is one."""
+        """A deferred mode, if there is one."""
         due = self.lifecycle.create.due
         return due.modes[0] if due and due.modes else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Both sides of the limit, what renews it, and what must not follow once it is over."""
-        asks = {
-            ALIVE: f"just before {self.time_limits} the customer can still sign",
-            DEAD: f"just after {self.time_limits} the customer cannot sign any more",
+        """Return facets for both sides of the limit, its renewal, and what must not follow."""
+        descriptions = {
+            ALIVE: f"the customer can still sign just before {self.time_limits}",
+            DEAD: f"the customer can no longer sign just after {self.time_limits}",
         }
         if self.time_limits.idle:
-            asks[RENEWS] = "whatever is done on the screens begins the time anew"
+            descriptions[RENEWS] = "activity on the screens restarts the idle time"
         if self.lifecycle.create.returns:
-            asks[NOWHERE] = f"after {self.time_limits} the customer is not sent back"
-        asks[NOTHING] = f"what was not signed within {self.time_limits} is never carried out"
+            descriptions[NOWHERE] = f"the customer is not sent back after {self.time_limits}"
+        descriptions[NOTHING] = (
+            f"a request not signed within {self.time_limits} is never carried out"
+        )
         return tuple(
             Facet(
                 id=id_,
-                description=words,
+                description=description,
                 scenario=Scenario(id=SCENARIO),
                 needs=signing.NEEDS | needs(Capability.CLOCK),
                 requires=signing.requirements(self.lifecycle),
             )
-            for id_, words in asks.items()
+            for id_, description in descriptions.items()
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Sign at once, just in time, now and then, and too late; then let days pass."""
+        """Sign at once, just in time, with pauses, and too late; then let days pass."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
-        less = _waits(self)
-        more = (*less[:-1], less[-1] + 2 * CLEAR)
+        shorter = _waits(self)
+        longer = (*shorter[:-1], shorter[-1] + 2 * CLEAR)
         in_time = replace(
-            request_steps.SIGN, linger=less, variation=f"just less than {self.time_limits}"
+            request_steps.SIGN, linger=shorter, variation=f"just less than {self.time_limits}"
         )
         too_late = replace(
-            request_steps.SIGN, linger=more, variation=f"just more than {self.time_limits}"
+            request_steps.SIGN, linger=longer, variation=f"just more than {self.time_limits}"
         )
         yield from signing.try_to_sign(lifecycle, psu, 0)
         yield from signing.try_to_sign(lifecycle, psu, 1, in_time)
@@ -126,150 +128,150 @@ class Timeout(Kind):
             paced = replace(request_steps.SIGN, pace=pause, variation=minutes)
             yield from signing.try_to_sign(lifecycle, psu, 2, paced)
         late, _ = yield from signing.try_to_sign(lifecycle, psu, 3, too_late)
-        every = [late]
+        made_late = [late]
         if self.deferred:
             made = yield from signing.make(lifecycle, psu, 4, self.deferred)
             yield from request_steps.sign(made, too_late)
-            every.append(made)
+            made_late.append(made)
         yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
-        for made in every:
+        for made in made_late:
             yield from request_steps.read(lifecycle, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every plain way by the time it took, beside one that took little."""
-        tries = tuple(timed_flows(self.lifecycle, history))
+        """Judge every signing by its duration, compared with a quick one."""
+        flows = tuple(timed_flows(self.lifecycle, history))
         quick: dict[str, TimedFlow] = {}
-        held: dict[str, timedelta] = {}
-        for one in tries:
-            if one.signing.confirmed and one.signing.done:
-                subject = one.signing.subject
-                if one.total <= self.time_limits.limit * HALF:
-                    quick.setdefault(subject, one)
-                if one.total <= self.time_limits.limit - CLEAR:
-                    held[subject] = max(held.get(subject, NONE), one.longest)
-        for one in tries:
-            control = quick.get(one.signing.subject)
-            if one.beyond(self.time_limits):
-                yield from _late(self, one, control)
-            elif all(one.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
-                yield from _in_time(self, one, control, held.get(one.signing.subject, NONE))
+        longest: dict[str, timedelta] = {}
+        for flow in flows:
+            if flow.signing.confirmed and flow.signing.done:
+                subject = flow.signing.subject
+                if flow.total <= self.time_limits.limit * HALF:
+                    quick.setdefault(subject, flow)
+                if flow.total <= self.time_limits.limit - CLEAR:
+                    longest[subject] = max(longest.get(subject, NONE), flow.longest)
+        for flow in flows:
+            control = quick.get(flow.signing.subject)
+            if flow.beyond(self.time_limits):
+                yield from _late(self, flow, control)
+            elif all(flow.within(self.time_limits, measure) for measure in (IDLE, OVERALL)):
+                yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
 
 
-def _waits(p: Timeout) -> tuple[timedelta, ...]:
-    """Return what to wait, so that it is just less than the limit, and of nothing else."""
-    wanted = p.time_limits.limit - CLEAR
-    idle = p.time_limits.spans.get(IDLE)
-    if p.time_limits.idle or idle is None:
+def _waits(clause: Timeout) -> tuple[timedelta, ...]:
+    """Return pauses that stay just below this limit, and well below the other."""
+    wanted = clause.time_limits.limit - CLEAR
+    idle = clause.time_limits.spans.get(IDLE)
+    if clause.time_limits.idle or idle is None:
         return (wanted,)
     step = idle * PART
     whole = int((wanted - timedelta.resolution) // step)
     return (*[step] * whole, wanted - step * whole)
 
 
-def _other(p: Timeout) -> str:
-    return OVERALL if p.time_limits.idle else IDLE
+def _other(clause: Timeout) -> str:
+    return OVERALL if clause.time_limits.idle else IDLE
 
 
 def _in_time(
-    p: Timeout, one: TimedFlow, control: TimedFlow | None, held: timedelta
+    clause: Timeout, flow: TimedFlow, control: TimedFlow | None, longest: timedelta
 ) -> Iterator[Evidence]:
-    """Judge one who was never too slow, by any limit."""
-    # Of the whole time, whoever is here took less than its limit.
-    renewing = one.total >= p.time_limits.limit + CLEAR
-    if not renewing and one.total > p.time_limits.limit - CLEAR:
+    """Judge a signing within all limits."""
+    # The overall time of these is below its limit.
+    renewing = flow.total >= clause.time_limits.limit + CLEAR
+    if not renewing and flow.total > clause.time_limits.limit - CLEAR:
         return
     facet = RENEWS if renewing else ALIVE
-    took = one.longest if p.time_limits.idle else one.total
-    lost = one.signing.event.ending is Ending.DISCONNECTED and not one.signing.done and control
-    if one.signing.confirmed and one.signing.done:
+    took = flow.longest if clause.time_limits.idle else flow.total
+    lost = flow.signing.event.ending is Ending.DISCONNECTED and not flow.signing.done and control
+    if flow.signing.confirmed and flow.signing.done:
         agreement = AGREES
     else:
-        sure = lost and (_renewed(one, held, p) if renewing else _early(p, one))
+        sure = lost and (_renewed(flow, longest, clause) if renewing else _early(clause, flow))
         agreement = DISAGREES if sure else UNCLEAR
-    # That a short pause was survived, or not for whatever reason, says little.
-    if agreement is DISAGREES or renewing or took >= p.time_limits.limit * NEAR:
-        beside = control.signing.request.numbers if control and control is not one else ()
-        yield _evidence(one, facet, agreement, beside)
+    # The result of a short pause proves little.
+    if agreement is DISAGREES or renewing or took >= clause.time_limits.limit * NEAR:
+        controls = control.signing.request.numbers if control and control is not flow else ()
+        yield _evidence(flow, facet, agreement, controls)
 
 
-def _early(p: Timeout, one: TimedFlow) -> bool:
-    """Whether nothing but an early end of the time explains a disconnection."""
-    if not p.time_limits.idle and IDLE in p.time_limits.spans:
-        # Activity was seen to renew the idle time: that was not the reason, then.
-        return one.since > p.time_limits.spans[IDLE]
-    return one.last >= p.time_limits.limit * HALF
+def _early(clause: Timeout, flow: TimedFlow) -> bool:
+    """Whether only a limit that is too short explains a disconnection."""
+    if not clause.time_limits.idle and IDLE in clause.time_limits.spans:
+        # Activity was seen to restart the idle time, so that was not the cause.
+        return flow.since > clause.time_limits.spans[IDLE]
+    return flow.last >= clause.time_limits.limit * HALF
 
 
-def _renewed(one: TimedFlow, held: timedelta, p: Timeout) -> bool:
-    """Whether activity did not renew the time: the pause itself was not too long.
+def _renewed(flow: TimedFlow, longest: timedelta, clause: Timeout) -> bool:
+    """Whether activity failed to restart the idle time; the pause itself was short enough.
 
-    Once it was seen to renew, the disconnection has another reason.
+    If it was seen to restart it, the disconnection has another cause.
     """
-    return held >= one.last and one.since <= p.time_limits.limit
+    return longest >= flow.last and flow.since <= clause.time_limits.limit
 
 
-def _late(p: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
-    """Judge one who was too slow."""
-    fate = one.signing
-    beside = control.signing.request.numbers if control else ()
-    if fate.confirmed and fate.done:
-        yield _evidence(one, DEAD, DISAGREES, beside)
+def _late(clause: Timeout, flow: TimedFlow, control: TimedFlow | None) -> Iterator[Evidence]:
+    """Judge a signing beyond the limit."""
+    signing = flow.signing
+    controls = control.signing.request.numbers if control else ()
+    if signing.confirmed and signing.done:
+        yield _evidence(flow, DEAD, DISAGREES, controls)
         return
-    if not one.within(p.time_limits, _other(p)):
-        return  # it may have been for the other reason
-    ended = not fate.confirmed or fate.over
-    if fate.undone:
-        signed = fate.confirmed and fate.request.state is not State.ENDED
-        yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
-    if ended and not fate.done and p.lifecycle.create.returns:
-        yield _evidence(one, NOWHERE, _sent(p, fate, control), beside)
+    if not flow.within(clause.time_limits, _other(clause)):
+        return  # the other limit may be the cause
+    ended = not signing.confirmed or signing.over
+    if signing.undone:
+        signed = signing.confirmed and signing.request.state is not State.ENDED
+        yield _evidence(flow, DEAD, AGREES if control and not signed else UNCLEAR, controls)
+    if ended and not signing.done and clause.lifecycle.create.returns:
+        yield _evidence(flow, NOWHERE, _sent(clause, signing, control), controls)
     if ended:
-        yield _evidence(one, NOTHING, _moved(p, fate, control), beside)
+        yield _evidence(flow, NOTHING, _moved(clause, signing, control), controls)
 
 
 def _evidence(
-    one: TimedFlow, facet: str, agreement: Agreement, beside: tuple[int, ...]
+    flow: TimedFlow, facet: str, agreement: Agreement, controls: tuple[int, ...]
 ) -> Evidence:
-    """Say what was seen, and after what time."""
-    found = one.signing.evidence(facet, agreement, _EXPECTED[facet], *beside)
-    return replace(found, seen=f"after {one}, {found.seen}")
+    """Return evidence that names the time that had passed."""
+    evidence = flow.signing.evidence(facet, agreement, _EXPECTED[facet], *controls)
+    return replace(evidence, seen=f"after {flow}, {evidence.seen}")
 
 
-def _sent(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
-    """Judge where somebody was sent who was disconnected: anywhere but back."""
-    redirected = fate.event.redirected
+def _sent(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
+    """Judge the redirection of a disconnected customer: anywhere but back."""
+    redirected = signing.event.redirected
     if redirected is None:
-        # Another was seen to be sent somewhere: a redirection would have shown.
+        # The control was redirected, so a redirection would have been seen.
         return AGREES if control and control.signing.event.redirected else UNCLEAR
-    back = str(fate.request.arguments.get(p.lifecycle.create.returns or ""))
+    back = str(signing.request.arguments.get(clause.lifecycle.create.returns or ""))
     return DISAGREES if same_url(back, redirected) or same_host(back, redirected) else UNCLEAR
 
 
-def _moved(p: Timeout, fate: Signing, control: TimedFlow | None) -> Agreement:
-    """Judge what became of a request whose customer was disconnected."""
-    if fate.done:
-        sure = fate.before is State.OPEN and fate.event.ending is Ending.DISCONNECTED
+def _moved(clause: Timeout, signing: Signing, control: TimedFlow | None) -> Agreement:
+    """Judge the state of a request whose customer was disconnected."""
+    if signing.done:
+        sure = signing.before is State.OPEN and signing.event.ending is Ending.DISCONNECTED
         return DISAGREES if sure else UNCLEAR
-    sure = fate.over or (fate.undone and not _waits_for_its_day(p, fate.request))
+    sure = signing.over or (signing.undone and not _waits_for_its_day(clause, signing.request))
     return AGREES if sure and control else UNCLEAR
 
 
-def _waits_for_its_day(p: Timeout, request: Instance) -> bool:
-    """Whether it is put off to a day that was not surely over when it was looked at."""
-    if not p.lifecycle.deferred(request.mode):
+def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
+    """Whether its day was not certainly over when it was last observed."""
+    if not clause.lifecycle.deferred(request.mode):
         return False
-    day = request_queries.due_day(p.lifecycle, request.arguments)
+    day = request_queries.due_day(clause.lifecycle, request.arguments)
     return (
         not day
         or not request.seen_at
-        or day >= dates(request.seen_at, p.lifecycle.contract.zone)[0]
+        or day >= dates(request.seen_at, clause.lifecycle.contract.zone)[0]
     )
 
 
 _EXPECTED: Mapping[str, str] = {
-    ALIVE: "that the customer can still sign, and that it is carried out",
-    DEAD: "that the customer is disconnected and cannot sign any more",
-    RENEWS: "that the customer can still sign, having done something in time again and again",
-    NOWHERE: "that the customer who was disconnected is not sent back",
-    NOTHING: "that it is never carried out, since its customer was disconnected",
+    ALIVE: "the customer can still sign, and the request is carried out",
+    DEAD: "the customer is disconnected and can no longer sign",
+    RENEWS: "the customer can still sign after activity within the idle time",
+    NOWHERE: "the disconnected customer is not sent back",
+    NOTHING: "never carried out, since its customer was disconnected",
 }

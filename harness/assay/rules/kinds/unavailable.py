@@ -1,11 +1,11 @@
 """`unavailable`: an operation is not offered, with or without a consent or a signature.
 
-Any refusal will do, for documents seldom say which; an empty list is no refusal.
-The control is another method, which must answer the same customer in the trial.
+Any refusal counts, because documents seldom say which; an empty list is no refusal. The
+control is another method, which must answer the same customer in the trial.
 
-The TPP: a method that is not offered is not called.
-A call of the clause's control shows that the client works with the interface, and could
-have called the method in its place.
+The TPP: it does not call a method that is not offered.
+A call of the clause's control shows that the TPP uses the interface and could have called
+the method.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class UnavailableOperation(Kind):
         return self.control.id if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet before any consent or signature, one after, where there is such a thing."""
+        """Return one facet before a consent or signature, and one after, if there is one."""
         if self.lifecycle is not None:
             return _of_request(self.lifecycle)
         out = [
             Facet(
                 id=WITHOUT,
-                description="it is refused before any consent",
+                description=f"{self.operation.id} is refused before any consent is given",
                 scenario=Scenario(id="without"),
                 needs=needs(Capability.PSU),
             )
@@ -63,7 +63,7 @@ class UnavailableOperation(Kind):
             out.append(
                 Facet(
                     id=WITH,
-                    description="it is refused with a consent too",
+                    description=f"{self.operation.id} is refused even with a consent",
                     scenario=Scenario(id="with"),
                     needs=needs(Capability.PSU, Capability.CONSENT),
                 )
@@ -93,7 +93,7 @@ class UnavailableOperation(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every call of the method by a customer whom the control has answered."""
+        """Judge every call of the method for a customer for whom the control was answered."""
         if self.lifecycle is not None:
             yield from _check_of_request(self, self.lifecycle, history)
             return
@@ -108,7 +108,7 @@ class UnavailableOperation(Kind):
                 judged = must_be_refused(
                     WITH if sure else WITHOUT, exchange, "the method is not available"
                 )
-                # Offered is offered; but a refusal must be known to be before or after.
+                # An answer is always a violation; a refusal must certainly be before or after.
                 if judged.agreement is DISAGREES or sure or not perhaps:
                     yield judged
 
@@ -117,13 +117,15 @@ class UnavailableOperation(Kind):
         return TppFacet(id=TPP_FACET, description=f"{self.operation.id} is not called")
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
-        """Judge every call of the method, and of the one that is there."""
-        owed = f"that {self.operation.id} is not called: it is not available"
-        for one in history.exchanges:
-            if one.call.operation == self.operation.id:
-                yield tpp_evidence(TPP_FACET, DISAGREES, one, owed, "it was called")
-            elif one.call.operation == self.control.id:
-                yield tpp_evidence(TPP_FACET, AGREES, one, owed, f"{self.control.id} was called")
+        """Judge every call of the method, and of the control."""
+        owed = f"{self.operation.id} is not called: it is not available"
+        for exchange in history.exchanges:
+            if exchange.call.operation == self.operation.id:
+                yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was called")
+            elif exchange.call.operation == self.control.id:
+                yield tpp_evidence(
+                    TPP_FACET, AGREES, exchange, owed, f"{self.control.id} was called"
+                )
 
 
 def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
@@ -132,13 +134,13 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
     return (
         Facet(
             id=UNSIGNED,
-            description="it is refused before the request is signed",
+            description="the call is refused before the request is signed",
             scenario=Scenario(id="unsigned"),
             needs=write,
         ),
         Facet(
             id=SIGNED,
-            description="it is refused after the request is signed",
+            description="the call is refused after the request is signed",
             scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
             requires=(approval,),
@@ -146,36 +148,38 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
     )
 
 
-def _ask_of_request(p: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str) -> Script:
+def _ask_of_request(
+    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, scenario: str
+) -> Script:
     psu = yield from request_steps.customer(lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
         yield from request_steps.sign(made)
-    yield from request_steps.send_if_any(request_steps.call_about(p.control, made))
-    call = request_steps.call_about(p.operation, made)
+    yield from request_steps.send_if_any(request_steps.call_about(clause.control, made))
+    call = request_steps.call_about(clause.operation, made)
     if call is not None:
         yield from steps.send(replace(call, variation="a method that is not offered"))
 
 
 def _check_of_request(
-    p: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
+    clause: UnavailableOperation, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
-    """Judge every call of the method about a request of which the control was answered."""
-    book = tracker.Tracker(lifecycle=lifecycle)
+    """Judge every call of the method about a request for which the control was answered."""
+    tracked = tracker.Tracker(lifecycle=lifecycle)
     known: set[str] = set()
     for event in history.events:
-        book.note(event)
+        tracked.note(event)
         if not isinstance(event, Exchange) or not ordinary(event.call):
             continue
         call = event.call
-        if call.operation == p.control.id and event.accepted:
-            known.add(str(call.arguments.get(p.control.about or "")))
-        key = str(call.arguments.get(p.operation.about or ""))
-        request = book.find(key)
-        if call.operation != p.operation.id or request is None or key not in known:
+        if call.operation == clause.control.id and event.accepted:
+            known.add(str(call.arguments.get(clause.control.about or "")))
+        key = str(call.arguments.get(clause.operation.about or ""))
+        request = tracked.find(key)
+        if call.operation != clause.operation.id or request is None or key not in known:
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED
         judged = must_be_refused(facet, event, "the method is not available")
-        # Who stopped on the way may have signed or not; offered is offered all the same.
+        # An unfinished signing may count or not; an answer is a violation in any case.
         if judged.agreement is DISAGREES or request.signed or not request.signings:
             yield judged

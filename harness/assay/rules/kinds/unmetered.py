@@ -1,7 +1,7 @@
 """`unmetered`: calls that the customer asks for directly are not limited.
 
-Far more of them than the batch quota are served; they do not use it up; and they
-are served when it is used up. Batch calls by another customer are the control.
+Far more of them than the batch quota are served; they do not count towards it; and they are
+served when it is exhausted. Batch calls for another customer are the control.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from assay.rules.queries import Consents, answered_questions, bare, fresh_subjec
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.state.calendar import within_a_day
 
-#: A subject, a method, and a key of the day.
+#: A customer, an operation, and the day.
 Slot: TypeAlias = tuple[str, str, date | datetime]
 
-#: How many times the quota "far more" is.
+#: "Far more" calls are this many times the quota.
 FAR = 5
 NOT_COUNTED, EXHAUSTED = "not-counted", "after-exhausted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmeteredScenario(Scenario):
-    """Many calls of one operation; or calls of all beside the quota, if it is None."""
+    """Many calls of one operation; or calls around the quota if `operation` is None."""
 
     operation: Operation | None = None
 
@@ -51,29 +51,29 @@ class Unmetered(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet a method, and two on the quota beside it."""
+        """Return one facet for each operation, and two about the batch quota."""
         psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
         batch = psu | needs(Capability.BATCH, Capability.TWO_PSU)
         each = tuple(
             Facet(
-                id=f"{one.id}-unlimited",
-                description=f"{FAR * self.quota} attended calls of {one.id} are served",
-                scenario=UnmeteredScenario(id=f"{one.id}:unlimited", operation=one),
+                id=f"{operation.id}-unlimited",
+                description=f"{FAR * self.quota} attended calls of {operation.id} are served",
+                scenario=UnmeteredScenario(id=f"{operation.id}:unlimited", operation=operation),
                 needs=psu,
             )
-            for one in self.operations
+            for operation in self.operations
         )
         return (
             *each,
             Facet(
                 id=NOT_COUNTED,
-                description="attended calls do not use the batch quota up",
+                description="attended calls do not count towards the batch quota",
                 scenario=UnmeteredScenario(id=NOT_COUNTED),
                 needs=batch,
             ),
             Facet(
                 id=EXHAUSTED,
-                description="attended calls are served when the batch quota is used up",
+                description="attended calls are served when the batch quota is exhausted",
                 scenario=UnmeteredScenario(id=EXHAUSTED),
                 needs=batch,
             ),
@@ -81,27 +81,27 @@ class Unmetered(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Call far more often than the quota; or around the quota, with a control."""
-        tried = scenario_of(scenario, UnmeteredScenario)
+        scenario = scenario_of(scenario, UnmeteredScenario)
         psu = yield from steps.customer("psu", self.owner, self.grant)
-        if tried.operation is not None:
+        if scenario.operation is not None:
             for _ in range(FAR * self.quota):
-                yield from steps.send(_call(tried.operation, psu, present=True))
+                yield from steps.send(_call(scenario.operation, psu, present=True))
             return
         other = yield from steps.customer("other", self.owner, self.grant)
         for operation in self.operations:
-            counted = tried.id == NOT_COUNTED
+            counted = scenario.id == NOT_COUNTED
             yield from steps.send(_call(operation, other, present=not counted))
             for _ in range((2 * self.quota if counted else self.quota) + 1):
                 yield from steps.send(_call(operation, psu, present=counted))
             yield from steps.send(_call(operation, psu, present=not counted))
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge attended calls, and batch calls that follow nothing but attended ones.
+        """Judge attended calls, and batch calls that follow only attended ones.
 
-        A question is judged if it was answered, to the same customer, at some time;
-        only calls of one day can use a daily quota up.
+        A call is judged if it was answered for the same customer at some time; only calls
+        of one day can use up a daily quota.
         """
-        named = {one.id: one for one in self.operations}
+        named = {operation.id: operation for operation in self.operations}
         batch, attended = answered_questions(history, present=False), answered_questions(history)
         controls = Controls(
             questions=batch | attended,
@@ -110,7 +110,7 @@ class Unmetered(Kind):
             fresh=fresh_subjects(history),
         )
         consents = Consents(grant=self.grant)
-        counts = _Counts(quota=self.quota)
+        counts = _ServedCounts(quota=self.quota)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
@@ -139,7 +139,7 @@ def _call(operation: Operation, psu: Subject, *, present: bool) -> Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """What was answered in a history: questions, and methods either way."""
+    """The calls answered in a history, and the operations by batch and attended calls."""
 
     questions: frozenset[tuple[str, str, str]]
     batch: frozenset[str]
@@ -148,8 +148,8 @@ class Controls:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Counts:
-    """How often (subject, method) was served on a day, either way."""
+class _ServedCounts:
+    """The number of calls served for each slot, by batch and attended calls."""
 
     quota: int
     attended: Counter[Slot] = field(default_factory=Counter[Slot])
@@ -171,7 +171,7 @@ class _Counts:
 
 
 def _judge(
-    exchange: Exchange, counts: _Counts, controls: Controls, day: date | datetime
+    exchange: Exchange, counts: _ServedCounts, controls: Controls, day: date | datetime
 ) -> Iterator[Evidence]:
     call = exchange.call
     slot = (call.subject, call.operation, day)
@@ -185,5 +185,5 @@ def _judge(
         yield must_be_served(EXHAUSTED, exchange, "the customer asks directly")
     elif counts.attended[slot] and not (exchange.accepted and counts.attended[slot] < counts.quota):
         yield must_be_served(
-            f"{call.operation}-unlimited", exchange, "there is no limit with the customer"
+            f"{call.operation}-unlimited", exchange, "calls with the customer have no limit"
         )

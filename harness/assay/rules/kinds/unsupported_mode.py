@@ -1,9 +1,9 @@
 """`unsupported-mode`: a mode that is not supported is refused or changes nothing.
 
-Built for history modes: "no more" means nothing older than so many days. The
-control is the same question without the mode.
+Written for history modes: "changes nothing" means no entry older than the usual limit. The
+control is the same call without the mode.
 
-The TPP: the mode is not asked for.
+The TPP: it does not use the mode.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class UnsupportedMode(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
-        """Yield what the clause says of the shape of a request."""
+        """Yield the mode that is never valid."""
         yield BarredMode(operation=self.operation.id, mode=self.mode, word="unsupported")
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet."""
+        """Return the only facet."""
         return (
             Facet(
                 id=FACET,
-                description=f"asking for {self.mode} gives a refusal or nothing older than {self.days} days",
+                description=f"a call with {self.mode} is refused or returns nothing older than {self.days} days",
                 scenario=Scenario(id="asked"),
                 needs=needs(Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
                 | consent(self.grant),
@@ -73,7 +73,7 @@ class UnsupportedMode(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Ask plainly, then in the mode, then in the mode for what is older."""
+        """Call without the mode, then with it, then with it for older entries."""
         today = (yield from steps.clock()).date()
         old = timedelta(days=self.days + 60)
         entries = steps.days_before(today, 1, self.days + 1, self.days + 30, self.days + 60)
@@ -82,10 +82,10 @@ class UnsupportedMode(Kind):
         yield from steps.grant(self.grant, "psu", key)
         plain = steps.arguments(self.operation, key)
         yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
-        asked = [plain]
+        questions = [plain]
         if self.operation.since:
-            asked.append({**plain, self.operation.since: str(today - old)})
-        for arguments in asked:
+            questions.append({**plain, self.operation.since: str(today - old)})
+        for arguments in questions:
             yield from steps.walk(
                 Call(
                     operation=self.operation.id,
@@ -97,27 +97,30 @@ class UnsupportedMode(Kind):
             )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every walk in the mode about something that was shown without it."""
+        """Judge every walk in the mode about a resource that was shown without it."""
         subjects = history.subjects
-        asked = tuple(page_walks(history, self.operation.id))
+        every = tuple(page_walks(history, self.operation.id))
         controlled = {
-            _about(self, one)
-            for one in asked
-            if one.call.mode is None and one.ended and one.items and bare(one.call, self.operation)
+            _about(self, walk)
+            for walk in every
+            if walk.call.mode is None
+            and walk.ended
+            and walk.items
+            and bare(walk.call, self.operation)
         }
-        for walk in asked:
+        for walk in every:
             subject, key = _about(self, walk)
             if walk.call.mode == self.mode and (subject, key) in controlled:
                 owned = subjects[subject].owned(key) if subject in subjects else None
                 limit = oldest_date(walk.pages[0].at, self.days, self.zone)
-                more = owned is not None and any(one.on < limit for one in owned.entries)
-                yield from _judge(walk, limit, more=more)
+                has_older = owned is not None and any(entry.on < limit for entry in owned.entries)
+                yield from _judge(walk, limit, has_older=has_older)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"{self.mode} is not asked for",
+            description=f"{self.mode} is not used",
             requires=(
                 BindingRequirement(operation=self.operation.id, feature="mode", name=self.mode),
             ),
@@ -125,35 +128,35 @@ class UnsupportedMode(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call of the operation; page turns ask for nothing new."""
-        owed = f"that {self.mode} is not asked for: it is unsupported"
-        for one in history.exchanges:
-            if one.call.operation == self.operation.id and one.call.follow is None:
-                asked = one.call.mode == self.mode
-                done = "it was asked for" if asked else "it was not"
-                yield tpp_evidence(TPP_FACET, DISAGREES if asked else AGREES, one, owed, done)
+        owed = f"{self.mode} is not used: it is unsupported"
+        for exchange in history.exchanges:
+            if exchange.call.operation == self.operation.id and exchange.call.follow is None:
+                used = exchange.call.mode == self.mode
+                done = "it is used" if used else "it is not used"
+                yield tpp_evidence(TPP_FACET, DISAGREES if used else AGREES, exchange, owed, done)
 
 
-def _about(p: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
-    return walk.call.subject, str(walk.call.arguments.get(p.operation.about or ""))
+def _about(clause: UnsupportedMode, walk: PageWalk) -> tuple[str, str]:
+    return walk.call.subject, str(walk.call.arguments.get(clause.operation.about or ""))
 
 
-def _judge(walk: PageWalk, limit: date, *, more: bool) -> Iterator[Evidence]:
-    """Judge a walk; `more` tells if there is anything older that it could show."""
+def _judge(walk: PageWalk, limit: date, *, has_older: bool) -> Iterator[Evidence]:
+    """Judge a walk; `has_older` says whether older entries exist that it could show."""
     first = walk.pages[0]
     older = [item for item in walk.items if item.on and item.on < limit]
     undated = any(item.on is None for item in walk.items)
     if older:
         agreement = DISAGREES
-    elif first.refused or (walk.ended and more and not undated):
+    elif first.refused or (walk.ended and has_older and not undated):
         agreement = AGREES
-    elif walk.ended and not more:
+    elif walk.ended and not has_older:
         return
     else:
         agreement = UNCLEAR
     yield Evidence(
         facet=FACET,
         agreement=agreement,
-        expected=f"a refusal, or nothing before {limit}",
+        expected=f"a refusal, or no entry before {limit}",
         seen=f"{len(older)} items are older" if older else describe_answer(first),
         exchanges=walk.numbers,
         variation=walk.call.variation,

@@ -1,7 +1,7 @@
-"""`well-formed`: every answer that is declared as JSON is JSON, and accepted calls declare it.
+"""`well-formed`: responses declared as JSON are JSON, and accepted calls declare it.
 
-Judged on the wire, below any binding: a target that breaks this makes most other
-questions unanswerable, and this is the clause that says why.
+Raw responses are judged, without the target file: if a target breaks this clause, most
+others cannot be tested, and this one says why.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WellFormed(Kind):
-    """The operations whose answers must be JSON."""
+    """The operations whose responses must be JSON."""
 
     name = "well-formed"
 
@@ -29,27 +29,31 @@ class WellFormed(Kind):
     grant: Operation | None = parameters.grant()
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for the body, one for what it is declared to be."""
+        """Return one facet for the body, and one for its media type."""
         return tuple(
             Facet(
                 id=id_,
-                description=asks,
+                description=description,
                 scenario=Scenario(id="each"),
                 needs=needs(Capability.PSU)
                 | consent(self.grant, *self.operations)
                 | needs(
-                    *([Capability.WRITE] if any(one.request for one in self.operations) else [])
+                    *(
+                        [Capability.WRITE]
+                        if any(operation.request for operation in self.operations)
+                        else []
+                    )
                 ),
             )
-            for id_, asks in (
-                ("json", "every body that is declared as JSON is well-formed JSON"),
-                ("media-type", "every accepted answer with a body declares JSON"),
+            for id_, description in (
+                ("json", "every body declared as JSON is well-formed JSON"),
+                ("media-type", "every accepted response with a body declares JSON"),
             )
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Provoke a refusal, then call every operation about everything."""
-        requests = [one for one in self.operations if one.request]
+        """Provoke a refusal, then call every operation about every resource."""
+        requests = [operation for operation in self.operations if operation.request]
         if requests:
             yield from _requests(self, requests)
             return
@@ -69,12 +73,12 @@ class WellFormed(Kind):
                     variation="before any consent",
                 )
             )
-        yield from steps.grant(self.grant, "psu", *(one.key for one in psu.owns))
+        yield from steps.grant(self.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in self.operations:
             if operation == self.grant:
                 continue
             about = steps.owners(self.contract, operation)
-            keys = [one.key for one in psu.owns if one.resource in about]
+            keys = [owned.key for owned in psu.owns if owned.resource in about]
             for key in keys if operation.about else keys[:1]:
                 yield from steps.send(
                     Call(
@@ -85,49 +89,49 @@ class WellFormed(Kind):
                 )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every answer that has a body, whatever was asked."""
+        """Judge every response with a body, whatever the call."""
         for exchange in history.exchanges:
             wire = exchange.wire
             if wire.status and wire.body and not wire.truncated:
                 yield from _judge(exchange)
 
 
-def _guarded(p: WellFormed) -> Operation | None:
-    return next((one for one in p.operations if one.about), None)
+def _guarded(clause: WellFormed) -> Operation | None:
+    return next((operation for operation in clause.operations if operation.about), None)
 
 
-def _requests(p: WellFormed, operations: list[Operation]) -> Script:
-    """Call everything about requests, each for a customer of its own; and once wrongly."""
+def _requests(clause: WellFormed, operations: list[Operation]) -> Script:
+    """Call every operation about requests, each for its own customer; once with a bad key."""
     call = None
     for n, operation in enumerate(operations):
-        _, call = yield from request_steps.prepare_call(p.contract, operation, f"psu-{n + 1}")
+        _, call = yield from request_steps.prepare_call(clause.contract, operation, f"psu-{n + 1}")
         yield from request_steps.send_if_any(call)
     if call is not None:
-        about = next((one.about for one in operations if one.id == call.operation), None)
+        about = next((each.about for each in operations if each.id == call.operation), None)
         wrong = {**call.arguments, about or "": "nothing-that-exists"}
         yield from steps.send(
             replace(call, arguments=wrong, variation="about something that does not exist")
         )
 
 
-def _first(p: WellFormed, operation: Operation, psu: Subject) -> str:
-    about = steps.owners(p.contract, operation)
-    return next(one.key for one in psu.owns if one.resource in about)
+def _first(clause: WellFormed, operation: Operation, psu: Subject) -> str:
+    about = steps.owners(clause.contract, operation)
+    return next(owned.key for owned in psu.owns if owned.resource in about)
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a media type is JSON's own or one with its suffix (RFC 6839)."""
+    """Whether a media type is JSON or has its suffix (RFC 6839)."""
     return media_type.endswith(("/json", "+json"))
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _broken(body: bytes) -> str | None:
-    """Say why a body is not JSON (RFC 8259); empty when it is, None when it is too deep."""
+    """Return why a body is not JSON (RFC 8259); "" if it is, None if it is too deep."""
     try:
-        # Numbers are left as they stand: one of 5,000 digits is still JSON.
+        # Numbers are not converted: one of 5,000 digits is still JSON.
         json.loads(body.decode("utf-8"), parse_constant=_refuse, parse_int=str, parse_float=str)
     except ValueError as error:
         return str(error)
@@ -145,18 +149,18 @@ def _judge(exchange: Exchange) -> Iterator[Evidence]:
             facet="json",
             agreement=UNCLEAR if broken is None else DISAGREES if broken else AGREES,
             expected=f"well-formed JSON, as {wire.media_type} says",
-            seen="it is nested too deep to tell"
+            seen="it is nested too deeply to tell"
             if broken is None
-            else f"it is not: {broken}"
+            else f"invalid JSON: {broken}"
             if broken
-            else "it is",
+            else "well-formed JSON",
             exchanges=(exchange.n,),
         )
     if 200 <= wire.status < 300:  # noqa: PLR2004 -- the class of success
         yield Evidence(
             facet="media-type",
             agreement=AGREES if declared else DISAGREES,
-            expected="a JSON media type on an accepted answer",
-            seen=wire.media_type or "none is declared",
+            expected="a JSON media type on an accepted response",
+            seen=wire.media_type or "no media type",
             exchanges=(exchange.n,),
         )

@@ -33,7 +33,7 @@ def test_what_was_cancelled_since_was_not_asked_about():
     first = payer(), make(**PUT_OFF), make(**PUT_OFF, **OTHER), sign(), sign(key="P2")
     done, ended = effects("P2", now=LATER), cancel(TAKEN)
 
-    after = [one for one in check("cancel", *first, ended, done) if "never-done" in one]
-    before = [one for one in check("cancel", *first, done, ended) if "never-done" in one]
+    after = [line for line in check("cancel", *first, ended, done) if "never-done" in line]
+    before = [line for line in check("cancel", *first, done, ended) if "never-done" in line]
     assert (1, 0) == (len(after), len(before))
     assert "by-provider-never-done agrees" in after[0]
