@@ -18,14 +18,13 @@ from assay.history import History, Registered, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
-from assay.rules.conditions import fields
 from assay.rules.conditions import table as conditions_table
 from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, describe_points
 from assay.rules.conditions.control import Control, RowMatch, Values, control, controls
+from assay.rules.conditions.executed import ExecutedRequests
 from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
-from assay.rules.lifecycle.comparison import Likeness
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
@@ -69,22 +68,20 @@ class DecisionRule(Kind):
         """Return what the condition itself speaks of: registrations, and their age on a day."""
         if not any("registered" in atom for atom in conditions.atoms_of(self.when)):
             return {}
-        due = self.lifecycle.create.due
         why = "what is registered by the day of the request may count"
-        return {
-            "payee": "the condition itself is about registered values",
-            **{f"mode={mode}": why for mode in (due.modes if due else ())},
-        }
+        modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
+        return {"payee": "the condition itself is about registered values", **modes}
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether an atom of the condition mentions the value of an argument."""
-        if request != self.lifecycle.request.id:
-            return False
-        for atom in conditions.atoms_of(self.when):
-            value = arguments.get(str(atom.get("field")))
-            if ("is" in atom and value == atom["is"]) or ("above" in atom and value is not None):
-                return True
-        return False
+        sent = arguments if request == self.lifecycle.request.id else {}
+        values = (
+            (atom, sent.get(str(atom.get("field")))) for atom in conditions.atoms_of(self.when)
+        )
+        return any(
+            value is not None and ("above" in atom or value == atom.get("is"))
+            for atom, value in values
+        )
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each row, and inapplicable ones for what no row can show."""
@@ -134,7 +131,7 @@ class DecisionRule(Kind):
                 known.note(event)
             elif instance is not None and comparison.is_decided_by(event, instance):
                 values[id(instance)] = look(instance)
-        executed = _Executed.of(self, tracked)
+        executed = ExecutedRequests.of(self.table, self.lifecycle, tracked)
         for request in comparison.comparable(tracked):
             result = values[id(request)]
             if self.lifecycle.deferred(request.mode):
@@ -217,83 +214,8 @@ def _make(
     return (yield from make_sign_read(clause.lifecycle, call, how))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Executed:
-    """The requests that were carried out: one of each sort, and the first of equal arguments.
-
-    `known` has the values of conditional arguments that were accepted or that the contract
-    names; `addresses` has the return addresses that were accepted.
-    """
-
-    clause: DecisionRule
-    sorts: Mapping[Likeness, Instance]
-    first: Mapping[Likeness, Instance]
-    known: frozenset[tuple[str, str]]
-    addresses: frozenset[str]
-
-    @staticmethod
-    def of(clause: DecisionRule, tracked: tracker.Tracker) -> _Executed:
-        sorts: dict[Likeness, Instance] = {}
-        first: dict[Likeness, Instance] = {}
-        known = set(fields.named_values(clause.table.atoms))
-        for request in comparison.comparable(tracked):
-            if request.done:
-                sorts.setdefault(_sort(clause, request), request)
-                former = first.setdefault(_sent(clause, request), request)
-                if _decided(request) < _decided(former):
-                    first[_sent(clause, request)] = request
-                known |= fields.sent_values(clause.table.atoms, request)
-        taken = [
-            request
-            for request in tracked.requests
-            if request.made.accepted and request.outcome not in tracker.REJECTED
-        ]
-        return _Executed(
-            clause=clause,
-            sorts=sorts,
-            first=first,
-            known=frozenset(known),
-            addresses=frozenset(_address(clause, request) for request in taken),
-        )
-
-    def control(self, request: Instance) -> Instance | None:
-        """Return a request that differs only in the arguments of the condition."""
-        return self.sorts.get(_sort(self.clause, request))
-
-    def strange(self, request: Instance) -> bool:
-        """Whether a value was never accepted, so that it may be the cause of a rejection."""
-        return not fields.sent_values(self.clause.table.atoms, request) <= self.known or (
-            request_queries.signature(request) is None
-            and _address(self.clause, request) not in self.addresses
-        )
-
-    def repeats(self, request: Instance) -> bool:
-        """Whether the bank may take it for a repeat of a request carried out earlier."""
-        first = self.first.get(_sent(self.clause, request))
-        return first is not None and _decided(first) < _decided(request)
-
-
-def _decided(request: Instance) -> int:
-    """Return the exchange that decided it: the first request made may be signed last."""
-    return (request_queries.signature(request) or request.made).n
-
-
-def _address(clause: DecisionRule, request: Instance) -> str:
-    return repr(request.made.call.arguments.get(clause.lifecycle.create.returns or ""))
-
-
-def _sort(clause: DecisionRule, request: Instance) -> Likeness:
-    but = [atom.argument for atom in clause.table.atoms]
-    return comparison.sort_of(clause.lifecycle, request, but=but)
-
-
-def _sent(clause: DecisionRule, request: Instance) -> Likeness:
-    create = clause.lifecycle.create
-    return comparison.sent(request, but=(create.owned, create.returns))
-
-
 def _judge(
-    clause: DecisionRule, request: Instance, about: RowMatch, executed: _Executed
+    clause: DecisionRule, request: Instance, about: RowMatch, executed: ExecutedRequests
 ) -> Iterator[Evidence]:
     control = executed.control(request)
     if about.result is None:
@@ -329,7 +251,7 @@ def _undecided(request: Instance, control: Instance | None) -> _Judgement:
     return UNCLEAR, "it was decided before it was signed"
 
 
-def _rejected(request: Instance, result: bool, executed: _Executed) -> _Judgement:
+def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _Judgement:
     if request.made.refused and not request_queries.was_refused(request.made):
         return None
     if result:
@@ -348,7 +270,7 @@ def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Jud
     return (AGREES if waits and not result else UNCLEAR), ""
 
 
-def _doubt(request: Instance, executed: _Executed) -> str:
+def _doubt(request: Instance, executed: ExecutedRequests) -> str:
     """Return why a rejection may have another cause; empty if it cannot."""
     if executed.control(request) is None:
         return NO_CONTROL

@@ -1,12 +1,10 @@
 """`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-An accepted change must also be read back, and the request must be carried out as changed.
-The target decides which arguments can be changed, so changes count as refused only if none
-was accepted while the request was certainly open. The control of a refusal is the same
-change, accepted, of a request that can be changed.
+An accepted change must be read back, and carried out. The target decides which arguments can
+be changed, so changes count as refused only if none was accepted while the request was
+certainly open. The control of a refusal is the same change, accepted, of another request.
 
 The TPP: it changes only requests in a changeable mode that are not known to be carried out.
-Requests from before the history, or that ended in another way, are not judged.
 """
 
 from __future__ import annotations

@@ -108,15 +108,10 @@ class Notice(Kind):
 
     def exempt(self, arguments: Mapping[str, Json]) -> str | None:
         """Return the argument that has an exempting value, if any."""
-        exempting = self.even.items()
-        return next(
-            (
-                k
-                for k, v in exempting
-                if k in arguments and request_queries.same_value(arguments[k], v)
-            ),
-            None,
-        )
+        for name, value in self.even.items():
+            if name in arguments and request_queries.same_value(arguments[name], value):
+                return name
+        return None
 
     def later(self, scenario: str) -> bool:
         """Whether a scenario waits for a day to come."""

@@ -73,6 +73,11 @@ class Lifecycle:
         named = self.change.arguments if self.change else ()
         return tuple(argument for argument in named if argument != day)[:1]
 
+    @property
+    def deferred_modes(self) -> tuple[str, ...]:
+        """The modes whose requests are carried out on a later day."""
+        return self.create.due.modes if self.create.due else ()
+
     def deferred(self, mode: str | None) -> bool:
         """Whether a request of this mode is executed on a later day."""
         due = self.create.due
