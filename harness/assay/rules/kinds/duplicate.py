@@ -5,8 +5,7 @@ differs in a parameter, in the mode or in the day must be accepted, and so must 
 of a request that was never carried out. If it is rejected, the probe looks for another
 cause: the state of the first request, and the same request of another customer.
 
-The TPP: it does not repeat a request that was carried out on the same day.
-A request is compared, when it is made, with those that the TPP knew to be carried out. If
+The TPP: it does not repeat a request that it knew to be carried out on the same day. If
 only the return address differs, the verdict is open: no clause names it as a parameter.
 """
 
@@ -90,8 +89,9 @@ class Duplicate(Kind):
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return repetition, and the deferred modes: when one was carried out, its day is over."""
+        due = self.lifecycle.create.due
         why = "the day of a deferred request is over once it was carried out"
-        modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
+        modes = {f"mode={mode}": why for mode in (due.modes if due else ())}
         return {"turn": "the clause itself is about repetition", **modes}
 
     def rejects_repeats(self, request: str) -> bool:
@@ -104,8 +104,8 @@ class Duplicate(Kind):
 
     def mode(self, facet: str) -> str | None:
         """Return the mode of the first request: only a deferred one can be cancelled."""
-        deferred = self.lifecycle.deferred_modes
-        return deferred[0] if facet == CANCELLED and deferred else self.modes[0]
+        due = self.lifecycle.create.due
+        return due.modes[0] if facet == CANCELLED and due else self.modes[0]
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for the repeat, one for each difference, one for each outcome."""
@@ -121,9 +121,10 @@ class Duplicate(Kind):
             (REFUSED, "a repeat of a request that the customer refused is accepted"),
             (UNSIGNED, "a repeat of a request that was never signed is accepted"),
         )
+        due = self.lifecycle.create.due
         left_out = {
             *(() if len(self.modes) > 1 else (MODE,)),
-            *(() if self.lifecycle.end and self.lifecycle.deferred_modes else (CANCELLED,)),
+            *(() if self.lifecycle.end and due and due.modes else (CANCELLED,)),
         }
         return tuple(
             Facet(
@@ -189,6 +190,7 @@ class Duplicate(Kind):
         tracked = Tracker(lifecycle=self.lifecycle)
         done: dict[Likeness, Instance] = {}
         last: Instance | None = None
+        returns = (self.lifecycle.create.returns,)
         for event in history.events:
             request = tracked.note(event)
             if request is None:
@@ -198,7 +200,7 @@ class Duplicate(Kind):
                 and request.mode in self.modes
                 and not self.lifecycle.deferred(request.mode)
             ):
-                former = done.get(comparison.sent(request, but=(self.lifecycle.create.returns,)))
+                former = done.get(comparison.sent(request, but=returns))
                 judged = _judge_by_tpp(self, request, former, last)
                 if judged is not None and (compared := former or last):
                     seen = f"{'the same' if former else 'another'} request was carried out"
@@ -206,9 +208,7 @@ class Duplicate(Kind):
                         TPP_FACET, judged, request.made, OWED, seen, *compared.numbers
                     )
             elif request.done and comparison.unchanged(request):
-                done[comparison.sent(request, but=(self.lifecycle.create.returns,))] = last = (
-                    request
-                )
+                done[comparison.sent(request, but=returns)] = last = request
 
 
 def _needs(facet: str) -> frozenset[Capability]:
@@ -311,7 +311,7 @@ def _other(
     if not request_queries.signature(request):
         return None
     still = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
-    return (AGREES if still else UNCLEAR), "", ()
+    return (AGREES, "", ()) if still else (UNCLEAR, "", ())
 
 
 def _evidence(
