@@ -59,7 +59,7 @@ def _at_once(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[
             yield (*at, index), f"requests in the mode {name!r} are deferred to a day", hint
 
 
-#: The TPP's obligation.
+#: The TPP's obligation, and what it says.
 TPP_FACET = "not-repeated"
 OWED = "no request that was carried out on the same day is repeated"
 
@@ -89,9 +89,8 @@ class Duplicate(Kind):
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return repetition, and the deferred modes: when one was carried out, its day is over."""
-        due = self.lifecycle.create.due
         why = "the day of a deferred request is over once it was carried out"
-        modes = {f"mode={mode}": why for mode in (due.modes if due else ())}
+        modes = {f"mode={mode}": why for mode in self.lifecycle.deferred_modes}
         return {"turn": "the clause itself is about repetition", **modes}
 
     def rejects_repeats(self, request: str) -> bool:
@@ -104,8 +103,8 @@ class Duplicate(Kind):
 
     def mode(self, facet: str) -> str | None:
         """Return the mode of the first request: only a deferred one can be cancelled."""
-        due = self.lifecycle.create.due
-        return due.modes[0] if facet == CANCELLED and due else self.modes[0]
+        deferred = self.lifecycle.deferred_modes
+        return deferred[0] if facet == CANCELLED and deferred else self.modes[0]
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for the repeat, one for each difference, one for each outcome."""
@@ -121,10 +120,9 @@ class Duplicate(Kind):
             (REFUSED, "a repeat of a request that the customer refused is accepted"),
             (UNSIGNED, "a repeat of a request that was never signed is accepted"),
         )
-        due = self.lifecycle.create.due
         left_out = {
             *(() if len(self.modes) > 1 else (MODE,)),
-            *(() if self.lifecycle.end and due and due.modes else (CANCELLED,)),
+            *(() if self.lifecycle.end and self.lifecycle.deferred_modes else (CANCELLED,)),
         }
         return tuple(
             Facet(
