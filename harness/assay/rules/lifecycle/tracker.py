@@ -62,8 +62,7 @@ class Lifecycle:
     def changeable_mode(self) -> str | None:
         """A mode in which requests can be changed, or the plain one where no clause names any."""
         only = clauses.changeable_modes(self.contract, self.request.id)
-        due = self.create.due.modes if self.create.due else ()
-        return next((modes[0] for modes in (*only, due) if modes), self.mode)
+        return next((modes[0] for modes in (*only, self.deferred_modes) if modes), self.mode)
 
     @property
     def changeable_arguments(self) -> tuple[str, ...]:
@@ -80,8 +79,7 @@ class Lifecycle:
 
     def deferred(self, mode: str | None) -> bool:
         """Whether a request of this mode is executed on a later day."""
-        due = self.create.due
-        return due is not None and mode in due.modes
+        return mode in self.deferred_modes
 
     def state_requirement(self) -> tuple[BindingRequirement, ...]:
         """Require the target file to bind a request's state."""
