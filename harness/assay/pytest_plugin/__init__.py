@@ -61,6 +61,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where to keep sequences that showed a violation, to be tried first next time",
     )
     group.addoption(
+        "--assay-contexts",
+        choices=["base", "each", "pairs"],
+        help="contexts in which each rule is tested; default: each where customers are created"
+        " for each trial, base elsewhere (or the variable ASSAY_CONTEXTS)",
+    )
+    group.addoption(
         "--assay-wait",
         metavar="SPAN",
         help="verify time rules by waiting in real time, up to SPAN in total (45m, 26h, 1d12h)",

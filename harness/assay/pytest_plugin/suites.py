@@ -7,6 +7,7 @@ carry. The exit code is decided where the reports of all workers come together.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from assay.contexts.covering import Depth
 from assay.contract.model import Level
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
@@ -27,7 +29,7 @@ from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.writer import Journal
 from assay.judging.assembly import OPEN
-from assay.judging.verdict import Exit, Standing, Verdict
+from assay.judging.verdict import Exit, Standing, Verdict, explain
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
@@ -57,7 +59,7 @@ def install(config: pytest.Config) -> None:
     contracts = cast("list[str]", config.getoption("--contract"))
     target = cast("str | None", config.getoption("--target"))
     try:
-        prepared = prepare(contracts, target, wait=_wait(config))
+        prepared = prepare(contracts, target, wait=_wait(config), contexts=_depth(config))
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
     if prepared.plan.person and getattr(config.option, "numprocesses", None):
@@ -79,6 +81,13 @@ def _wait(config: pytest.Config) -> timedelta | None:
     """Return the total time that the run may wait where no clock can be moved."""
     text = cast("str | None", config.getoption("assay_wait", default=None))
     return None if text is None else span(text, "--assay-wait")
+
+
+def _depth(config: pytest.Config) -> Depth | None:
+    """Return in which contexts rules are tested; None for the default of the target."""
+    text = cast("str | None", config.getoption("assay_contexts", default=None))
+    text = text or os.environ.get("ASSAY_CONTEXTS")
+    return Depth(text) if text else None
 
 
 def kinds_of(function: object) -> frozenset[str]:
@@ -112,6 +121,8 @@ class Suites:
     open_musts: int = 0
     seen: set[str] = field(default_factory=set[str])
     claimed: set[str] = field(default_factory=set[str])
+    judged: set[str] = field(default_factory=set[str])
+    held: set[str] = field(default_factory=set[str])
     began: float = field(default_factory=time.monotonic)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -220,9 +231,14 @@ class Suites:
 
     @pytest.fixture
     def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
-        """Run the trial of the obligation, unless it has run, and return the verdict."""
+        """Run the trial of the obligation in all contexts, unless it has run; return the verdict."""
         with self._opened() as session:
+            session.settle(planned.obligation)
+            late = self._hold_contexts(session, planned.obligation)
             verdict = session.settle(planned.obligation)
+        self.judged.add(verdict.obligation)
+        if late:
+            pytest.fail("\n".join(map(explain, late)), pytrace=False)
         properties = request.node.user_properties
         properties.append((PROPERTY, verdict.standing.value))
         properties.append(("level", planned.obligation.level.value))
@@ -230,6 +246,17 @@ class Suites:
         if verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:
             pytest.skip(f"{verdict.standing.value}: {verdict.reason}")
         return verdict
+
+    def _hold_contexts(self, session: Session, obligation: Obligation) -> list[Verdict]:
+        """Run the trial in further contexts; return violations of obligations that have passed."""
+        before = session.violated()
+        for trial in session.plan.contextual:
+            if obligation in trial.settles and trial.id not in self.held:
+                self.held.add(trial.id)
+                session.run_contextual(trial)
+        late = (session.violated() - before) & self.judged
+        items = (item.obligation for item in session.plan.items)
+        return [session.settle(each) for each in items if each.id in late]
 
     @pytest.fixture
     def searched(self, search_request: SearchRequest) -> SearchResult:

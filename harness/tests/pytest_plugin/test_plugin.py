@@ -12,7 +12,8 @@ import pytest
 from assay._resources import suites_dir
 from assay.report import read_journal
 from assay.sandbox.app import make_app
-from assay.sandbox.mutants import MUTANTS
+from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
+from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 
@@ -135,3 +136,21 @@ def test_an_unrelated_run_is_left_alone(tmp_path):
     code, out, _ = run("-q", cwd=tmp_path, suites=False)
     assert code == 0
     assert "conformance" not in out
+
+
+@pytest.fixture
+def confined():
+    """Serve a bank that accepts payments from savings accounts, if they are instant."""
+    (fault,) = (mutant for mutant in PIS_MUTANTS if mutant.id == "pis.debtor.savings")
+    with serving(make_contextual_app(fault.change(SOUND), SOUND, "mode=instant")) as url:
+        yield url
+
+
+def test_an_item_is_tested_in_all_contexts(tmp_path, confined):
+    """The item of an obligation fails for a fault in one context, and names the context."""
+    selected = ("--target", confined, "-q", "-k", "eligible-accounts")
+    assert run(*selected, "--assay-contexts", "base", cwd=tmp_path)[0] == 0
+    code, out, _ = run(*selected, "--assay-contexts", "each", cwd=tmp_path)
+    assert code == 1
+    assert "refuses-savings violates: only for instant requests" in out
+    assert "1 failed" in out
