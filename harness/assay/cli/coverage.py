@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from assay.contexts.coverage import Cell
 from assay.planning.contextual import ContextPlan
+from assay.planning.plan import Plan
 from assay.report.wording import counted
 
 #: The width of the column of clauses.
 _CLAUSE = 26
 
 
-def coverage_lines(contexts: ContextPlan | None, verbose: bool) -> Iterator[str]:
+def coverage_lines(plan: Plan, contexts: ContextPlan | None, verbose: bool) -> Iterator[str]:
     """Yield what the contexts cost and cover; each value that is not tested if `verbose`."""
     if contexts is None:
         return
-    trials = contexts.plan.contextual
+    trials = plan.contextual
     calls = sum(trial.calls for trial in trials)
     yield ""
     yield f"in further contexts: {counted(len(trials), 'trial')} with {counted(calls, 'call')}"

@@ -78,7 +78,7 @@ def command(
         for record in coverage_records(prepared.contexts):
             click.echo(json.dumps(record))
         return 0
-    for line in (*waiting_lines(prepared), *coverage_lines(prepared.contexts, verbose)):
+    for line in (*waiting_lines(prepared), *coverage_lines(plan, prepared.contexts, verbose)):
         click.echo(line)
     return 0
 

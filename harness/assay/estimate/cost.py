@@ -60,7 +60,7 @@ class Cost:
 def cost_of(feasibility: Feasibility, target: Target) -> Cost:
     """Add up the cost of all trials of a plan that will be run."""
     plan = feasibility.plan
-    estimates = [feasibility.trials[trial.id] for trial in plan.trials]
+    estimates = [feasibility.trials[trial.id] for trial in plan.all_trials]
     batch = sum((estimate.batch for estimate in estimates), Counter[tuple[Customer, str, date]]())
     consents = sum((estimate.consents for estimate in estimates), Counter[str]())
     written = Counter(
@@ -69,7 +69,7 @@ def cost_of(feasibility: Feasibility, target: Target) -> Cost:
         for operation, arguments in estimate.requests
     )
     return Cost(
-        trials=len(plan.trials),
+        trials=len(plan.all_trials),
         calls=plan.calls,
         unverified=sum(item.disposition is Disposition.UNVERIFIED for item in plan.items),
         batch=tuple(

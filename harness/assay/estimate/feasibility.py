@@ -67,11 +67,13 @@ def assess(
     guard = Guard(target=target, book=_ledger(target, ledger))
     guard.learn(plan)
     schedule = _Schedule(plan=plan, target=target, guard=guard)
-    for trial in plan.trials:
+    for trial in plan.all_trials:
         then = now + schedule.waited
         schedule.add(trial, dry_run_trial(plan, trial, target, then, waits=waits))
+    feasible = decided(plan, map(schedule.decide, plan.items))
+    contextual = (trial for trial in feasible.contextual if trial.id in schedule.runnable)
     return Feasibility(
-        plan=decided(plan, map(schedule.decide, plan.items)),
+        plan=replace(feasible, contextual=tuple(contextual)),
         before=plan,
         trials=schedule.runnable,
         used=schedule.used,

@@ -191,9 +191,9 @@ def prepare(
             hint="`assay plan` lists all obligations",
         )
     assess = _assessment(target, ledger, now, waits=wait is not None)
+    contextual = _contextual(planned, target, contexts, precious=assess is not None)
+    planned = contextual.plan if contextual else planned
     feasibility = assess(planned) if assess else None
-    feasible = feasibility.plan if feasibility else planned
-    contextual = _contextual(feasible, target, contexts, precious=assess is not None)
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
         options.append(f"--target {shlex.quote(target_name)}")
@@ -204,7 +204,7 @@ def prepare(
     return Prepared(
         target=target,
         bound=bound,
-        plan=contextual.plan if contextual else feasible,
+        plan=feasibility.plan if feasibility else planned,
         contexts=contextual,
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
