@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.contract.model import Contract
+from assay.contract.model import Capability, Contract
 from assay.errors import JournalError, TargetError
-from assay.execution import contextual
+from assay.execution import ambient, contextual
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
 from assay.fuzzing.sequences.abstract_step import AbstractStep
@@ -27,7 +27,7 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
 from assay.judging.verdict import Exit, Standing, Verdict, tally
-from assay.planning.obligation import Obligation
+from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
@@ -75,6 +75,7 @@ class Session:
     _unauthenticated: set[bool] = field(default_factory=set[bool])
     _trials: dict[str, str] = field(default_factory=dict[str, str])
     _replays: dict[str, Path] = field(default_factory=dict[str, Path])
+    _shown_by: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
@@ -129,9 +130,15 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-        verdicts = tuple(map(self.journal.clean, verdicts))
-        self._assembly.record(verdicts)
-        return self._assembly.corrected(verdicts)
+            for found in ambient.findings(self.plan, trial, run.history, self._assembly.violated()):
+                self.record_finding(found, trial=trial.id, replay=None)
+                self._shown_by[found.obligation] = trial.settles[0].id
+        for verdict in map(self.journal.clean, verdicts):
+            if self._assembly.record_graver(verdict):
+                self._shown_by.pop(verdict.obligation, None)
+                self._trials.pop(verdict.obligation, None)
+        settled = self._assembly.recorded(obligation.id for obligation in trial.settles)
+        return self._assembly.corrected(settled)
 
     def run_contextual(self, trial: Trial) -> None:
         """Run one trial in a further context, and record what it violates.
@@ -160,7 +167,7 @@ class Session:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        _, probe = script_of(self.plan, trial)
+        _, probe = self._script(trial)
         run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
         self._assembly.see_trial(run.history)
         return run.history
@@ -218,7 +225,7 @@ class Session:
         return self._assembly.final_on(obligation.id)
 
     def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
-        clause, probe = script_of(self.plan, trial)
+        clause, probe = self._script(trial)
         stopped = self.environment.guard.stopped
         if stopped:
             run = ProbeRun(history=History(), stopped=stopped)
@@ -229,6 +236,13 @@ class Session:
             run = replace(run, stopped=stopped, shortage=None)
         clauses = clauses_of(self.plan.contracts[trial.contract])
         return run, judge(partial(evidence_of, clause.kind), trial.settles, run, clauses)
+
+    def _script(self, trial: Trial) -> tuple[BoundClause, Script]:
+        """Return the clause of a trial and its probe, with an inquiry at the end if it needs one."""
+        clause, probe = script_of(self.plan, trial)
+        if Capability.EFFECTS not in self.environment.target.fixtures.offers:
+            return clause, probe
+        return clause, ambient.with_inquiry(probe, self.plan.contracts[trial.contract])
 
     def _perform(
         self, name: str, probe: Script, contract: Contract, environment: Environment | None = None
@@ -315,7 +329,9 @@ class Session:
             path = shlex.quote(str(self._replays[obligation]))
             return f"assay run{self.options.reproduce} --replay {path}"
         seed = f" --seed {self.options.seed}" if self.options.seed else ""
-        return f"assay run{self.options.reproduce} -k {shlex.quote(obligation)}{seed}"
+        shown_by = self._shown_by.get(obligation)
+        chosen = f"{shown_by} or {obligation}" if shown_by else obligation
+        return f"assay run{self.options.reproduce} -k {shlex.quote(chosen)}{seed}"
 
 
 def run_session(

@@ -37,8 +37,11 @@ def breaches(
     history: History,
     clauses: Iterable[Kind],
     tested: Collection[str] | None = None,
+    only: Collection[str] | None = None,
 ) -> Iterator[Breach]:
-    """Let every check of a contract judge a history; yield what it violates.
+    """Let every check of a contract, or `only` those of some clauses, judge a history.
+
+    Yields what it violates.
 
     Only obligations that are `tested`, by default those of the plan, can be violated: not what a
     bank does not offer, nor what a target file does not describe.
@@ -47,6 +50,8 @@ def breaches(
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
     kinds = tuple(clauses)
     for bound in plan.clauses[contract].values():
+        if only is not None and bound.clause.id not in only:
+            continue
         for evidence in bound.kind.check(history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
