@@ -48,20 +48,13 @@ def with_inquiry(script: Script, contract: Contract) -> Script:
 def findings(
     plan: Plan, trial: Trial, history: History, known: Collection[str]
 ) -> Iterator[Verdict]:
-    """Yield what a trial violates of the ambient clauses that are not its own."""
+    """Yield what a trial violates of ambient clauses, beside the obligations that it settles."""
     contract = plan.contracts[trial.contract]
     own = {obligation.id for obligation in trial.settles}
-    clauses = frozenset(
-        bound.clause.id
-        for bound in plan.clauses[trial.contract].values()
-        if bound.kind.ambient and bound.clause.id != trial.clause
-    )
     found: dict[str, list[Breach]] = {}
-    if clauses:
-        every = breaches(plan, trial.contract, history, clauses_of(contract), only=clauses)
-        for breach in every:
-            if breach.obligation not in own and breach.obligation not in known:
-                found.setdefault(breach.obligation, []).append(breach)
+    for breach in breaches(plan, trial.contract, history, clauses_of(contract), ambient=True):
+        if breach.obligation not in own and breach.obligation not in known:
+            found.setdefault(breach.obligation, []).append(breach)
     for obligation, shown in found.items():
         evidence = tuple(breach.evidence for breach in shown)
         first = evidence[0]

@@ -130,15 +130,21 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-            for found in ambient.findings(self.plan, trial, run.history, self._assembly.violated()):
-                self.record_finding(found, trial=trial.id, replay=None)
-                self._shown_by[found.obligation] = trial.settles[0].id
+            self._record_ambient(trial, run.history)
         for verdict in map(self.journal.clean, verdicts):
+            # A violation that was found in the trial of another clause stays.
             if self._assembly.record_graver(verdict):
-                self._shown_by.pop(verdict.obligation, None)
                 self._trials.pop(verdict.obligation, None)
+                self._shown_by.pop(verdict.obligation, None)
         settled = self._assembly.recorded(obligation.id for obligation in trial.settles)
         return self._assembly.corrected(settled)
+
+    def _record_ambient(self, trial: Trial, history: History) -> None:
+        """Record what a trial violates of the clauses that hold in every trial."""
+        known = self._assembly.violated()
+        for verdict in ambient.findings(self.plan, trial, history, known):
+            self.record_finding(verdict, trial=trial.id, replay=None)
+            self._shown_by[verdict.obligation] = trial.settles[0].id
 
     def run_contextual(self, trial: Trial) -> None:
         """Run one trial in a further context, and record what it violates.

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json
-from assay.history import Decision, Exchange, History, State, Subject
+from assay.history import Authorise, Decision, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters
 from assay.rules.lifecycle import reconciliation, request_steps, signing
@@ -143,7 +143,7 @@ class Execution(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Bring requests to their ends, ask the fixture what was carried out, and read them."""
-        psu = yield from request_steps.customer(self.lifecycle)
+        psu = yield from request_steps.customer(self.lifecycle, count=2)
         if scenario.id == self.deferred:
             yield from self._deferred(psu, scenario.id)
         elif scenario.id == REPEAT:
@@ -219,40 +219,41 @@ class Execution(Kind):
     def _not_accepted(self, psu: Subject, way: str) -> Script:
         """Make a request that is not accepted in one way, and sign its control."""
         lifecycle = self.lifecycle
-        control = (yield from self._signed(psu)) if way == REFUSED else None
-        unmet = self.unmet if way == REFUSED else {}
-        call = request_steps.request(lifecycle, psu, arguments=unmet, variation=_VARIATIONS[way])
-        made = yield from send(call)
         if way == REFUSED:
+            control = yield from self._signed(psu)
+            owned = {lifecycle.create.owned: psu.owns[1].key} if lifecycle.create.owned else {}
+            call = request_steps.request(lifecycle, psu, arguments={**owned, **self.unmet})
+            made = yield from send(replace(call, variation="it does not meet the contract"))
             yield from request_steps.sign(made)
-        elif way == DENIED:
-            yield from request_steps.sign(made, NO)
-        elif way == TIMED_OUT:
-            too_late = replace(request_steps.SIGN, linger=(timedelta(minutes=self.minutes + 1),))
-            yield from request_steps.sign(made, too_late)
-        control = control or (yield from self._signed(psu))
+            yield from self._look(control, made)
+            return
+        variation, how = _WAYS[way]
+        made = yield from send(request_steps.request(lifecycle, psu, variation=variation))
+        if way == TIMED_OUT:
+            how = replace(request_steps.SIGN, linger=(timedelta(minutes=self.minutes + 1),))
+        if how is not None:
+            yield from request_steps.sign(made, how)
+        control = yield from self._signed(psu)
         yield from self._look(control, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Reconcile every request of the history."""
         known = {facet.id for facet in self.facets()}
         books = Books.of(self.lifecycle, history)
-        for evidence in reconciliation.reconcile(books):
+        for evidence in reconciliation.reconcile(books, timedelta(minutes=self.minutes)):
             if evidence.facet in known:
                 yield evidence
 
 
-#: How a customer refuses.
-NO: Final = replace(request_steps.SIGN, decision=Decision.REFUSE)
-_VARIATIONS: Mapping[str, str] = {
-    REFUSED: "it does not meet the contract",
-    DENIED: "the customer refuses",
-    TIMED_OUT: "the customer is idle for too long",
-    UNSIGNED: "it is never signed",
+#: What is said of a request that is not accepted, and what its customer does in place of signing.
+_WAYS: Mapping[str, tuple[str, Authorise | None]] = {
+    DENIED: ("the customer refuses", replace(request_steps.SIGN, decision=Decision.REFUSE)),
+    TIMED_OUT: ("the customer is idle for too long", None),
+    UNSIGNED: ("it is never signed", None),
 }
 
 
-def _facet(
+def _facet(  # noqa: PLR0917 -- a row of the table of facets
     p: Execution,
     id_: str,
     asks: str,

@@ -12,127 +12,28 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
 
 from assay.contract.model import Json
 from assay.history import (
     Authorised,
-    Code,
-    Decision,
     Effect,
     Effects,
-    Ending,
     Event,
     Exchange,
     History,
     Lacking,
-    State,
     Withdrawn,
 )
 from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
-from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.lifecycle.execution_record import Record
+from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
 from assay.rules.state.calendar import dates
 
 #: After so many days an execution is missing, whatever the calendar of banking days.
 GRACE = 14
-#: Amounts that an account usually covers, and that no bank finds too small.
-USUAL = Decimal(1), Decimal(1000)
-#: Statuses of a page that the target itself made, with nothing gone wrong.
-ANSWERED = range(200, 500)
-#: The states of a request that is over without an execution.
-OVER = frozenset({State.REJECTED, State.ENDED})
-
-
-@dataclass(slots=True, kw_only=True)
-class Record:
-    """One request with all that decides whether it is carried out.
-
-    Places are indices into the history. `valid` says that nothing known speaks against it,
-    `first` that no request came before it, `force` are the values in force; they are `certain`
-    unless a change of them is doubtful. `changed` says that it was changed since it was signed,
-    `cancelled` where it was surely cancelled in time, and `revived` that something followed
-    on that. `effects` are the executions that the fixture tells, each once.
-    """
-
-    request: Instance
-    place: int
-    valid: bool
-    first: bool
-    force: dict[str, Json]
-    certain: bool = True
-    changed: bool = False
-    signed: int | None = None
-    cancelled: int | None = None
-    revived: bool = False
-    told: list[tuple[int, State, Exchange]] = field(
-        default_factory=list[tuple[int, State, Exchange]]
-    )
-    effects: list[tuple[int, Effect, datetime]] = field(
-        default_factory=list[tuple[int, Effect, datetime]]
-    )
-
-    @property
-    def effect(self) -> Effect | None:
-        """The first execution that the fixture tells."""
-        return self.effects[0][1] if self.effects else None
-
-    @property
-    def done(self) -> int | None:
-        """The place at which it was first told or shown to be carried out."""
-        places = [place for place, *_ in self.effects]
-        places += [place for place, state, _ in self.told if state is State.DONE]
-        return min(places, default=None)
-
-    @property
-    def over(self) -> bool:
-        """Whether the bank ever showed that it will not be carried out."""
-        return any(state in OVER for _, state, _ in self.told)
-
-    @property
-    def signature(self) -> Authorised | None:
-        """The one plain signature of its customer, if that is all that was tried."""
-        signings = self.request.signings
-        if len(signings) != 1 or not request_queries.by_owner(self.request, signings[0]):
-            return None
-        signing = signings[0]
-        plain = signing.step.code is Code.RIGHT and not signing.step.spoof
-        return signing if plain and signing.ending is Ending.CONFIRMED else None
-
-    @property
-    def denied(self) -> bool:
-        """Whether all that its customer ever did on the screens was to refuse it."""
-        return self._only(Ending.REFUSED)
-
-    @property
-    def timed_out(self) -> bool:
-        """Whether the customer was disconnected each time, and told so by the bank."""
-        return self._only(Ending.DISCONNECTED) and all(
-            signing.wire.status in ANSWERED and not signing.stuck
-            for signing in self.request.signings
-        )
-
-    def _only(self, ending: Ending) -> bool:
-        signings = self.request.signings
-        return bool(signings) and all(
-            signing.ending is ending and request_queries.by_owner(self.request, signing)
-            for signing in signings
-        )
-
-    @property
-    def usual(self) -> bool:
-        """Whether its amount, if it has one, is one that an account usually covers."""
-        amount = self.request.made.call.arguments
-        name = self.lifecycle_amount
-        try:
-            value = Decimal(str(amount[name])) if name in amount else USUAL[0]
-        except InvalidOperation:
-            return False
-        return USUAL[0] <= value <= USUAL[1]
-
-    lifecycle_amount: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -176,14 +77,13 @@ class Books:
             self.creates.append(event)
         if len(tracker.requests) > count:
             request = tracker.requests[-1]
-            amount = self.lifecycle.create.amount or ""
             record = Record(
                 request=request,
                 place=place,
                 valid=valid,
                 first=len(self.creates) == 1,
                 force=dict(request.arguments),
-                lifecycle_amount=amount,
+                amount=request.arguments.get(self.lifecycle.create.amount or ""),
             )
             self.records.append(record)
             self._by_request[id(request)] = record
@@ -296,6 +196,15 @@ class Books:
         returns = self.lifecycle.create.returns
         return repr(sorted((k, repr(v)) for k, v in arguments.items() if k != returns))
 
+    def plain(self, record: Record) -> bool:
+        """Whether it is the main flow: a customer's first request, which nothing speaks against."""
+        request, lifecycle = record.request, self.lifecycle
+        segments = clauses.factors_by_segment(lifecycle.contract, lifecycle.request.id)
+        segment = request.subject.segment if request.subject else None
+        main = (request.mode or lifecycle.mode) == lifecycle.mode
+        usual = segment in (None, next(iter(segments), None))
+        return main and usual and record.first and record.valid and record.usual
+
     def surely_due(self, record: Record) -> bool:
         """Whether it must be carried out, once its day has come."""
         request = record.request
@@ -377,8 +286,3 @@ class Books:
             if self.alike(record, each) and each.signature is not None and later:
                 return each
         return None
-
-    def denied_at_the_screens(self, record: Record) -> bool:
-        """Whether only refusals were given; a decision to confirm leaves a doubt."""
-        steps = (signing.step for signing in record.request.signings)
-        return record.denied and all(step.decision is Decision.REFUSE for step in steps)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from assay.history import Effect, Exchange, Indeterminate, State
+from assay.history import Accepted, Effect, Exchange, Indeterminate, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.lifecycle import request_queries
-from assay.rules.lifecycle.executions import GRACE, OVER, Books, Record
+from assay.rules.lifecycle.execution_record import OVER, Record
+from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.state.calendar import dates
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
@@ -29,12 +30,13 @@ _EXPECTED = {
 }
 
 
-def reconcile(books: Books) -> Iterator[Evidence]:
-    """Yield what a history says of every request in it."""
+def reconcile(books: Books, idle: timedelta) -> Iterator[Evidence]:
+    """Yield what a history says of every request; after `idle`, customers are disconnected."""
     for record in books.records:
         if not request_queries.is_known(record.request):
             continue
-        not_due = _not_due(books, record)
+        yield from _begun(books, record)
+        not_due = _not_due(books, record, idle)
         if record.request.made.refused:
             yield from _refused(books, record)
         elif not_due is not None:
@@ -63,26 +65,26 @@ def _evidence(
 
 
 # -- what must be carried out ----------------------------------------------------------
+def _begun(books: Books, record: Record) -> Iterator[Evidence]:
+    """Judge whether a plain request got what it takes to go on: a key and a link."""
+    made = record.request.made
+    if not isinstance(made.outcome, Accepted) or record.over or not books.plain(record):
+        return
+    no_link = made.outcome.approval is None and not record.request.signings
+    lacking = "a key" if record.request.key is None else "a link to sign it" if no_link else ""
+    if lacking:
+        expected = f"that a plain request gets {lacking}"
+        seen = f"{describe_answer(made)}, without {lacking}"
+        yield _evidence(record, MAIN, DISAGREES, expected, seen)
+
+
 def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
     """Judge a request against the lower bound."""
     request, plain = record.request, books.lifecycle.mode
     main = (request.mode or plain) == plain
     facet = MAIN if main else f"{request.mode}{CARRIED}"
-    fresh = main and record.first and record.valid and record.usual
+    fresh = books.plain(record)
     expected = "that it is carried out: it is valid, was signed, and nothing speaks against it"
-    if request.made.accepted and fresh and not record.over:
-        outcome = request.made.outcome
-        approval = getattr(outcome, "approval", None)
-        if request.key is None or approval is None:
-            lacking = "a key" if request.key is None else "a link to sign it"
-            yield _evidence(
-                record,
-                facet,
-                DISAGREES,
-                f"that a plain request gets {lacking}",
-                f"{describe_answer(request.made)}, without {lacking}",
-            )
-            return
     if not books.surely_due(record):
         return
     if record.over and record.done is None:
@@ -102,9 +104,7 @@ def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
 def _refused(books: Books, record: Record) -> Iterator[Evidence]:
     """Judge a request that was refused at once: as the main flow, and by what was done of it."""
     made = record.request.made
-    plain = books.lifecycle.mode
-    main = (record.request.mode or plain) == plain and record.first and record.valid
-    if main and record.usual and request_queries.was_refused(made):
+    if books.plain(record) and request_queries.was_refused(made):
         yield _evidence(record, MAIN, DISAGREES, "that a plain request is accepted")
     facet = REPEAT if books.repeats(record) else REFUSED
     asked = any(place > record.place for place, _ in books.inquiries)
@@ -138,23 +138,21 @@ def _perhaps_accepted(books: Books, exchange: Exchange) -> bool:
 
 
 # -- what must not be carried out ------------------------------------------------------
-def _not_due(books: Books, record: Record) -> str | None:
+def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     """Return the facet of the way in which a request was surely not accepted, if it was not."""
     request = record.request
     if request.key is None or not request.made.accepted:
         return None
-    if record.cancelled is not None:
-        return None if record.revived else CANCELLED
-    if not request.signings:
-        return UNSIGNED
-    if books.denied_at_the_screens(record):
-        return DENIED
-    if record.timed_out:
-        return TIMED_OUT
     rejected = any(state is State.REJECTED for _, state, _ in record.told)
-    if rejected and request_queries.signed(request):
-        return REPEAT if books.repeats(record) else REFUSED
-    return None
+    ways = {
+        CANCELLED: record.cancelled is not None,
+        UNSIGNED: not request.signings,
+        DENIED: record.denied,
+        TIMED_OUT: record.timed_out(idle),
+        REPEAT if books.repeats(record) else REFUSED: rejected and request_queries.signed(request),
+    }
+    way = next((facet for facet, holds in ways.items() if holds), None)
+    return None if way == CANCELLED and record.revived else way
 
 
 def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
