@@ -6,8 +6,7 @@ footer after the last verdict, and reports a fault if an obligation has no verdi
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from assay.errors import JournalError, TargetError
 from assay.execution import ambient, contextual
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
+from assay.execution.sources import Source, Sources
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
@@ -73,12 +73,11 @@ class Session:
     closed: bool = False
     _assembly: VerdictAssembly = field(init=False)
     _unauthenticated: set[bool] = field(default_factory=set[bool])
-    _trials: dict[str, str] = field(default_factory=dict[str, str])
-    _replays: dict[str, Path] = field(default_factory=dict[str, Path])
-    _shown_by: dict[str, str] = field(default_factory=dict[str, str])
+    _trials: Sources = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
+        self._trials = Sources(command=self.options.reproduce, seed=self.options.seed)
         self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
 
     def open(self) -> None:
@@ -130,21 +129,18 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-            self._record_ambient(trial, run.history)
-        for verdict in map(self.journal.clean, verdicts):
-            # A violation that was found in the trial of another clause stays.
-            if self._assembly.record_graver(verdict):
-                self._trials.pop(verdict.obligation, None)
-                self._shown_by.pop(verdict.obligation, None)
-        settled = self._assembly.recorded(obligation.id for obligation in trial.settles)
-        return self._assembly.corrected(settled)
+            known = self._assembly.violated()
+            for found in ambient.findings(self.plan, trial, run.history, known):
+                self.record_finding(found, trial=trial.id, settles=trial.settles[0].id)
+        return self._settled(trial, verdicts)
 
-    def _record_ambient(self, trial: Trial, history: History) -> None:
-        """Record what a trial violates of the clauses that hold in every trial."""
-        known = self._assembly.violated()
-        for verdict in ambient.findings(self.plan, trial, history, known):
-            self.record_finding(verdict, trial=trial.id, replay=None)
-            self._shown_by[verdict.obligation] = trial.settles[0].id
+    def _settled(self, trial: Trial, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+        """Record verdicts, unless another trial showed a violation; return those that stay."""
+        for verdict in map(self.journal.clean, verdicts):
+            if self._assembly.record_graver(verdict):
+                self._trials.forget(verdict.obligation)
+        stay = self._assembly.recorded(obligation.id for obligation in trial.settles)
+        return self._assembly.corrected(stay)
 
     def run_contextual(self, trial: Trial) -> None:
         """Run one trial in a further context, and record what it violates.
@@ -164,7 +160,7 @@ class Session:
             self._fault(trial, error)
             return
         for finding in found:
-            self.record_finding(finding.verdict, trial=finding.trial, replay=None)
+            self.record_finding(finding.verdict, trial=finding.trial)
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
@@ -207,12 +203,13 @@ class Session:
         """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
-    def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
-        """Record the verdict of a sequence, unless a graver one was reached before."""
+    def record_finding(
+        self, verdict: Verdict, *, trial: str, replay: Path | None = None, settles: str = ""
+    ) -> None:
+        """Record a verdict that another trial showed, unless a graver one was reached before."""
         if self._assembly.record_graver(self.journal.clean(verdict)):
-            self._trials[verdict.obligation] = trial
-            if replay is not None:
-                self._replays[verdict.obligation] = replay
+            source = Source(trial=trial, replay=replay, settles=settles)
+            self._trials.add(verdict.obligation, source)
 
     def violated(self) -> frozenset[str]:
         """Return the obligations that were found to be violated so far."""
@@ -246,9 +243,9 @@ class Session:
     def _script(self, trial: Trial) -> tuple[BoundClause, Script]:
         """Return the clause of a trial and its probe, with an inquiry at the end if it needs one."""
         clause, probe = script_of(self.plan, trial)
-        if Capability.EFFECTS not in self.environment.target.fixtures.offers:
-            return clause, probe
-        return clause, ambient.with_inquiry(probe, self.plan.contracts[trial.contract])
+        asks = Capability.EFFECTS in self.environment.target.fixtures.offers
+        contract = self.plan.contracts[trial.contract]
+        return clause, ambient.with_inquiry(probe, contract) if asks else probe
 
     def _perform(
         self, name: str, probe: Script, contract: Contract, environment: Environment | None = None
@@ -313,7 +310,7 @@ class Session:
         verdicts = self._assembly.final()
         for verdict in verdicts:
             name = verdict.obligation
-            self.journal.verdict(verdict, self._reproduce(name), self._trials.get(name, ""))
+            self.journal.verdict(verdict, self._trials.reproduce(name), self._trials.get(name))
         return verdicts
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
@@ -329,15 +326,6 @@ class Session:
                 **extra,
             }
         )
-
-    def _reproduce(self, obligation: str) -> str:
-        if obligation in self._replays:
-            path = shlex.quote(str(self._replays[obligation]))
-            return f"assay run{self.options.reproduce} --replay {path}"
-        seed = f" --seed {self.options.seed}" if self.options.seed else ""
-        shown_by = self._shown_by.get(obligation)
-        chosen = f"{shown_by} or {obligation}" if shown_by else obligation
-        return f"assay run{self.options.reproduce} -k {shlex.quote(chosen)}{seed}"
 
 
 def run_session(

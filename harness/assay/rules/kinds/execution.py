@@ -224,7 +224,8 @@ class Execution(Kind):
             owned = {lifecycle.create.owned: psu.owns[1].key} if lifecycle.create.owned else {}
             call = request_steps.request(lifecycle, psu, arguments={**owned, **self.unmet})
             made = yield from send(replace(call, variation="it does not meet the contract"))
-            yield from request_steps.sign(made)
+            if made.item is not None and made.item.state is not State.REJECTED:
+                yield from request_steps.sign(made)
             yield from self._look(control, made)
             return
         variation, how = _WAYS[way]
