@@ -111,6 +111,10 @@ class VerdictAssembly:
         self._verdicts[verdict.obligation] = verdict
         return True
 
+    def recorded(self, obligations: Iterable[str]) -> tuple[Verdict, ...]:
+        """Return the verdicts on obligations as they were recorded."""
+        return tuple(self._verdicts[obligation] for obligation in obligations)
+
     def has(self, obligation: str) -> bool:
         """Whether there is a verdict on an obligation."""
         return obligation in self._verdicts

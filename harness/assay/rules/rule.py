@@ -145,6 +145,9 @@ class Kind:
     #: What the operations do to which a clause about a request applies: makes, shows,
     #: changes, ends. Empty for all of them.
     applies_to: ClassVar[tuple[str, ...]] = ()
+    #: Whether the check also judges the trials of other clauses. Only what is violated there
+    #: counts: what agrees is counted in the clause's own trials.
+    ambient: ClassVar[bool] = False
 
     #: The contract of the clause.
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter

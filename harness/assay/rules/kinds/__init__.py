@@ -21,6 +21,7 @@ from assay.rules.kinds.disclosed_when import DisclosedWhen
 from assay.rules.kinds.duplicate import Duplicate
 from assay.rules.kinds.eligibility import Eligibility
 from assay.rules.kinds.eligible_for import EligibleFor
+from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
 from assay.rules.kinds.fixed import Fixed
@@ -81,6 +82,7 @@ KINDS: Mapping[str, type[Kind]] = {
         DecisionRule,
         WellFormed,
         Consistent,
+        Execution,
     )
 }
 

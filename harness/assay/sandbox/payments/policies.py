@@ -6,6 +6,7 @@ comment on each field names the clauses that it implements.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -13,7 +14,7 @@ from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import MONDAY_NIGHT, Closed
 from assay.sandbox.messages import Answer, Table, error
 from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
-from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer
+from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer, due
 from assay.sandbox.payments.terms import (
     AT_MOST_ONE,
     FIELDS,
@@ -24,6 +25,7 @@ from assay.sandbox.payments.terms import (
     Field,
     PaymentType,
     ReadField,
+    Reason,
     Segment,
     Single,
     Status,
@@ -113,6 +115,12 @@ class PaymentPolicies:
     cancellable: Callable[[Payment], bool]
     #: sca.required: whether a payment that is due is executed.
     executable: Callable[[Payment], bool]
+    #: Returns the moment from which a payment with these terms is executed.
+    due: Callable[[Payment, Terms], datetime]
+    #: execution: how often a payment is executed.
+    times: Callable[[Payment], int]
+    #: execution: whether a payment that was rejected for this reason is executed all the same.
+    executes_rejected: Callable[[Reason], bool]
     #: Status after the customer's decision.
     decisions: Table[Decision, Status]
     #: sca.factors: factors offered to each segment.
@@ -201,6 +209,14 @@ def _signed_and_pending(payment: Payment) -> bool:
     return payment.status == "pending"
 
 
+def _once(_payment: Payment) -> int:
+    return 1
+
+
+def _no_rejected(_reason: Reason) -> bool:
+    return False
+
+
 def _one_by_one(step: Step, _factor: Factor | None) -> Step:
     order: Mapping[Step, Step] = {"password": "factor", "factor": "code", "code": "confirm"}
     return order[step]
@@ -253,6 +269,9 @@ SOUND_PAYMENTS = PaymentPolicies(
     executed=_terms_in_force,
     cancellable=_deferred_and_open,
     executable=_signed_and_pending,
+    due=due,
+    times=_once,
+    executes_rejected=_no_rejected,
     decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),
     factors=MappingProxyType(
         {

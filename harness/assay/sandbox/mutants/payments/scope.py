@@ -78,7 +78,7 @@ _FACETS: tuple[tuple[PaymentPlace, str], ...] = (
 )
 #: Types with the facets they break; valid calls of other operations use immediate payments.
 _TYPES: tuple[tuple[PaymentType, str], ...] = (
-    ("immediate", "payment-types/immediate payments.create/answers"),
+    ("immediate", "payment-types/immediate payments.create/answers execution/main-flow"),
     ("deferred", "payment-types/deferred"),
     ("instant", "payment-types/instant-offered"),
 )
@@ -106,7 +106,7 @@ SCOPE_FAULTS = (
     ),
     breaking_pis(
         "segments.PART-refused",
-        "segments/PART",
+        "segments/PART execution/main-flow",
         "customers of the segment PART are not served if the bank has legal guardians",
         segments=_taken_for_wards,
     ),

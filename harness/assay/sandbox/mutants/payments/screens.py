@@ -1,6 +1,6 @@
 """Mutants of the screens: wrong timers, wrong statuses and wrong redirections."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias
@@ -145,6 +145,9 @@ def _limits(lapse: Lapse) -> Iterator[Mutant]:
             )
 
 
+#: What an execution violates after a timer expired, beside the clause of the timer.
+_TIMED_OUT: Mapping[Lapse, str] = {"idle": " execution/timed-out-undone", "overall": ""}
+
 SCREEN_FAULTS = (
     *_limits("idle"),
     breaking_pis(
@@ -171,7 +174,7 @@ SCREEN_FAULTS = (
     *(
         breaking_pis(
             f"redirect.{lapse}-executes",
-            f"redirect.{lapse}/nothing-done",
+            f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
             f"a payment is executed although the {lapse} timer expired",
             lapsed=put(_SOUND.lapsed, **{lapse: "pending"}),
         )
@@ -180,7 +183,7 @@ SCREEN_FAULTS = (
     *(
         breaking_pis(
             f"redirect.{lapse}-executes-deferred",
-            f"redirect.{lapse}/nothing-done",
+            f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
             f"a deferred payment is executed on its day although the {lapse} timer expired",
             executable=allowing(_deferred_and_lapsed(lapse), _SOUND.executable),
         )
