@@ -1,4 +1,4 @@
-"""Short sequences of calls by which a fault of the laboratory bank can be seen.
+"""Short sequences of calls by which a fault of the holdout bank can be seen.
 
 A probe sends them and returns everything that was answered. The bank is the same from run to
 run, so two banks that answer a probe differently are different.
@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from laboratory.bank import Bank
-from laboratory.domain import APP, CAP, INSTANT, LATER, MAIL, NOW, PREFIX, SMS, iban
-from laboratory.policy import Policy
+from holdout.bank import Bank
+from holdout.domain import APP, CAP, INSTANT, LATER, MAIL, NOW, PREFIX, SMS, iban
+from holdout.policy import Policy
 from werkzeug.test import Client
 
 FIRST, SECOND = "127.0.0.1", "localhost"

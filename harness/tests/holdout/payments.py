@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from laboratory.domain import (
+from holdout.domain import (
     CLOSED,
     EXPIRED,
     OPEN,
@@ -14,7 +14,7 @@ from laboratory.domain import (
     RefusedError,
     World,
 )
-from laboratory.policy import Policy
+from holdout.policy import Policy
 
 FIELDS = {
     "kind": "/virement/execution",

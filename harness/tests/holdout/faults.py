@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from laboratory.domain import (
+from holdout.domain import (
     APP,
     CANCELLED,
     CAP,
@@ -36,7 +36,7 @@ from laboratory.domain import (
     iban_holds,
     months_before,
 )
-from laboratory.policy import Policy
+from holdout.policy import Policy
 
 Decision = Callable[..., Any]
 

@@ -1,9 +1,9 @@
-"""Every decision of the laboratory bank about account information, one method each."""
+"""Every decision of the holdout bank about account information, one method each."""
 
 from collections.abc import Hashable, Sequence
 from datetime import date
 
-from laboratory.domain import Call, Entry, Item, days_before, months_before
+from holdout.domain import Call, Entry, Item, days_before, months_before
 
 UNAVAILABLE = {"beneficiaries": 501, "identity": 501, "confirm": 405}
 

@@ -1,10 +1,10 @@
-"""The back office of the laboratory bank: it sets up test data, and is no part of the API."""
+"""The back office of the holdout bank: it sets up test data, and is no part of the API."""
 
 import random
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from laboratory.domain import (
+from holdout.domain import (
     APP,
     CAP,
     INSTANT,
@@ -20,13 +20,13 @@ from laboratory.domain import (
     days_before,
     iban,
 )
-from laboratory.payments import carry_out
-from laboratory.screens import sign
+from holdout.payments import carry_out
+from holdout.screens import sign
 from werkzeug.exceptions import BadRequest, NotFound
 from werkzeug.wrappers import Request
 
 if TYPE_CHECKING:
-    from laboratory.bank import Bank
+    from holdout.bank import Bank
 
 EPOCH = datetime(2026, 9, 15, 10, 12, tzinfo=PARIS)
 FIRST_NAMES = ("Ada", "Blaise", "Camille", "Denis", "Elise", "Fanny", "Gaspard", "Henri")
@@ -58,7 +58,7 @@ def opened(bank: "Bank", seed: int) -> Any:
         id=f"m{bank.serial}",
         seed=seed,
         moment=EPOCH + timedelta(days=seed % 28),
-        chance=random.Random(f"laboratory {seed} {bank.serial}"),
+        chance=random.Random(f"holdout {seed} {bank.serial}"),
     )
     bank.worlds[world.id] = world
     client = new_client(world)

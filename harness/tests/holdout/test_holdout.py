@@ -1,4 +1,4 @@
-"""The laboratory bank: it speaks its API, its target file is right, and its faults are seen."""
+"""The holdout bank: it speaks its API, its target file is right, and its faults are seen."""
 
 import ast
 import subprocess
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from laboratory.domain import INSTANT, LATER, NOW, PREFIX, iban, iban_holds
-from laboratory.faults import BY_ID, CONSEQUENCE, CONTEXT, FAULTS, PLAIN, Fault
-from laboratory.measure import ASSAY
-from laboratory.policy import Policy
-from laboratory.probes import CREDITOR, OTHER, PROBES, Api, account, card, trace
+from holdout.domain import INSTANT, LATER, NOW, PREFIX, iban, iban_holds
+from holdout.faults import BY_ID, CONSEQUENCE, CONTEXT, FAULTS, PLAIN, Fault
+from holdout.measure import ASSAY
+from holdout.policy import Policy
+from holdout.probes import CREDITOR, OTHER, PROBES, Api, account, card, trace
 
 HERE = Path(__file__).resolve().parent
 LAST_LINE = 133
@@ -315,4 +315,4 @@ def test_a_faulty_bank_is_seen_to_differ(fault, probe):
 
 def test_nothing_of_the_harness_is_used_by_the_bank():
     """The bank runs without the adapter, the only module that imports the harness."""
-    assert not [name for name in sys.modules if name.startswith("laboratory.adapter")]
+    assert not [name for name in sys.modules if name.startswith("holdout.adapter")]

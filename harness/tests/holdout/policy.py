@@ -1,4 +1,4 @@
-"""Every decision of the laboratory bank, one method each: a fault overrides some of them.
+"""Every decision of the holdout bank, one method each: a fault overrides some of them.
 
 What a method decides as the document says it stands here and nowhere else.
 """
@@ -7,8 +7,8 @@ import re
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from laboratory.account_policy import AccountPolicy
-from laboratory.domain import (
+from holdout.account_policy import AccountPolicy
+from holdout.domain import (
     APP,
     CANCELLED,
     CAP,

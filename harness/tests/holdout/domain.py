@@ -1,4 +1,4 @@
-"""What the laboratory bank keeps: worlds, customers, what they own, and their payments."""
+"""What the holdout bank keeps: worlds, customers, what they own, and their payments."""
 
 import random
 from collections import Counter

@@ -1,6 +1,6 @@
-"""The laboratory bank: a WSGI application in a dialect of its own.
+"""The holdout bank: a WSGI application in a dialect of its own.
 
-`Bank(policy)` is the application; `python -m laboratory.bank PORT` serves it.
+`Bank(policy)` is the application; `python -m holdout.bank PORT` serves it.
 """
 
 import json
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any, Self
 
-from laboratory import bureau, payments, screens
-from laboratory.domain import PREFIX, Call, Item, RefusedError, World
-from laboratory.policy import Policy
+from holdout import bureau, payments, screens
+from holdout.domain import PREFIX, Call, Item, RefusedError, World
+from holdout.policy import Policy
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.routing import Map, Rule

@@ -1,8 +1,8 @@
-"""What the harness finds of the faults of the laboratory bank.
+"""What the harness finds of the faults of the holdout bank.
 
-    python harness/tests/laboratory/measure.py                 all 150 faults
-    python harness/tests/laboratory/measure.py -n 2 duplicate cash-never
-    python harness/tests/laboratory/measure.py --kind context --json found.json
+    python harness/tests/holdout/measure.py                 all 150 faults
+    python harness/tests/holdout/measure.py -n 2 duplicate cash-never
+    python harness/tests/holdout/measure.py --kind context --json found.json
 
 Every run is what a stranger would do: the bank behind a port, and `assay run` on its target
 file. A fault is found if an obligation is violated that is not violated at the sound bank.
@@ -24,9 +24,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 
-from laboratory.bank import Bank, Served  # noqa: E402
-from laboratory.faults import BY_ID, FAULTS, Fault  # noqa: E402
-from laboratory.policy import Policy  # noqa: E402
+from holdout.bank import Bank, Served  # noqa: E402
+from holdout.faults import BY_ID, FAULTS, Fault  # noqa: E402
+from holdout.policy import Policy  # noqa: E402
 
 FILES = ("target.yaml", "target-oauth.yaml", "adapter.py")
 ASSAY = shutil.which("assay") or str(Path(sys.executable).with_name("assay"))

@@ -7,14 +7,14 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from holdout.domain import EXPIRED, OPEN, Customer, Grant, Payment, RefusedError, Session, World
+from holdout.payments import carry_out, settle
+from holdout.policy import Policy
 from jinja2 import Environment
-from laboratory.domain import EXPIRED, OPEN, Customer, Grant, Payment, RefusedError, Session, World
-from laboratory.payments import carry_out, settle
-from laboratory.policy import Policy
 from werkzeug.wrappers import Request, Response
 
 if TYPE_CHECKING:
-    from laboratory.bank import Bank
+    from holdout.bank import Bank
 
 PAGE = Environment(autoescape=True).from_string(
     """<!doctype html><html lang="fr"><head><meta charset="utf-8"><title>{{ title }}</title></head>

@@ -1,4 +1,4 @@
-"""Fixtures for the harness from the back office of the laboratory bank."""
+"""Fixtures for the harness from the back office of the holdout bank."""
 
 import json
 from datetime import date, datetime
