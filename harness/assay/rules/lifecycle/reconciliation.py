@@ -144,12 +144,14 @@ def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     if request.key is None or not request.made.accepted:
         return None
     rejected = any(state is State.REJECTED for _, state, _ in record.told)
+    at_once = request.made.item is not None and request.made.item.state is State.REJECTED
+    refused = REPEAT if books.repeats(record) else REFUSED
     ways = {
+        refused: at_once or (rejected and request_queries.signed(request)),
         CANCELLED: record.cancelled is not None,
         UNSIGNED: not request.signings,
         DENIED: record.denied,
         TIMED_OUT: record.timed_out(idle),
-        REPEAT if books.repeats(record) else REFUSED: rejected and request_queries.signed(request),
     }
     way = next((facet for facet, holds in ways.items() if holds), None)
     return None if way == CANCELLED and record.revived else way
