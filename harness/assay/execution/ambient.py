@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from assay.contract.model import Contract
+from assay.contract.model import Capability, Contract
+from assay.execution.sources import Source
 from assay.history import Call, Effects, History, Inquire
 from assay.judging.judge import Breach, breaches
 from assay.judging.verdict import Standing, Verdict
@@ -17,12 +18,14 @@ from assay.rules.clauses import clauses_of
 from assay.rules.rule import Script
 
 
-def with_inquiry(script: Script, contract: Contract) -> Script:
+def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:
     """Return a probe that asks, at its end, what was carried out of the requests it made.
 
-    Nothing is added where no clause is ambient, or where the probe asks at its end itself.
+    Nothing is added where no clause is ambient, where the target does not offer it, or where the
+    probe asks at its end itself.
     """
-    if not any(clause.ambient for clause in clauses_of(contract)):
+    ambient = any(clause.ambient for clause in clauses_of(contract))
+    if not ambient or Capability.EFFECTS not in offers:
         yield from script
         return
     made = asked = False
@@ -47,7 +50,7 @@ def with_inquiry(script: Script, contract: Contract) -> Script:
 
 def findings(
     plan: Plan, trial: Trial, history: History, known: Collection[str]
-) -> Iterator[Verdict]:
+) -> Iterator[tuple[Verdict, Source]]:
     """Yield what a trial violates of ambient clauses, beside the obligations that it settles."""
     contract = plan.contracts[trial.contract]
     own = {obligation.id for obligation in trial.settles}
@@ -58,9 +61,10 @@ def findings(
     for obligation, shown in found.items():
         evidence = tuple(breach.evidence for breach in shown)
         first = evidence[0]
-        yield Verdict(
+        verdict = Verdict(
             obligation=obligation,
             standing=Standing.VIOLATES,
             reason=f"expected {first.expected}; {first.seen}",
             evidence=evidence,
         )
+        yield verdict, Source(trial=trial.id, settles=trial.settles[0].id)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from assay.binding.encode import Access
-from assay.contract.model import Capability, Contract
+from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
 from assay.execution import ambient, contextual
 from assay.execution.environment import Environment
@@ -129,9 +128,8 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-            known = self._assembly.violated()
-            for found in ambient.findings(self.plan, trial, run.history, known):
-                self.record_finding(found, trial=trial.id, settles=trial.settles[0].id)
+            for finding in ambient.findings(self.plan, trial, run.history, self.violated()):
+                self.record_finding(*finding)
         return self._settled(trial, verdicts)
 
     def _settled(self, trial: Trial, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
@@ -139,8 +137,7 @@ class Session:
         for verdict in map(self.journal.clean, verdicts):
             if self._assembly.record_graver(verdict):
                 self._trials.forget(verdict.obligation)
-        stay = self._assembly.recorded(obligation.id for obligation in trial.settles)
-        return self._assembly.corrected(stay)
+        return self._assembly.corrected(self._assembly.recorded(trial.settles))
 
     def run_contextual(self, trial: Trial) -> None:
         """Run one trial in a further context, and record what it violates.
@@ -160,7 +157,7 @@ class Session:
             self._fault(trial, error)
             return
         for finding in found:
-            self.record_finding(finding.verdict, trial=finding.trial)
+            self.record_finding(finding.verdict, Source(trial=finding.trial))
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
@@ -203,12 +200,9 @@ class Session:
         """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
-    def record_finding(
-        self, verdict: Verdict, *, trial: str, replay: Path | None = None, settles: str = ""
-    ) -> None:
+    def record_finding(self, verdict: Verdict, source: Source) -> None:
         """Record a verdict that another trial showed, unless a graver one was reached before."""
         if self._assembly.record_graver(self.journal.clean(verdict)):
-            source = Source(trial=trial, replay=replay, settles=settles)
             self._trials.add(verdict.obligation, source)
 
     def violated(self) -> frozenset[str]:
@@ -243,9 +237,8 @@ class Session:
     def _script(self, trial: Trial) -> tuple[BoundClause, Script]:
         """Return the clause of a trial and its probe, with an inquiry at the end if it needs one."""
         clause, probe = script_of(self.plan, trial)
-        asks = Capability.EFFECTS in self.environment.target.fixtures.offers
-        contract = self.plan.contracts[trial.contract]
-        return clause, ambient.with_inquiry(probe, contract) if asks else probe
+        contract, target = self.plan.contracts[trial.contract], self.environment.target
+        return clause, ambient.with_inquiry(probe, contract, target.fixtures.offers)
 
     def _perform(
         self, name: str, probe: Script, contract: Contract, environment: Environment | None = None

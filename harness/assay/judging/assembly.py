@@ -24,6 +24,7 @@ from assay.judging.corrections import (
     tpp_operations,
 )
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
 
 #: Verdicts that leave a must unsettled.
@@ -111,9 +112,9 @@ class VerdictAssembly:
         self._verdicts[verdict.obligation] = verdict
         return True
 
-    def recorded(self, obligations: Iterable[str]) -> tuple[Verdict, ...]:
+    def recorded(self, obligations: Iterable[Obligation]) -> tuple[Verdict, ...]:
         """Return the verdicts on obligations as they were recorded."""
-        return tuple(self._verdicts[obligation] for obligation in obligations)
+        return tuple(self._verdicts[obligation.id] for obligation in obligations)
 
     def has(self, obligation: str) -> bool:
         """Whether there is a verdict on an obligation."""

@@ -1,13 +1,16 @@
 """Record of one request in a history: what decides whether it is carried out, and what was.
 
-`executions` keeps the records of a whole history.
+`executions` keeps the records of a whole history, with an index, so that no request is compared
+with all others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
 
 from assay.contract.model import Json
 from assay.history import Authorised, Code, Decision, Effect, Ending, Exchange, State
@@ -115,3 +118,59 @@ class Record:
 def _idle(signing: Authorised) -> timedelta:
     """Return how long the customer was idle before the end."""
     return signing.at - signing.moments[-2] if len(signing.moments) > 1 else timedelta(0)
+
+
+#: Who made a request, for whom, in which mode.
+RequestKind: TypeAlias = tuple[str, str, str | None]
+
+
+def kind_of_request(record: Record) -> RequestKind:
+    call = record.request.made.call
+    return call.subject, call.by, call.mode
+
+
+def normal(value: Json) -> str:
+    """Return a value as a text: equal for equal values, as numbers if they are numbers."""
+    try:
+        return str(Decimal(str(value)).normalize())
+    except InvalidOperation:
+        return repr(value)
+
+
+@dataclass(slots=True, kw_only=True)
+class Index:
+    """What the bounds of one request depend on in all others, so that none looks at all.
+
+    `contents` are the requests that may have been carried out, by what was asked for; `last` is
+    the like of a request that was carried out and due, or signed, last; `told` are the kinds of
+    which the fixture told any; `days` are those on which deferred ones were carried out, with
+    their place among the records; `strangers` are the values of effects of no known request, by
+    the names of their fields.
+    """
+
+    contents: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    last: dict[RequestKind, tuple[tuple[date, int], Record]] = field(
+        default_factory=dict[RequestKind, tuple[tuple[date, int], Record]]
+    )
+    told: set[RequestKind] = field(default_factory=set[RequestKind])
+    days: list[tuple[date, int]] = field(default_factory=list[tuple[date, int]])
+    strangers: dict[tuple[str, ...], set[tuple[str, ...]]] = field(
+        default_factory=dict[tuple[str, ...], set[tuple[str, ...]]]
+    )
+    _count: int = 0
+
+    def add(self, record: Record, content: Hashable, day: date | None) -> None:
+        """Add the next record, with what was asked for, and the day to which it is deferred."""
+        kind = kind_of_request(record)
+        if record.done is not None or record.request.signings:
+            self.contents.setdefault(content, set()).add(id(record))
+        if record.effect is not None:
+            self.told.add(kind)
+            if day is not None:
+                self.days.append((record.effect.on, self._count))
+        if record.done is not None and record.signature is not None and record.certain:
+            rank = day or date.min, record.signed or 0
+            last = self.last.get(kind)
+            if last is None or rank > last[0]:
+                self.last[kind] = rank, record
+        self._count += 1

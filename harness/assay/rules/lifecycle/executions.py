@@ -9,7 +9,8 @@ Nothing is judged here.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
@@ -27,7 +28,7 @@ from assay.history import (
 from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
-from assay.rules.lifecycle.execution_record import Record
+from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request, normal
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
 from assay.rules.state.calendar import dates
@@ -38,16 +39,22 @@ GRACE = 14
 
 @dataclass(slots=True, kw_only=True)
 class Books:
-    """All requests of a history, and all inquiries about what was carried out."""
+    """All requests of a history, and all inquiries about what was carried out.
+
+    `strangers` are the effects of no known request, `creates` counts the calls that make one;
+    `unkeyed` says that one may have been made whose key is not known.
+    """
 
     lifecycle: Lifecycle
     past: PastRequests
     records: list[Record] = field(default_factory=list[Record])
     inquiries: list[tuple[int, datetime]] = field(default_factory=list[tuple[int, datetime]])
-    strangers: list[Effect] = field(default_factory=list[Effect])
-    creates: list[Exchange] = field(default_factory=list[Exchange])
+    creates: int = 0
+    unkeyed: bool = False
+    strangers: dict[str, Effect] = field(default_factory=dict[str, Effect])
     lacking: set[str] = field(default_factory=set[str])
     _by_request: dict[int, Record] = field(default_factory=dict[int, Record])
+    _index: Index = field(default_factory=Index)
 
     @classmethod
     def of(cls, lifecycle: Lifecycle, history: History) -> Books:
@@ -62,6 +69,14 @@ class Books:
             for record in books.records
             if id(record.request) in apart or record.request.key is None
         ]
+        for record in books.records:
+            content = books.content(record.request.made.call.arguments)
+            books._index.add(record, content, books.day(record))
+        books._index.days.sort()
+        for effect in books.strangers.values():
+            names = tuple(sorted(effect.fields))
+            values = tuple(normal(effect.fields[name]) for name in names)
+            books._index.strangers.setdefault(names, set()).add(values)
         return books
 
     def _note(self, place: int, event: Event) -> None:
@@ -74,14 +89,17 @@ class Books:
         if isinstance(event, Lacking):
             self.lacking.add(event.mode)
         if isinstance(event, Exchange) and creating:
-            self.creates.append(event)
+            self.creates += 1
+            keyless = event.accepted and (event.item is None or event.item.key is None)
+            lost = not event.accepted and not event.refused
+            self.unkeyed = self.unkeyed or keyless or lost
         if len(tracker.requests) > count:
             request = tracker.requests[-1]
             record = Record(
                 request=request,
                 place=place,
                 valid=valid,
-                first=len(self.creates) == 1,
+                first=self.creates == 1,
                 force=dict(request.arguments),
                 amount=request.arguments.get(self.lifecycle.create.amount or ""),
             )
@@ -127,8 +145,7 @@ class Books:
                 listed[effect.request] = listed.get(effect.request, 0) + 1
                 record = self._record(effect.request)
                 if record is None:
-                    if effect not in self.strangers:
-                        self.strangers.append(effect)
+                    self.strangers[effect.request] = effect
                 elif listed[effect.request] > 1 or all(
                     known.on != effect.on for _, known, _ in record.effects
                 ):
@@ -183,13 +200,8 @@ class Books:
     # -- bounds ----------------------------------------------------------------------
     def repeats(self, record: Record) -> bool:
         """Whether a request with the same content may have been carried out."""
-        content = self.content(record.request.made.call.arguments)
-        return any(
-            self.content(each.request.made.call.arguments) == content
-            and bool(each.done is not None or each.request.signings)
-            for each in self.records
-            if each is not record
-        )
+        alike = self._index.contents.get(self.content(record.request.made.call.arguments), set())
+        return bool(alike - {id(record)})
 
     def content(self, arguments: Mapping[str, Json]) -> Hashable:
         """Return what was asked for, without the address to return to: equal for equal requests."""
@@ -233,56 +245,68 @@ class Books:
             self.lifecycle, record.force, signing.at
         )
 
-    def looks(self, record: Record) -> Iterator[tuple[int, datetime]]:
-        """Yield when the fixture was asked, or the request read, since it was made."""
-        yield from ((place, now) for place, now in self.inquiries if place > record.place)
-        yield from ((place, read.at) for place, _, read in record.told if place > record.place)
+    def last_look(self, record: Record) -> tuple[int, datetime] | None:
+        """Return where the fixture was last asked, or the request read, since it was made."""
+        looks = [(place, read.at) for place, _, read in record.told if place > record.place]
+        looks += [look for look in self.inquiries[-1:] if look[0] > record.place]
+        return max(looks, default=None)
 
-    def missing(self, record: Record) -> bool | None:
-        """Whether a request that is surely due is missing; None while it may still come."""
-        since = record.signed or record.place
-        quiet = [(place, now) for place, now in self.looks(record) if place > since]
-        signing = record.signature
-        if not quiet or signing is None:
-            return None
-        place, now = max(quiet)
-        zone = self.lifecycle.contract.zone
-        begin = dates(signing.at, zone)[-1]
-        day = self.day(record)
-        if self.lifecycle.deferred(record.request.mode):
-            if day is None:
-                return None
-            begin = max(begin, day)
-        if dates(now, zone)[0] > begin + timedelta(days=GRACE):
-            return True
-        like = (each for each in self.records if self._no_sooner(record, each, place))
-        return True if any(like) else None
+    def asked_since(self, place: int) -> bool:
+        """Whether the fixture was asked what was carried out, after a place."""
+        return bool(self.inquiries) and self.inquiries[-1][0] > place
 
-    def _no_sooner(self, record: Record, other: Record, place: int) -> bool:
-        """Whether another request, due no sooner, had been carried out by a place."""
-        if other is record or other.done is None or other.done > place or not other.signature:
+    def missing(self, record: Record) -> bool:
+        """Whether a request that is surely due is missing, and cannot just be still to come."""
+        look, signing = self.last_look(record), record.signature
+        if look is None or signing is None or look[0] <= (record.signed or 0):
             return False
-        same = self.alike(record, other) and other.certain
-        if self.lifecycle.deferred(record.request.mode):
-            days = self.day(record), self.day(other)
-            in_time = self.signed_before_its_day(record)
-            return same and in_time and None not in days and str(days[1]) >= str(days[0])
-        return same and (other.signed or 0) > (record.signed or 0)
-
-    @staticmethod
-    def alike(record: Record, other: Record) -> bool:
-        """Whether two requests were made by one TPP, for one customer, in one mode."""
-        first, second = record.request.made.call, other.request.made.call
-        return (first.subject, first.by, first.mode) == (second.subject, second.by, second.mode)
+        zone, day = self.lifecycle.contract.zone, self.day(record)
+        begin = dates(signing.at, zone)[-1]
+        deferred = self.lifecycle.deferred(record.request.mode)
+        if deferred and day is None:
+            return False
+        if dates(look[1], zone)[0] > max(begin, day or begin) + timedelta(days=GRACE):
+            return True
+        if deferred and not self.signed_before_its_day(record):
+            return False
+        other = self._control(record, look[0])
+        return other is not None and (deferred or (other.signed or 0) > (record.signed or 0))
 
     def control(self, record: Record) -> Record | None:
         """Return a request like one that was not carried out, due no sooner, that was."""
-        place = max((place for place, _ in self.looks(record)), default=None)
-        day = self.day(record)
-        for each in self.records:
-            if each is record or each.done is None or place is None or each.done > place:
-                continue
-            later = day is None or str(self.day(each)) >= str(day)
-            if self.alike(record, each) and each.signature is not None and later:
-                return each
-        return None
+        look = self.last_look(record)
+        return self._control(record, look[0]) if look is not None else None
+
+    def _control(self, record: Record, place: int) -> Record | None:
+        """Return the like of a request that was done by a place: due last, or signed last."""
+        _, other = self._index.last.get(kind_of_request(record), (None, None))
+        if other is None or other is record or other.done is None or other.done > place:
+            return None
+        day, then = self.day(record), self.day(other)
+        return other if day is None or (then is not None and then >= day) else None
+
+    def another_was_done(self, record: Record) -> bool:
+        """Whether the fixture told of a request of this TPP, for this customer, in this mode."""
+        return kind_of_request(record) in self._index.told
+
+    def any_was_done(self) -> bool:
+        """Whether the fixture told of any request that was made in the history."""
+        return bool(self._index.told)
+
+    def executed_between(self, first: date, last: date) -> Record | None:
+        """Return a deferred request that was carried out on a day before the last one."""
+        at = bisect_left(self._index.days, (first, -1))
+        if at == len(self._index.days) or self._index.days[at][0] >= last:
+            return None
+        return self.records[self._index.days[at][1]]
+
+    def stranger_like(self, made: Exchange) -> bool:
+        """Whether something was carried out, of no known request, with the values of a refused one."""
+        if any(item.key in self.strangers for item in made.items):
+            return True
+        sent = made.call.arguments
+        return any(
+            tuple(normal(sent[name]) for name in names) in values
+            for names, values in self._index.strangers.items()
+            if names and all(name in sent for name in names)
+        )

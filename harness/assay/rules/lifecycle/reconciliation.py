@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from assay.history import Accepted, Effect, Exchange, Indeterminate, State
+from assay.history import Accepted, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.lifecycle import request_queries
@@ -93,11 +93,11 @@ def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
     elif record.done is not None:
         yield _evidence(record, facet, AGREES, expected)
     else:
-        missing = books.missing(record)
-        if missing is not None:
+        look = books.last_look(record)
+        if books.missing(record):
             seen = f"{request.describe()}, and was not carried out"
             yield _evidence(record, facet, DISAGREES, expected, seen)
-        elif any(place > (record.signed or 0) for place, _ in books.looks(record)):
+        elif look is not None and look[0] > (record.signed or 0):
             yield _evidence(record, facet, UNCLEAR, expected)
 
 
@@ -107,34 +107,16 @@ def _refused(books: Books, record: Record) -> Iterator[Evidence]:
     if books.plain(record) and request_queries.was_refused(made):
         yield _evidence(record, MAIN, DISAGREES, "that a plain request is accepted")
     facet = REPEAT if books.repeats(record) else REFUSED
-    asked = any(place > record.place for place, _ in books.inquiries)
-    own = [each for each in books.records if each.effects]
-    if not asked or not own or not request_queries.was_refused(made):
+    if not books.asked_since(record.place) or not books.any_was_done():
         return  # nothing shows that the fixture tells what is carried out
-    if any(_of(effect, made) for effect in books.strangers):
-        if not any(_perhaps_accepted(books, each) for each in books.creates):
+    if not request_queries.was_refused(made):
+        return
+    if books.stranger_like(made):
+        if not books.unkeyed:
             seen = f"{record.request.describe()}, and it was carried out"
             yield _evidence(record, facet, DISAGREES, _EXPECTED[facet], seen)
-    elif any(books.alike(record, each) for each in own):
+    elif books.another_was_done(record):
         yield _evidence(record, facet, AGREES, _EXPECTED[facet])
-
-
-def _of(effect: Effect, made: Exchange) -> bool:
-    """Whether an execution has every value of a refused request that it tells."""
-    if any(item.key == effect.request for item in made.items):
-        return True
-    sent = made.call.arguments
-    told = {name: value for name, value in effect.fields.items() if name in sent}
-    return bool(told) and all(
-        request_queries.same_value(value, sent[name]) for name, value in told.items()
-    )
-
-
-def _perhaps_accepted(books: Books, exchange: Exchange) -> bool:
-    """Whether a call may have made a request whose key is not known."""
-    if isinstance(exchange.outcome, Indeterminate):
-        return True
-    return exchange.accepted and (exchange.item is None or exchange.item.key is None)
 
 
 # -- what must not be carried out ------------------------------------------------------
@@ -144,12 +126,14 @@ def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     if request.key is None or not request.made.accepted:
         return None
     rejected = any(state is State.REJECTED for _, state, _ in record.told)
+    at_once = request.made.item is not None and request.made.item.state is State.REJECTED
+    refused = REPEAT if books.repeats(record) else REFUSED
     ways = {
+        refused: at_once or (rejected and request_queries.signed(request)),
         CANCELLED: record.cancelled is not None,
         UNSIGNED: not request.signings,
         DENIED: record.denied,
         TIMED_OUT: record.timed_out(idle),
-        REPEAT if books.repeats(record) else REFUSED: rejected and request_queries.signed(request),
     }
     way = next((facet for facet, holds in ways.items() if holds), None)
     return None if way == CANCELLED and record.revived else way
@@ -165,7 +149,7 @@ def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
     control = books.control(record)
     if control is not None:
         yield _evidence(record, facet, AGREES, _EXPECTED[facet], "", control)
-    elif any(books.looks(record)):
+    elif books.last_look(record) is not None:
         yield _evidence(record, facet, UNCLEAR, _EXPECTED[facet])
 
 
@@ -213,14 +197,9 @@ def _day(books: Books, record: Record) -> Iterator[Evidence]:
     yield _evidence(record, EARLY, DISAGREES if early else AGREES, expected, seen)
     if early or record.changed or not record.usual or not books.signed_before_its_day(record):
         return
-    others = [
-        each
-        for each in books.records
-        if each is not record and each.effect and books.day(each) is not None
-    ]
-    between = [each for each in others if each.effect and day <= each.effect.on < effect.on]
+    between = books.executed_between(day, effect.on)
     agreement = AGREES if effect.on == day else DISAGREES if between else UNCLEAR
-    yield _evidence(record, LATE, agreement, expected, seen, *between[:1])
+    yield _evidence(record, LATE, agreement, expected, seen, *((between,) if between else ()))
 
 
 def _shown(books: Books, record: Record) -> Iterator[Evidence]:
@@ -228,7 +207,7 @@ def _shown(books: Books, record: Record) -> Iterator[Evidence]:
     told = record.effects[0][0] if record.effects else None
     zone = books.lifecycle.contract.zone
     for place, state, exchange in record.told:
-        asked = any(at > place for at, _ in books.inquiries)
+        asked = books.asked_since(place)
         if state is State.DONE and told is not None:
             agreement, seen = AGREES, "it is shown as carried out, and was"
         elif state is State.DONE and asked and not books.strangers:
