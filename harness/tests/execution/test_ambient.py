@@ -1,13 +1,13 @@
 """Ambient clauses judge the trials of other clauses, which end with an inquiry for them."""
 
-from building import AISP
-from orders import KEY, PIS, effects, make
+from datetime import UTC, datetime
 
 from assay.contract.model import Capability
+from assay.contract.parse import find_contract, parse_contract
 from assay.execution.ambient import with_inquiry
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
-from assay.history import Advance, Arrange, Call, Inquire
+from assay.history import Advance, Advanced, Arrange, Call, Effects, Inquire
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
@@ -16,24 +16,26 @@ from assay.planning.plan import restrict
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 
+AISP, PIS = (parse_contract(find_contract(name)) for name in ("aisp", "pis"))
+NOW = datetime(2026, 9, 16, 8, tzinfo=UTC)
 OFFERED = frozenset({Capability.EFFECTS})
 ASK = Arrange(subject="psu", holdings=())
 MAKE = Call(operation="create-payment", subject="psu")
-READ = Call(operation="read-payment", subject="psu", arguments={KEY: "P1"})
+READ = Call(operation="read-payment", subject="psu", arguments={"paymentRequestResourceId": "P1"})
 
 
 def steps(*probe, contract=PIS, offers=OFFERED):
     """Return the steps of a probe as they are performed."""
 
     def script():
-        for step in probe:
+        for step in probe:  # noqa: UP028 -- a tuple takes no replies
             yield step
 
     wrapped, performed = with_inquiry(script(), contract, offers), []
     step = next(wrapped, None)
     while step is not None:
         performed.append(step)
-        reply = effects() if isinstance(step, Inquire) else make()
+        reply = Effects(now=NOW, done=()) if isinstance(step, Inquire) else Advanced(now=NOW)
         try:
             step = wrapped.send(reply)
         except StopIteration:
