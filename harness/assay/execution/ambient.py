@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from assay.contract.model import Capability, Contract
-from assay.execution.sources import Source
+from assay.execution.sources import FindingSource
 from assay.history import Call, Effects, History, Inquire
 from assay.judging.judge import Breach, breaches
 from assay.judging.verdict import Standing, Verdict
@@ -50,7 +50,7 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
 
 def findings(
     plan: Plan, trial: Trial, history: History, known: Collection[str]
-) -> Iterator[tuple[Verdict, Source]]:
+) -> Iterator[tuple[Verdict, FindingSource]]:
     """Yield what a trial violates of ambient clauses, beside the obligations that it settles."""
     contract = plan.contracts[trial.contract]
     own = {obligation.id for obligation in trial.settles}
@@ -67,4 +67,4 @@ def findings(
             reason=f"expected {first.expected}; {first.seen}",
             evidence=evidence,
         )
-        yield verdict, Source(trial=trial.id, settles=trial.settles[0].id)
+        yield verdict, FindingSource(trial=trial.id, settles=trial.settles[0].id)

@@ -16,7 +16,7 @@ from assay.errors import JournalError, TargetError
 from assay.execution import ambient, contextual
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
-from assay.execution.sources import Source, Sources
+from assay.execution.sources import FindingSource, Sources
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
@@ -157,7 +157,7 @@ class Session:
             self._fault(trial, error)
             return
         for finding in found:
-            self.record_finding(finding.verdict, Source(trial=finding.trial))
+            self.record_finding(finding.verdict, FindingSource(trial=finding.trial))
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
@@ -200,7 +200,7 @@ class Session:
         """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
-    def record_finding(self, verdict: Verdict, source: Source) -> None:
+    def record_finding(self, verdict: Verdict, source: FindingSource) -> None:
         """Record a verdict that another trial showed, unless a graver one was reached before."""
         if self._assembly.record_graver(self.journal.clean(verdict)):
             self._trials.add(verdict.obligation, source)

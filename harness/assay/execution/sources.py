@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class FindingSource:
     """The trial that showed a violation, with its sequence or the obligation that it settles."""
 
     trial: str
@@ -26,9 +26,9 @@ class Sources:
 
     command: str = ""
     seed: int = 0
-    _found: dict[str, Source] = field(default_factory=dict[str, Source])
+    _found: dict[str, FindingSource] = field(default_factory=dict[str, FindingSource])
 
-    def add(self, obligation: str, source: Source) -> None:
+    def add(self, obligation: str, source: FindingSource) -> None:
         """Note what showed the violation of an obligation."""
         self._found[obligation] = source
 

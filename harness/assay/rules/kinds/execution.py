@@ -42,6 +42,7 @@ from assay.rules.lifecycle.reconciliation import (
     TIMED_OUT,
     UNSIGNED,
 )
+from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
@@ -182,7 +183,7 @@ class Execution(Kind):
 
     def _deferred(self, psu: Subject, mode: str) -> Script:
         """Make two requests for two days in the middle of a week, and look before and after."""
-        weekday = request_steps.today(self.lifecycle, psu).weekday()
+        weekday = today(self.lifecycle, psu).weekday()
         ahead = 2 + (TUESDAY - weekday - 2) % 7
         first = yield from self._signed(psu, mode, ahead)
         second = yield from self._signed(psu, mode, ahead + 1)

@@ -125,6 +125,7 @@ RequestKind: TypeAlias = tuple[str, str, str | None]
 
 
 def kind_of_request(record: Record) -> RequestKind:
+    """Return by whom, for whom and in which mode a request was made."""
     call = record.request.made.call
     return call.subject, call.by, call.mode
 

@@ -128,14 +128,15 @@ def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     rejected = any(state is State.REJECTED for _, state, _ in record.told)
     at_once = request.made.item is not None and request.made.item.state is State.REJECTED
     refused = REPEAT if books.repeats(record) else REFUSED
-    ways = {
-        refused: at_once or (rejected and request_queries.signed(request)),
-        CANCELLED: record.cancelled is not None,
-        UNSIGNED: not request.signings,
-        DENIED: record.denied,
-        TIMED_OUT: record.timed_out(idle),
-    }
-    way = next((facet for facet, holds in ways.items() if holds), None)
+    ways = (
+        (refused, at_once),
+        (CANCELLED, record.cancelled is not None),
+        (UNSIGNED, not request.signings),
+        (DENIED, record.denied),
+        (TIMED_OUT, record.timed_out(idle)),
+        (refused, rejected and request_queries.signed(request)),
+    )
+    way = next((facet for facet, holds in ways if holds), None)
     return None if way == CANCELLED and record.revived else way
 
 
