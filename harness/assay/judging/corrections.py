@@ -42,7 +42,15 @@ _BEARER_ERROR = re.compile(
 def soften(
     evidence: Evidence, exchanges: Mapping[int, Exchange], clauses: Collection[Kind]
 ) -> Evidence:
-    """Return evidence that is unclear where it disagrees in announced maintenance hours."""
+    """Return evidence as unclear where it shows nothing.
+
+    It does not if a varied request differs from its control in more than the variation, nor if
+    it disagrees in announced maintenance hours.
+    """
+    for n in evidence.exchanges:
+        if n in exchanges and exchanges[n].confounded:
+            seen = f"{evidence.seen}; not judged: {exchanges[n].confounded}"
+            return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)
     if evidence.agreement is not Agreement.DISAGREES:
         return evidence
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
