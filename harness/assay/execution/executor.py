@@ -56,7 +56,7 @@ from assay.history.events import ProbeRun
 from assay.judging.corrections import rejected_token
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
-from assay.sca.protocol import Signer
+from assay.sca.protocol import Signer, codes_by_factor
 
 #: How many pages of a list are read at most, for the ids in it.
 MOST_PAGES = 50
@@ -201,8 +201,9 @@ class Executor:
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and what it owns."""
         subject, access = self.fixture.arrange(step)
-        common = self.environment.common
-        self.access[step.subject] = access if access.token else replace(access, token=common.token)
+        codes = codes_by_factor(self.environment.target.sca.factors, access.codes)
+        token = access.token or self.environment.common.token
+        self.access[step.subject] = replace(access, token=token, codes=codes)
         self.now = subject.now
         self.owners |= dict.fromkeys((owned.key for owned in subject.owns), step.subject)
         self.resources |= {owned.key: owned.resource for owned in subject.owns}
@@ -214,8 +215,7 @@ class Executor:
         A call that has an address, or leaves it out on purpose, stays as it is. Equal calls get
         the same address, so that it never distinguishes two equal requests.
         """
-        operation = self.operations[call.operation]
-        name = operation.returns
+        name = self.operations[call.operation].returns
         if name is None or name in {*call.arguments, *call.without, *call.varied}:
             return self._call(call)
         equal = repr(replace(call, by="", variation=""))
