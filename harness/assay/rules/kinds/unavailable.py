@@ -48,15 +48,20 @@ class UnavailableOperation(Kind):
         return self.control.id if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet before any consent or signature, one after, where there is such a thing."""
+        """One facet before any consent or signature, one after, where there is such a thing.
+
+        At a path that the target does not have, anything is refused.
+        """
+        path = BindingRequirement(operation=self.operation.id, feature="path")
         if self.lifecycle is not None:
-            return _of_request(self.lifecycle)
+            return _of_request(self.lifecycle, path)
         out = [
             Facet(
                 id=WITHOUT,
                 description="it is refused before any consent",
                 scenario=Scenario(id="without"),
                 needs=needs(Capability.PSU),
+                requires=(path,),
             )
         ]
         if self.grant:
@@ -66,6 +71,7 @@ class UnavailableOperation(Kind):
                     description="it is refused with a consent too",
                     scenario=Scenario(id="with"),
                     needs=needs(Capability.PSU, Capability.CONSENT),
+                    requires=(path,),
                 )
             )
         return tuple(out)
@@ -126,7 +132,7 @@ class UnavailableOperation(Kind):
                 yield tpp_evidence(TPP_FACET, AGREES, one, owed, f"{self.control.id} was called")
 
 
-def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
+def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
     write = needs(Capability.PSU, Capability.WRITE)
     approval = BindingRequirement(operation=lifecycle.create.id, feature="approval")
     return (
@@ -135,13 +141,14 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
             description="it is refused before the request is signed",
             scenario=Scenario(id="unsigned"),
             needs=write,
+            requires=(path,),
         ),
         Facet(
             id=SIGNED,
             description="it is refused after the request is signed",
             scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
-            requires=(approval,),
+            requires=(path, approval),
         ),
     )
 
