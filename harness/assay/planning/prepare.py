@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from assay.binding.encode import BARE, keys_without_value
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Target, TransportKind
@@ -192,7 +193,7 @@ def prepare(
         )
     assess = _assessment(target, ledger, now, waits=wait is not None)
     feasibility = assess(planned) if assess else None
-    feasible = feasibility.plan if feasibility else planned
+    feasible = feasibility.plan if feasibility else _with_values(planned, target, now)
     contextual = _contextual(feasible, target, contexts, precious=assess is not None)
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
@@ -225,6 +226,20 @@ def _assessment(
     from assay.estimate.feasibility import assess  # noqa: PLC0415 -- not for a bank in this process
 
     return lambda planned: assess(planned, target, ledger=ledger, now=now(), waits=waits)
+
+
+def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> Plan:
+    """Leave out what needs a value that the target file lacks."""
+    operations = (one for each in planned.contracts.values() for one in each.operations.values())
+    if not any(
+        operation.available
+        and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
+        for operation in operations
+    ):
+        return planned
+    from assay.estimate.feasibility import without_valueless  # noqa: PLC0415 -- seldom needed
+
+    return without_valueless(planned, target, now=now())
 
 
 def _contextual(
