@@ -42,7 +42,8 @@ Select = Callable[[Obligation], bool]
 class Prepared:
     """Contracts and target, bound and planned.
 
-    `contexts` has the trials in further contexts and what they cover, if there are any.
+    `contexts` has the trials in further contexts and what they cover, if there are any;
+    `base_only` says why there are none though nobody asked for the base context.
     `reproduce` has the command line options for both. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
@@ -53,6 +54,7 @@ class Prepared:
     plan: Plan
     reproduce: str
     contexts: ContextPlan | None = None
+    base_only: str = ""
     feasibility: Feasibility | None = None
     assess: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
@@ -207,6 +209,7 @@ def prepare(
         bound=bound,
         plan=contextual.plan if contextual else feasible,
         contexts=contextual,
+        base_only=_base_only(target) if contexts is None and assess is not None else "",
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
         assess=assess,
@@ -248,6 +251,16 @@ def _contextual(
     """Plan the trials in further contexts, where calls may be spent on them."""
     depth = contexts or (Depth.BASE if precious else Depth.EACH)
     return None if depth is Depth.BASE else with_contexts(planned, target, depth)
+
+
+def _base_only(target: Target) -> str:
+    """Return why no calls are spent on further contexts unless it is asked for."""
+    reasons = {
+        Customers.LISTED: "the customers of fixtures.roles are real",
+        Customers.CHOSEN: "the customers of fixtures.adapter may be real",
+        Customers.NONE: "the target file has no fixture provider",
+    }
+    return reasons.get(customers_of(target), "the target file limits what a run may do")
 
 
 def _waiting(
