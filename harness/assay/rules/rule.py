@@ -99,7 +99,8 @@ class Facet:
     """One way in which a clause can hold or be broken; becomes one obligation.
 
     `description` completes the clause's sentence. `not_applicable_because` gives the reason
-    where the facet can neither hold nor be broken.
+    where the facet can neither hold nor be broken. `rests_on` is the facet that shows that a
+    bank can accept what is refused here: unless that one conforms, a refusal proves nothing.
     """
 
     id: str
@@ -108,6 +109,7 @@ class Facet:
     needs: frozenset[Capability]
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
+    rests_on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

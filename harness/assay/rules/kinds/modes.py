@@ -14,7 +14,7 @@ omission.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, Lacking
@@ -95,7 +95,9 @@ class Modes(AcceptanceRule):
             out.append(_facet(f"{mode}{OFFERED}", asks, offered, here))
             asks = f"{mode} requests are rejected where they are not offered"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            out.append(_facet(f"{mode}{NOT_OFFERED}", asks, lacking, _want(self, mode)))
+            refused_here = _facet(f"{mode}{NOT_OFFERED}", asks, lacking, _want(self, mode))
+            # A bank that never accepts it would refuse it here as well.
+            out.append(replace(refused_here, rests_on=f"{mode}{OFFERED}"))
         for mode in self.refused:
             refused = ModeScenario(id=f"{mode}:refused", mode=mode)
             asks = f"{mode} requests are rejected"
