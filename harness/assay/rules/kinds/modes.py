@@ -17,13 +17,19 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
-from assay.history import Exchange, History, Lacking
+from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import UNBOUND_MODE
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
+from assay.rules.lifecycle.attempts import (
+    AcceptanceRule,
+    Attempt,
+    Case,
+    sign_and_read,
+    unrepeated_amount,
+)
 from assay.rules.lifecycle.parameters import modes
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
@@ -114,18 +120,35 @@ class Modes(AcceptanceRule):
         if tried.mode is None:
             psu = yield from request_steps.customer(self.lifecycle)
             # The plain mode comes last: it must be accepted beside the others, too.
+            asked: list[Exchange] = []
             for mode in sorted(self.served, key=lambda mode: mode == self.lifecycle.mode):
-                yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
+                call = request_steps.request(self.lifecycle, psu, mode)
+                asked.append((yield from steps.send(call)))
+            if not psu.fresh:
+                yield from self._try_again(psu, asked)
             return
         if tried.lacking:
             yield from request_steps.without_mode(tried.mode)
         psu = yield from request_steps.customer(self.lifecycle)
         control = yield from steps.send(request_steps.request(self.lifecycle, psu))
         words = f"in the mode {tried.mode}"
-        asked = request_steps.request(self.lifecycle, psu, tried.mode, variation=words)
-        made = yield from steps.send(asked)
+        call = request_steps.request(self.lifecycle, psu, tried.mode, variation=words)
+        made = yield from steps.send(call)
         if not tried.accepted:
             yield from sign_and_read(self.lifecycle, control, made)
+
+    def _try_again(self, psu: Subject, asked: Sequence[Exchange]) -> Script:
+        """Make what was refused, which may be for repeating something, with another amount.
+
+        The same is made in a mode that was accepted, as the control.
+        """
+        accepted = next((exchange.call.mode for exchange in asked if exchange.accepted), None)
+        for exchange in asked:
+            amount = unrepeated_amount(self.lifecycle, exchange)
+            if exchange.refused and accepted is not None and amount is not None:
+                given = {self.lifecycle.create.amount or "": amount}
+                for mode in (exchange.call.mode, accepted):
+                    yield from steps.send(request_steps.request(self.lifecycle, psu, mode, given))
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return what is expected of an attempt in one of the modes."""
