@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, cast
@@ -91,6 +92,9 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = target.operations.get(operation.id, BARE)
     items = _all(wire, body, binding)
+    if binding.item.resource is None and len(operation.lists) == 1:
+        # A list of one resource need not say what its items are.
+        items = items and tuple(replace(item, resource=operation.lists[0]) for item in items)
     outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
         return Unavailable(leaked=_leaked(items, binding))

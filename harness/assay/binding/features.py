@@ -124,9 +124,17 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     """Whether a target binds what a facet requires."""
     if requirement.feature == "approval" and target.sca.kind is ScaKind.CONTROL:
         return True  # a signer without screens needs no link to them
+    if requirement.feature == "path" and not _has_own_paths(contract, target):
+        return True
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
+
+
+def _has_own_paths(contract: Contract, target: Target) -> bool:
+    """Whether a target has paths of its own, so that those of the contract are none of its."""
+    bindings = (target.operations.get(name) for name in contract.operations)
+    return any(binding is not None and binding.path is not None for binding in bindings)
 
 
 def missing_reason(requirement: BindingRequirement) -> str:

@@ -83,6 +83,7 @@ class Session:
         """Write the header and the whole plan."""
         options = self.options
         self.environment.guard.learn(self.plan)
+        self.journal.learn_public(self.plan, self.environment.target)
         if self.plan.person:
             self.environment.expect_signatures(count_signatures(self.plan))
         self.journal.write(

@@ -42,7 +42,15 @@ _BEARER_ERROR = re.compile(
 def soften(
     evidence: Evidence, exchanges: Mapping[int, Exchange], clauses: Collection[Kind]
 ) -> Evidence:
-    """Return evidence that is unclear where it disagrees in announced maintenance hours."""
+    """Return evidence as unclear where it shows nothing.
+
+    It does not if a varied request differs from its control in more than the variation, nor if
+    it disagrees in announced maintenance hours.
+    """
+    for n in evidence.exchanges:
+        if n in exchanges and exchanges[n].confounded:
+            seen = f"{evidence.seen}; not judged: {exchanges[n].confounded}"
+            return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)
     if evidence.agreement is not Agreement.DISAGREES:
         return evidence
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
@@ -57,7 +65,8 @@ class StaticWatch:
     """Detects operations that return the same bytes for every question.
 
     One operation shows it after several different questions. Once it is shown, the target
-    is a mock, and an operation that always accepted and never varied is static as well.
+    is a mock, and an operation that accepted every request of the right shape and never varied
+    is static as well, also if its answers are empty.
     """
 
     questions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
@@ -93,7 +102,9 @@ class StaticWatch:
     def _note(self, exchange: Exchange) -> None:
         name, wire = exchange.call.operation, exchange.wire
         if not exchange.accepted:
-            self.refusing.add(name)
+            # A mock that validates requests refuses what has the wrong shape, and reads no more.
+            if not exchange.call.malformed and not exchange.call.credentials:
+                self.refusing.add(name)
         elif len(self.answers.setdefault(name, set())) < 2:  # noqa: PLR2004 -- as above
             self.answers[name].add((wire.status, hashlib.sha256(wire.body).digest()))
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 #: What a target file can bind at an operation, and what a facet can require of it.
 FEATURES: Final = (
+    "path",
     "key",
     "on",
     "field",
@@ -50,8 +51,8 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class BindingRequirement:
     """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of `FEATURES`, the keys of an operation in a target file: `key`,
-    `on`, `field` or `state` of its `item`; `argument`, or `other`, the second value of one;
+    `feature` is one of `FEATURES`, the keys of an operation in a target file: its `path`, where
+    the target has paths of its own; `key`, `on`, `field` or `state` of its `item`; `argument`, or `other`, the second value of one;
     `mode`, `value`, `links`, `approval`, `aliases` or `credentials`. `name` says which
     argument, field, mode or value is meant. `if_missing` is the verdict where the target does
     not bind it.
@@ -98,7 +99,8 @@ class Facet:
     """One way in which a clause can hold or be broken; becomes one obligation.
 
     `description` completes the clause's sentence. `not_applicable_because` gives the reason
-    where the facet can neither hold nor be broken.
+    where the facet can neither hold nor be broken. `rests_on` is the facet that shows that a
+    bank can accept what is refused here: unless that one conforms, a refusal proves nothing.
     """
 
     id: str
@@ -107,6 +109,7 @@ class Facet:
     needs: frozenset[Capability]
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
+    rests_on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

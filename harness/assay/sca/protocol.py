@@ -96,6 +96,17 @@ def factor_name(sca: Sca, value: str) -> str:
     return next((name for name, spelling in sca.factors.items() if spelling == value), value)
 
 
+def codes_by_factor(factors: Mapping[str, str], codes: Mapping[str, str]) -> dict[str, str]:
+    """Return codes by the contract's names of the factors, where they are by the target's.
+
+    A word that is no target's name of a factor stays; of two codes of one factor, the one by the
+    target's name counts.
+    """
+    names = {word: name for name, word in reversed([*factors.items()])}
+    own = {names[word]: code for word, code in codes.items() if word in names}
+    return {**{word: code for word, code in codes.items() if word not in names}, **own}
+
+
 def code_to_enter(kind: Code, factor: str, codes: Mapping[str, str]) -> str:
     """Return the text that is entered as the code of a factor."""
     right = codes.get(factor, "")

@@ -82,6 +82,7 @@ class RecordingSession:
         journal = Journal.at(path)
         journal.redactor = self.redactor
         head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
+        journal.learn_public(self.plan, self.target)
         journal.write("header", {**head, "party": self.party.value})
         for item in self.plan.items:
             journal.write("plan", planned(item))

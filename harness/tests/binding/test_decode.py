@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -281,6 +282,25 @@ def test_no_resource(kind: str) -> None:
     """A kind that the profile does not know is nothing; `true` is not 1."""
     got = outcome(wire(200, f'{{"accounts": [{{"kind": {kind}}}]}}'))
     assert [None] == [one.resource for one in got.items]
+
+
+@pytest.mark.parametrize(
+    ("lists", "resources"), [(("account",), ["account"] * 2), (("account", "card"), [None] * 2)]
+)
+def test_a_list_of_one_resource(lists: tuple[str, ...], resources: list[str | None]) -> None:
+    """Where a list holds one resource alone, its items are of that resource without saying so."""
+    binding = replace(BINDING, item=replace(BINDING.item, resource=None))
+    target = Target(
+        name="t",
+        transport=TransportKind.HTTP,
+        base_url="https://bank.example/v1",
+        operations={"accounts": binding},
+    )
+    operation = Operation(id="accounts", method="GET", path="/accounts", lists=lists)
+    got = wire(200, '{"accounts": [{"iban": "FR1"}, {"iban": "FR2"}]}')
+    decoded = decode(got, body_of(got), operation, target)
+    assert isinstance(decoded, Accepted)
+    assert resources == [item.resource for item in decoded.items or ()]
 
 
 def test_numbers() -> None:

@@ -6,6 +6,7 @@ import json
 from base64 import b64encode
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -83,6 +84,27 @@ def test_headers() -> None:
     here = (("PSU-IP-Address", "192.0.2.10"),)
     assert standing + here == encode(ASK, BALANCES, PROFILE, ACCESS).headers
     assert standing == encode(replace(ASK, present=False), BALANCES, PROFILE, ACCESS).headers
+
+
+def test_a_header_replaces_another() -> None:
+    """A header is sent once: an argument, then the operation, then the file decide its value."""
+    consents = PROFILE.operations["consents"]
+    accounts = {"accounts": Spelling(place=Place.HEADER, name="accept")}
+    own = {"accept": "text/a", "CONTENT-TYPE": "application/json; charset=utf-8"}
+    file = replace(PROFILE, headers={"Accept": "text/b", "X-Own": "1"})
+
+    def sent(call: Call, **changes: Any) -> list[tuple[str, str]]:
+        operations = {"consents": replace(consents, **changes)}
+        encoded = encode(call, CONSENTS, replace(file, operations=operations), Access())
+        return [header for header in encoded.headers if header[0] != "PSU-IP-Address"]
+
+    plain = ("Content-Type", "application/json")
+    assert [("Accept", "text/b"), ("X-Own", "1"), plain] == sent(GIVE)
+    assert [("X-Own", "1"), *own.items()] == sent(GIVE, headers=own)
+    given = replace(GIVE, arguments={"accounts": "text/c"})
+    assert [("X-Own", "1"), ("accept", "text/c"), plain] == sent(given, arguments=accounts)
+    left_out = replace(GIVE, arguments={}, without=("accounts",))
+    assert [("X-Own", "1"), plain] == sent(left_out, arguments=accounts)
 
 
 def test_no_token() -> None:

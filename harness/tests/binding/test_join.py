@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,6 +153,32 @@ def test_every_key_of_an_operation_is_a_feature() -> None:
     keys = [feature.place("op", "x")[2:] for feature in BINDING_FEATURES.values()]
     assert sorted([*expected, ("arguments", "x", "other")]) == sorted(keys)
     assert all(feature.title for feature in BINDING_FEATURES.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("", True),
+        ("operations: {accounts: {path: /konten}}", False),
+        ("operations: {accounts: {path: /konten}, trusted-beneficiaries: {path: /gut}}", True),
+        ("operations: {create-payment: {path: /zahlungen}}", True),
+    ],
+)
+def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) -> None:
+    """Where a target has paths of its own, no method is asked at the contract's path: it is a 404."""
+    path = tmp_path / "t.yaml"
+    path.write_text(SMALL + text)
+    target = read_target(path)
+    (bound,) = bind([parse_contract(find_contract("aisp"))], target)
+    facet = "aisp/trusted-beneficiaries/refused-without-consent"
+    (bound_facet,) = [one for one in bound.obligations if one.id == facet]
+    unbound = [
+        missing_reason(one)
+        for one in bound_facet.requires
+        if not is_bound(one, bound.contract, target)
+    ]
+    needed = ["needs operations.trusted-beneficiaries.path in the target file"]
+    assert ([] if asked else needed) == unbound
 
 
 def test_a_requirement_says_which_features_there_are() -> None:

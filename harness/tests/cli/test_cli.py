@@ -198,6 +198,20 @@ def test_check_describes_what_is_sound(tmp_path):
     assert "target sandbox" in out
 
 
+def test_check_announces_what_has_no_value(tmp_path):
+    """An argument without a value is no mistake, but what needs it stays unverified: `check` says so."""
+    lacking = "{body: /amount, value: null, other: null}"
+    create = f"create-payment: {{arguments: {{amount: {lacking}}}}}"
+    (tmp_path / "own.yaml").write_text(
+        f"assay: 1\ntarget: own\nextends: sandbox\noperations: {{{create}}}\n"
+    )
+    code, out, _ = assay("check", "pis", "own.yaml", cwd=tmp_path)
+    assert code == 0
+    key = "operations.create-payment.arguments.amount.value"
+    assert f":4: note: {key}: no value, so what calls create-payment stays unverified" in out
+    assert "note" not in assay("check", "aisp", "pis", "sandbox", "stet-1.4.0", cwd=tmp_path)[1]
+
+
 def test_check_finds_shipped_targets_with_a_dot_in_their_name(tmp_path):
     """`stet-1.4.0` is a shipped target and not a file with the suffix `.0`."""
     code, out, _ = assay("check", "stet-1.4.0", cwd=tmp_path)

@@ -24,8 +24,12 @@ from assay.contract.model import Capability
 from assay.estimate.cost import cost_of, lines, record
 from assay.estimate.dry_run import dry_run_trial
 from assay.estimate.feasibility import assess
+from assay.execution.environment import set_up
 from assay.execution.guard import Customer
 from assay.execution.ledger import Ledger, QuotaUse
+from assay.execution.session import Session, run_session
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
 from assay.planning.plan import Disposition, plan
 from assay.planning.prepare import prepare
 from assay.planning.remedies import ALLOW_WRITES
@@ -72,6 +76,35 @@ def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
     for _ in range(number):
         ledger.spend(use, most=None, run="another", at=NOW)
     return path
+
+
+# -- values that a target file lacks -------------------------------------------------
+AMOUNT = "amount: {body: /amount, value: null, other: null}"
+
+
+@pytest.mark.parametrize("lacking", [AMOUNT, ""])
+def test_what_lacks_a_value_is_not_planned(tmp_path, lacking):
+    """A plan leaves unverified what a run leaves unverified, where an argument has no value."""
+    path = tmp_path / "own.yaml"
+    create = f"operations: {{create-payment: {{arguments: {{{lacking}}}}}}}\n" if lacking else ""
+    path.write_text(f"assay: 1\ntarget: own\nextends: sandbox\n{create}", encoding="utf-8")
+    prepared = prepare(target_name=str(path), keywords="euro or duplicate or payments")
+    planned = {
+        item.obligation.id: item.reason
+        for item in prepared.plan.items
+        if item.disposition is Disposition.UNVERIFIED
+    }
+    environment = set_up(prepared.target)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    verdicts = run_session(session).verdicts
+    unverified = {one.obligation for one in verdicts if one.standing is Standing.UNVERIFIED}
+    assert unverified == planned.keys()
+    assert bool(lacking) is bool(planned)
+    reason = "needs a value for operations.create-payment.arguments.amount in the target file"
+    assert {*planned.values()} <= {
+        reason,
+        "needs operations.create-payment.arguments.amount.other in the target file",
+    }
 
 
 # -- dry runs ----------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -19,6 +19,7 @@ from assay.binding.target import (
     ItemBinding,
     NextPage,
     OperationBinding,
+    Sca,
     Target,
     TransportKind,
     Turn,
@@ -69,6 +70,7 @@ class Place:
     """A world and a scene in one: everybody owns nothing, and time stands still."""
 
     token: str | None = "own"
+    codes: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
     closed: int = 0
 
@@ -78,7 +80,9 @@ class Place:
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         if step.subject == "nobody":
             raise CannotArrange("somebody who owns a ship")
-        return Subject(name=step.subject, now=NOW, owns=()), Access(token=self.token)
+        return Subject(name=step.subject, now=NOW, owns=()), Access(
+            token=self.token, codes=self.codes
+        )
 
     def clock(self, to: datetime | None) -> datetime:
         return to or NOW
@@ -110,7 +114,10 @@ def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", *
     world = Place(**place)
     client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
     environment = Environment(
-        target=PROFILE, client=client, fixtures=world, common=Access(token="common")
+        target=replace(PROFILE, sca=Sca(factors={"sms": "TXT"})),
+        client=client,
+        fixtures=world,
+        common=Access(token="common"),
     )
     number = count(1)
     driven = run_probe(
@@ -137,6 +144,13 @@ def listing(*pages: str) -> Callable[[httpx.Request], bytes]:
 def whole_walk(most: int = 40) -> Any:
     yield from steps.arrange("psu")
     yield from steps.walk(CALL, most=most)
+
+
+@pytest.mark.parametrize("word", ["sms", "TXT"])
+def test_codes_of_a_customer(word: str) -> None:
+    """The codes of a customer are known by the contract's factors, whichever word they came by."""
+    run = go(whole_walk(), codes={word: "123456"})
+    assert {"sms": "123456"} == run.recorded[0][1].codes
 
 
 def test_the_order_of_events() -> None:

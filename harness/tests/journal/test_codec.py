@@ -180,6 +180,12 @@ def test_an_exchange(outcome: Any) -> None:
     assert event == again(event)
 
 
+def test_a_confounded_exchange() -> None:
+    """Why a varied call is not judged is kept, so that a journal is judged alike."""
+    confounded = replace(exchange(), confounded="it differs in two things")
+    assert confounded == again(confounded, Careless())
+
+
 def test_ids_and_digests_of_a_target() -> None:
     """The target's own ids are not written, and digests only for comparison."""
     shown = [replace(ITEM, id=name, digest=name) for name in ("one", "two", "two")]

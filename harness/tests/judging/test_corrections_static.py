@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,18 @@ import pytest
 
 from assay.execution.environment import set_up
 from assay.execution.session import RunResult, Session, run_session
-from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
+from assay.history import (
+    Accepted,
+    Call,
+    Exchange,
+    History,
+    Item,
+    Malformed,
+    Owned,
+    Rejected,
+    Subject,
+    Wire,
+)
 from assay.journal.writer import Journal
 from assay.judging.corrections import StaticWatch, discount_static
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
@@ -154,6 +166,18 @@ def test_an_operation_that_refuses_is_not_static() -> None:
         n=6, at=NOW, call=accepted.call, outcome=Rejected(), wire=Wire(method="PUT", url="")
     )
     assert {"balances"} == seen(*shown, accepted, refused).static()
+
+
+@pytest.mark.parametrize("how", [{"malformed": Malformed.NOT_JSON}, {"credentials": True}])
+def test_empty_answers_of_a_mock(how: dict[str, object]) -> None:
+    """An operation that refuses only the wrong shape, and answers all else with nothing, is static."""
+    shown = [asked(n, b"x") for n in range(4)]
+    empty = [
+        replace(exchange(n, b"", "consents"), outcome=Accepted(items=None)) for n in range(5, 9)
+    ]
+    refused = replace(exchange(9, b"", "consents", **how), outcome=Rejected())
+    assert {"balances", "consents"} == seen(*shown, *empty, refused).static()
+    assert frozenset() == seen(*empty, refused).static()
 
 
 def verdict(standing: Standing, *cites: int) -> Verdict:

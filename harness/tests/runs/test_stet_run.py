@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from assay.execution.environment import set_up
@@ -70,3 +73,15 @@ def test_the_same_faults(fault: str) -> None:
             if standing is Standing.VIOLATES and name not in NAMES
         }
     assert red["sandbox"] == red[STET]
+
+
+def test_a_mode_that_varies_more(tmp_path: Path) -> None:
+    """A mode whose transfers lack members is refused for that anywhere: its refusal proves nothing."""
+    short = {"amount": "1.00", "currency": "EUR"}
+    lists = [{"instructedAmount": short}, {"instructedAmount": short}]
+    several = {"body": "", "value": {"creditTransferTransaction": lists}}
+    create = {"modes": {"several": several}}
+    raw = {"assay": 1, "target": "own", "extends": STET, "operations": {"create-payment": create}}
+    (tmp_path / "own.yaml").write_text(json.dumps(raw), encoding="utf-8")
+    prepared = prepare(target_name=str(tmp_path / "own.yaml"), keywords="several-refused")
+    assert {"pis/single/several-refused": Standing.INDETERMINATE} == standings(prepared)

@@ -19,7 +19,13 @@ from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.protocol import SPOOFED, ScreenFlowResult, code_to_enter, factor_name
+from assay.sca.protocol import (
+    SPOOFED,
+    ScreenFlowResult,
+    code_to_enter,
+    codes_by_factor,
+    factor_name,
+)
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 
@@ -425,6 +431,25 @@ def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
 
     assert {"code": given} == way.filled[2]
     assert given == code_to_enter(code, "sms", {"sms": right})
+
+
+@pytest.mark.parametrize(
+    ("codes", "known"),
+    [
+        ({"TXT": "1"}, {"sms": "1"}),
+        ({"sms": "1"}, {"sms": "1"}),
+        ({"sms": "1", "TXT": "2"}, {"sms": "2"}),
+        # Each factor is called like another one on the screens.
+        ({"app": "1", "cap": "2"}, {"cap": "1", "app": "2"}),
+        ({"eye": "1"}, {"eye": "1"}),
+    ],
+)
+def test_codes_by_the_word_of_the_target(
+    codes: Mapping[str, str], known: Mapping[str, str]
+) -> None:
+    """A code is found by the target's word of its factor, and by the contract's."""
+    factors = {"sms": "TXT", "cap": "app", "app": "cap"}
+    assert known == codes_by_factor(factors, codes)
 
 
 def test_a_code_that_nobody_knows() -> None:

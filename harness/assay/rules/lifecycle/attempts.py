@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
+from assay.contract.model import Json
 from assay.history import (
     Authorised,
     Call,
@@ -58,7 +60,8 @@ class Attempt:
     `thing` is the customer's thing that it is about, `rest` everything else that was
     sent, with the mode and the day. `bank` are the modes that the bank lacked,
     `repeats` says whether the same was signed before, and `timely` whether its day, if
-    it needs one, is in the future.
+    it needs one, is in the future. `unrepeated` says that it was made again, after a refusal,
+    with an amount that no request from before the history has.
     """
 
     request: Instance
@@ -68,6 +71,7 @@ class Attempt:
     bank: tuple[str, ...]
     repeats: bool
     timely: bool
+    unrepeated: bool = False
 
     @property
     def made(self) -> Exchange:
@@ -104,6 +108,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     signed: set[Hashable] = set()
     registered: dict[str, tuple[str, ...]] = {}
     comparable: list[Attempt] = []
+    retried: set[Hashable] = set()
     for event in history.events:
         request = tracker.note(event)
         if isinstance(event, Registered):
@@ -122,8 +127,44 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
                 continue  # how old a registration is may decide
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
             # A registration may bring something: only those with the same ones are compared.
-            comparable.append(replace(attempt, rest=(attempt.rest, known)))
+            who, amount = (request.subject.name, request.mode), _amount(lifecycle, event)
+            unrepeated = (who, amount) in retried
+            comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
+            if event.refused and amount is not None:
+                retried.add((who, amount + _minutes(event)))
     return tuple(comparable)
+
+
+def _amount(lifecycle: Lifecycle, made: Exchange) -> Decimal | None:
+    """Return the amount of a request, if it has one that is a number."""
+    value = made.call.arguments.get(lifecycle.create.amount or "")
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() else None
+
+
+def _minutes(made: Exchange) -> Decimal:
+    """Return the minutes of the day (UTC) at which a request was made, as hundredths."""
+    at = made.at.astimezone(UTC)
+    return Decimal(at.hour * 60 + at.minute + 1) / 100
+
+
+def unrepeated_amount(lifecycle: Lifecycle, made: Exchange) -> Json:
+    """Return an amount with which a refused request repeats none from before; None for none.
+
+    It depends on the minute: a request with it could only repeat one of another run in the
+    same minute.
+    """
+    amount = _amount(lifecycle, made)
+    if amount is None:
+        return None
+    total = amount + _minutes(made)
+    text = isinstance(made.call.arguments[lifecycle.create.amount or ""], str)
+    return f"{total:.2f}" if text else total
 
 
 def _attempt(
@@ -208,7 +249,8 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     elif beside and attempt.timely and not attempt.repeats:
         expected = f"an acceptance, as of call {beside[0].made.n}: {why}"
         evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
-        yield evidence if attempt.subject.fresh else doubt(evidence, EARLIER)
+        sure = attempt.subject.fresh or attempt.unrepeated
+        yield evidence if sure else doubt(evidence, EARLIER)
 
 
 def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
