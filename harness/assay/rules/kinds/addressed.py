@@ -15,7 +15,7 @@ another provider's.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Json, Operation
@@ -161,6 +161,7 @@ class Addressed(Kind):
         """Judge every call about a request."""
         book = Tracker(lifecycle=self.lifecycle)
         makers: dict[str, set[str]] = {}
+        made = [one.key for one in tracker.instances(history, self.lifecycle) if one.key]
         about = {
             one.id: one.about or ""
             for one in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
@@ -174,7 +175,7 @@ class Addressed(Kind):
                 makers.setdefault(found.key, set()).add(event.call.by)
             key = event.call.arguments.get(about.get(event.call.operation, ""))
             if event.call.operation in about and isinstance(key, str):
-                yield from _judge_by_tpp(event, key, makers)
+                yield from _judge_by_tpp(event, key, makers, made)
 
 
 def _wants(p: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
@@ -309,7 +310,7 @@ def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
 
 
 def _judge_by_tpp(
-    exchange: Exchange, key: str, makers: Mapping[str, set[str]]
+    exchange: Exchange, key: str, makers: Mapping[str, set[str]], made: Sequence[str]
 ) -> Iterator[Evidence]:
     if exchange.call.by in makers.get(key, ()):
         yield tpp_evidence(TPP_FACET, AGREES, exchange, OWED, "it was given in this history")
@@ -319,7 +320,7 @@ def _judge_by_tpp(
     why = "no answer of this history gave it"
     if key in makers:
         judged, why = DISAGREES, "it was given to another TPP"
-    elif refused and makers and not any(same_format(key, one) for one in makers):
+    elif refused and made and not any(same_format(key, one) for one in made):
         judged, why = DISAGREES, f"{why}, and it looks like none that was given"
     elif exchange.accepted:
         judged, why = AGREES, "the bank knows it as this TPP's"

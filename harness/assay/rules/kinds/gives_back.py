@@ -88,13 +88,19 @@ def _judge(
         good = request_queries.same_value(sent, shown[field])
         yield Evidence(
             facet=field,
-            agreement=AGREES if good else UNCLEAR if _lost(request) else DISAGREES,
+            agreement=AGREES if good else UNCLEAR if _lost(request, field) else DISAGREES,
             expected=f"{field} as it was sent: {sent!r}",
             seen=f"{shown[field]!r}",
-            exchanges=(request.made.n, exchange.n),
+            exchanges=(request.made.n, *_taken(request, field), exchange.n),
         )
 
 
-def _lost(request: tracker.Instance) -> bool:
-    """Whether a change timed out, which may have been taken or not."""
-    return any(not one.accepted and not one.refused for one in request.changes)
+def _taken(request: tracker.Instance, field: str) -> Iterator[int]:
+    """Yield the numbers of the changes of a field that were accepted."""
+    yield from (one.n for one in request.changes if one.accepted and field in one.call.arguments)
+
+
+def _lost(request: tracker.Instance, field: str) -> bool:
+    """Whether a change of a field timed out, which may have been taken or not."""
+    lost = [one for one in request.changes if not one.accepted and not one.refused]
+    return any(field in one.call.arguments for one in lost)
