@@ -19,7 +19,7 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.call_values import credentials_for, values_for
+from assay.execution.call_values import credentials_for, sendable_access, values_for
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
@@ -201,8 +201,8 @@ class Executor:
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and what it owns."""
         subject, access = self.fixture.arrange(step)
-        common = self.environment.common
-        self.access[step.subject] = access if access.token else replace(access, token=common.token)
+        token = sendable_access(access).token or self.environment.common.token
+        self.access[step.subject] = replace(access, token=token)
         self.now = subject.now
         self.owners |= dict.fromkeys((owned.key for owned in subject.owns), step.subject)
         self.resources |= {owned.key: owned.resource for owned in subject.owns}
