@@ -21,6 +21,7 @@ from assay.judging.corrections import (
     apply_waiver,
     discount_rejected,
     discount_static,
+    operations_on_requests,
     tpp_operations,
 )
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
@@ -65,6 +66,7 @@ class VerdictAssembly:
     def __post_init__(self) -> None:
         """Take in what the plan decides alone."""
         self._credentials.tpp_operations = tpp_operations(self.plan)
+        self._answers.making, self._answers.about_requests = operations_on_requests(self.plan)
         self.record(
             Verdict(
                 obligation=item.obligation.id,

@@ -112,8 +112,8 @@ def test_mutilated_recordings(seed, tmp_path):
 @pytest.mark.parametrize("seed", range(12))
 def test_two_clients(seed, tmp_path):
     """Two clients in one recording violate nothing that neither of them violates."""
-    rng = Random(f"two {seed}")
-    first, second = (record(tmp_path / "one.har", rng) for _ in range(2))
+    rng, app = Random(f"two {seed}"), make_app(base_url=BASE)
+    first, second = (record(tmp_path / "one.har", rng, app=app) for _ in range(2))
     for party in Party:
         alone = [
             judged(tmp_path / "one.har", each, party, complete=True)[0] for each in (first, second)
@@ -129,20 +129,29 @@ def test_two_clients(seed, tmp_path):
                     )
 
 
-@pytest.mark.parametrize("party", Party)
-@pytest.mark.parametrize("contract", ["aisp", "pis"])
-def test_one_of_two_contracts(contract, party, tmp_path):
-    """A recording says the same of a contract, alone or beside another one, in every selection."""
-    document = record(tmp_path / "whole.har", Random(3), calls=40)
-    har = tmp_path / "x.har"
-    both, _ = judged(har, document, party)
-    expected = {name: one.standing for name, one in both.items() if name.startswith(f"{contract}/")}
-    alone, _ = judged(har, document, party, contracts=(contract,))
-    selected, _ = judged(har, document, party, keywords=contract)
-    named, _ = judged(har, document, party, contracts=("pis", "aisp"))
-    assert expected == {name: one.standing for name, one in alone.items()}
-    assert expected == {name: one.standing for name, one in selected.items()}
-    assert {k: v.standing for k, v in both.items()} == {k: v.standing for k, v in named.items()}
+@pytest.mark.parametrize("seed", range(4))
+def test_one_of_two_contracts(seed, tmp_path):
+    """What a recording says of one contract, it says of it beside another one, in any selection.
+
+    Calls of the other contract may leave open what a part of the recording decides.
+    """
+    document, har = record(tmp_path / "whole.har", Random(f"contracts {seed}")), tmp_path / "x.har"
+    for party in Party:
+        both = standings(judged(har, document, party)[0])
+        assert both == standings(judged(har, document, party, contracts=("pis", "aisp"))[0])
+        for contract in ("aisp", "pis"):
+            expected = {name: one for name, one in both.items() if name.startswith(f"{contract}/")}
+            selected = standings(judged(har, document, party, keywords=contract)[0])
+            alone = standings(judged(har, document, party, contracts=(contract,))[0])
+            assert expected == selected
+            assert expected.keys() == alone.keys()
+            for name, one in alone.items():
+                assert one is expected[name] or OPEN & {one, expected[name]}, name
+
+
+def standings(verdicts):
+    """Return the standing of each verdict, by obligation."""
+    return {name: verdict.standing for name, verdict in verdicts.items()}
 
 
 def recorded(tmp_path, act):
