@@ -19,7 +19,7 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.call_values import credentials_for, values_for
+from assay.execution.call_values import credentials_for, sendable_access, values_for
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
@@ -201,6 +201,7 @@ class Executor:
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and what it owns."""
         subject, access = self.fixture.arrange(step)
+        access = sendable_access(access)
         codes = codes_by_factor(self.environment.target.sca.factors, access.codes)
         token = access.token or self.environment.common.token
         self.access[step.subject] = replace(access, token=token, codes=codes)

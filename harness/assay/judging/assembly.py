@@ -21,6 +21,7 @@ from assay.judging.corrections import (
     apply_waiver,
     discount_rejected,
     discount_static,
+    operations_on_requests,
     tpp_operations,
 )
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
@@ -69,6 +70,7 @@ class VerdictAssembly:
         self._credentials.tpp_operations = tpp_operations(self.plan)
         obligations = (item.obligation for item in self.plan.items)
         self._rests_on |= {each.id: each.rests_on for each in obligations if each.rests_on}
+        self._answers.making, self._answers.about_requests = operations_on_requests(self.plan)
         self.record(
             Verdict(
                 obligation=item.obligation.id,

@@ -103,7 +103,15 @@ class Run:
     place: Place
 
 
-def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", **place: Any) -> Run:
+def go(
+    probe: Any,
+    answer: Callable[[httpx.Request], bytes] = lambda _: b"{}",
+    *,
+    target: Target = PROFILE,
+    common: str | None = "common",
+    operation: Operation = ACCOUNTS,
+    **place: Any,
+) -> Run:
     sent: list[httpx.Request] = []
     recorded: list[tuple[Event, Access]] = []
 
@@ -114,16 +122,16 @@ def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", *
     world = Place(**place)
     client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
     environment = Environment(
-        target=replace(PROFILE, sca=Sca(factors={"sms": "TXT"})),
+        target=replace(target, sca=Sca(factors={"sms": "TXT"})),
         client=client,
         fixtures=world,
-        common=Access(token="common"),
+        common=Access(token=common),
     )
     number = count(1)
     driven = run_probe(
         probe,
         environment,
-        {"accounts": ACCOUNTS},
+        {"accounts": operation},
         number=lambda: next(number),
         record=lambda event, access: recorded.append((event, access)),
     )
@@ -168,6 +176,39 @@ def test_the_token_of_a_subject(own: str | None, used: str) -> None:
     """A subject's own token outweighs the common one."""
     run = go(whole_walk(), listing(), token=own)
     assert f"Bearer {used}" == run.sent[0].headers["authorization"]
+
+
+@pytest.mark.parametrize("by_provider", [True, False])
+def test_no_call_without_a_token(*, by_provider: bool) -> None:
+    """A call that needs a token is not sent without one: its refusal would be no fault of the bank."""
+    operation = replace(ACCOUNTS, by_provider=by_provider)
+    run = go(whole_walk(), listing(), operation=operation, token=None, common=None)
+    assert [] == run.sent
+    missing = "auth.provider" if by_provider else "a token of the customer psu"
+    assert missing in run.driven.stopped
+
+
+def test_a_party_that_needs_no_token() -> None:
+    """Where the target file says that the TPP needs no token, its calls are sent without."""
+    auth = replace(PROFILE.auth, provider=Auth(kind=AuthKind.NONE))
+    operation = replace(ACCOUNTS, by_provider=True)
+    run = go(
+        whole_walk(),
+        listing(),
+        target=replace(PROFILE, auth=auth),
+        operation=operation,
+        token=None,
+        common=None,
+    )
+    assert ["authorization" in one.headers for one in run.sent] == [False]
+    assert "" == run.driven.stopped
+
+
+def test_a_huge_token() -> None:
+    """A token that no server takes in a header is neither sent nor recorded."""
+    run = go(whole_walk(), listing(), token="x" * 1_000_000)
+    assert ([], []) == (run.sent, run.recorded)
+    assert "a token of at most 8192 characters, not one of 1000000" in run.driven.stopped
 
 
 @pytest.mark.parametrize(

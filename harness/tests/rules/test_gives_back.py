@@ -30,7 +30,7 @@ def test_what_is_not_shown_is_no_fault(came):
 
 def test_a_change_is_in_force():
     """After a change that was accepted, the new value is the right one."""
-    assert ["amount disagrees 1,3", "amount agrees 1,4"] == says(
+    assert ["amount disagrees 1,2,3", "amount agrees 1,2,4"] == says(
         make(mode="deferred"),
         modify(amount="1.00"),
         read(shown(amount="12.30")),

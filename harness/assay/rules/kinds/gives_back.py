@@ -88,13 +88,21 @@ def _judge(
         good = request_queries.same_value(sent, shown[field])
         yield Evidence(
             facet=field,
-            agreement=AGREES if good else UNCLEAR if _lost(request) else DISAGREES,
+            agreement=AGREES if good else UNCLEAR if _lost(request, field) else DISAGREES,
             expected=f"{field} as it was sent: {sent!r}",
             seen=f"{shown[field]!r}",
-            exchanges=(request.made.n, exchange.n),
+            exchanges=(request.made.n, *_taken(request, field), exchange.n),
         )
 
 
-def _lost(request: tracker.Instance) -> bool:
-    """Whether a change timed out, so that it may have been accepted or not."""
-    return any(not change.accepted and not change.refused for change in request.changes)
+def _taken(request: tracker.Instance, field: str) -> Iterator[int]:
+    """Yield the numbers of the changes of a field that were accepted."""
+    for change in request.changes:
+        if change.accepted and field in change.call.arguments:
+            yield change.n
+
+
+def _lost(request: tracker.Instance, field: str) -> bool:
+    """Whether a change of a field timed out, so that it may have been accepted or not."""
+    lost = [change for change in request.changes if not change.accepted and not change.refused]
+    return any(field in change.call.arguments for change in lost)
