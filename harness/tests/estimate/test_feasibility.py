@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assay.binding.join import bind
+from assay.binding.security import Auth, AuthKind
 from assay.binding.target import (
     Budget,
     FixtureKind,
@@ -144,10 +145,23 @@ def test_a_suitable_customer():
     assert {"asked"} == set(found.values())
 
 
+#: The authentication of a target whose TPP has a token of its own.
+WITH_TPP = Auth(kind=AuthKind.BEARER, provider=Auth(kind=AuthKind.BEARER, token_env="TPP"))
+
+
+def test_a_missing_token_of_the_tpp_stops_a_trial_in_the_plan():
+    """The plan says that the TPP has no token; nothing would be sent without one."""
+    offers = (*READS, Capability.WRITE)
+    found = assessed(target(role("alice", 3), offers=offers), "pis/well-formed")
+    assert () == found.plan.trials
+    reasons = {one.reason for one in found.plan.items}
+    assert any(reason.startswith("needs a token of the TPP (`auth.provider`") for reason in reasons)
+
+
 def test_a_trial_that_is_stopped_half_way():
     """Facets observed before the stop are tested, at that price; the others have the reason."""
     offers = (*READS, Capability.WRITE)
-    found = assessed(target(role("alice", 3), offers=offers), "pis/well-formed")
+    found = assessed(target(role("alice", 3), offers=offers, auth=WITH_TPP), "pis/well-formed")
     (item,) = (one for one in found.plan.items if one.obligation.facet == "json")
     (trial,) = found.plan.trials
     rehearsed = found.trials[trial.id]
@@ -160,9 +174,8 @@ def test_a_missing_signer_stops_a_trial_in_the_plan():
     """A signer that refuses stops the trial in the plan as it would in the run."""
     offers = (*READS, Capability.WRITE)
     by_hand = Sca(kind=ScaKind.CONTROL, factors={"sms": "sms"})
-    found = dispositions(
-        assessed(target(role("alice", 3), offers=offers, sca=by_hand), "pis/duplicate")
-    )
+    signed_by = target(role("alice", 3), offers=offers, sca=by_hand, auth=WITH_TPP)
+    found = dispositions(assessed(signed_by, "pis/duplicate"))
     assert (
         "needs a control API that signs (set `fixtures.kind` to `control` in the target file)"
         in found.values()

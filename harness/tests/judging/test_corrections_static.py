@@ -15,6 +15,7 @@ from assay.execution.session import RunResult, Session, run_session
 from assay.history import (
     Accepted,
     Call,
+    Entry,
     Exchange,
     History,
     Item,
@@ -137,6 +138,66 @@ def test_over_trials() -> None:
         psu = Subject(name="psu", now=NOW, owns=(Owned(key=f"A{n}", resource="account"),))
         watch.see(History(events=(psu, exchange(n, b"x"))))
     assert {"accounts"} == watch.static()
+
+
+def trial(n: int, *exchanges: Exchange, entries: tuple[Entry, ...] = ()) -> History:
+    """Return the history of a trial with a customer of its own."""
+    things = tuple(Owned(key=f"A{n}-{m}", resource="account", entries=entries) for m in range(2))
+    return History(events=(Subject(name="psu", now=NOW, owns=things), *exchanges))
+
+
+def made(n: int, body: bytes, debtor: str, amount: str = "1.00") -> Exchange:
+    arguments = {"debtorAccount": debtor, "amount": amount}
+    return exchange(n, body, "create-payment", arguments=arguments)
+
+
+def test_a_deterministic_bank() -> None:
+    """The first request of every trial may have the same key: each trial has a bank of its own."""
+    watch = StaticWatch(making={"create-payment"}, about_requests={"read-payment"})
+    for n in range(9):
+        read = exchange(2, b"read", "read-payment", arguments={"id": "PAY-1"})
+        watch.see(trial(n, made(1, b"PAY-1", f"A{n}-0"), read))
+    assert frozenset() == watch.static()
+
+
+def test_requests_of_one_trial_have_keys_of_their_own() -> None:
+    """Different requests of one trial that are answered with one key show a mock."""
+    watch = StaticWatch(making={"create-payment"})
+    for n in range(4):
+        again = made(2, b"PAY-1", f"A{n}-0", "2.00")
+        watch.see(trial(n, made(1, b"PAY-1", f"A{n}-0"), again))
+    assert {"create-payment"} == watch.static()
+
+
+def test_the_same_request_again() -> None:
+    """An equal request may be answered with the same key."""
+    watch = StaticWatch(making={"create-payment"})
+    for n in range(9):
+        watch.see(trial(n, *(made(m, b"PAY-1", f"A{n}-0") for m in (1, 2))))
+    assert frozenset() == watch.static()
+
+
+def test_accounts_with_the_same_entries() -> None:
+    """Two accounts may have the same entries, and so the same answer; others may not."""
+    for days, static in (((1, 1), frozenset()), ((1, 2), {"transactions"})):
+        watch = StaticWatch()
+        owned = tuple(
+            Owned(
+                key=f"A{n}",
+                resource="account",
+                entries=(
+                    Entry(key="T1", on=NOW.date().replace(day=days[n % 2] + n * (days[1] - 1))),
+                ),
+            )
+            for n in range(8)
+        )
+        psu = Subject(name="psu", now=NOW, owns=owned)
+        asked = [
+            exchange(n, b"x", "transactions", arguments={"iban": one.key})
+            for n, one in enumerate(owned)
+        ]
+        watch.see(History(events=(psu, *asked)))
+        assert static == watch.static()
 
 
 @pytest.mark.parametrize("outcome", [Accepted(items=()), Accepted(), Rejected(leaked=ITEMS)])
