@@ -1,9 +1,8 @@
 """`return-address`: after signing, the customer is sent to the address that the request named.
 
-Two addresses are the same when RFC 3986 says that they are, however they are spelt. Where
-somebody is sent who refused is mostly nobody's business, except that it is not where one
-is sent who has signed. Of a page that leads on by a link or a script nobody can say here
-where it leads.
+Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
+request named; a bank may add parameters of its own. Nothing is said here of a customer who
+did not sign. Of a page that leads on by a link or a script nobody can say where it leads.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from urllib.parse import SplitResult
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Operation
-from assay.history import Decision, Ending, Exchange, History, State
+from assay.history import Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.request_queries import same_url, split_url
+from assay.rules.lifecycle.request_queries import leads_to, same_url, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
 
-SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
+SIGNED, ONLY = "after-signing", "only-there"
 SCENARIO = "ways-back"
 #: What is added to an address to make it this request's own, and a host to make it another's.
 OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
@@ -58,10 +57,9 @@ class ReturnAddress(Kind):
     argument: str = parameters.derived(_argument)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Where one is sent after signing, after refusing, and when the browser asks for more."""
+        """Where one is sent after signing, and when the browser asks for more."""
         asks = {
-            SIGNED: f"who has signed is sent to {self.argument}, exactly",
-            REFUSED: f"who has refused is not sent to {self.argument}",
+            SIGNED: f"who has signed is sent to {self.argument}",
             ONLY: "the browser cannot ask to be sent anywhere else",
         }
         wants = (
@@ -82,19 +80,15 @@ class ReturnAddress(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Sign with the profile's address and with one of its own; refuse; ask to be sent astray."""
+        """Sign with the profile's address and with one of its own; ask to be sent astray."""
         lifecycle = self.lifecycle
-        psu = yield from request_steps.customer(lifecycle, count=6)
+        psu = yield from request_steps.customer(lifecycle, count=5)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
         back = _address(self, made)
         parts = split_url(back)
         own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
         yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
-        refuse = replace(
-            request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses"
-        )
-        yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
-        for n, astray in enumerate(_astray(parts), start=3):
+        for n, astray in enumerate(_astray(parts), start=2):
             words = f"the browser asks to be sent to {astray}"
             spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
             yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
@@ -109,9 +103,7 @@ class ReturnAddress(Kind):
                 sent.setdefault(one.subject, one)
         for one in given:
             control = sent.get(one.subject)
-            if one.event.ending is Ending.REFUSED:
-                yield from _refused(self, one, control)
-            elif one.confirmed and (one.done or _waits(self, one)):
+            if one.confirmed and (one.done or _waits(self, one)):
                 yield from _signed(self, one, control)
 
 
@@ -138,13 +130,13 @@ def _waits(p: ReturnAddress, one: Signing) -> bool:
 
 
 def _where(p: ReturnAddress, one: Signing) -> Agreement:
-    """Judge where the browser was sent: exactly to the address, elsewhere, or nobody knows."""
+    """Judge where the browser was sent: to the address, elsewhere, or nobody knows."""
     right, redirected = _right(p, one), one.event.redirected
     if not isinstance(right, str):
         return UNCLEAR
     if redirected is None:
         return DISAGREES if one.event.stuck else UNCLEAR
-    return AGREES if same_url(redirected, right) else DISAGREES
+    return AGREES if leads_to(redirected, right) else DISAGREES
 
 
 def _right(p: ReturnAddress, one: Signing) -> object:
@@ -171,20 +163,6 @@ def _led(one: Signing, right: str) -> bool:
         return False
     there, host, home = (split_url(url) for url in (redirected, asked, right))
     if not there or not host or not home:
-        return same_url(redirected, asked)
+        return leads_to(redirected, asked)
     strange = there.hostname == host.hostname and there.hostname != home.hostname
-    return same_url(redirected, asked) or strange
-
-
-def _refused(p: ReturnAddress, one: Signing, control: Signing | None) -> Iterator[Evidence]:
-    right, redirected = _right(p, one), one.event.redirected
-    if (
-        not isinstance(right, str)
-        or one.done
-        or not request_queries.by_owner(one.request, one.event)
-    ):
-        return
-    there = redirected is not None and same_url(redirected, right)
-    agreement = DISAGREES if there else AGREES if control else UNCLEAR
-    beside = control.request.numbers if control else ()
-    yield one.evidence(REFUSED, agreement, f"that the customer is not sent to {right}", *beside)
+    return leads_to(redirected, asked) or strange
