@@ -20,7 +20,7 @@ from assay.rules import parameters
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.request_queries import leads_to, same_url, split_url
+from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
