@@ -123,8 +123,9 @@ def ordinary(call: Call) -> bool:
 
 
 def bare(call: Call, operation: Operation) -> bool:
-    """Whether a plain call has no arguments but those that the operation needs."""
-    return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}
+    """Whether a plain call has no arguments but those that the operation needs, and all of them."""
+    only = call.arguments.keys() <= {operation.about, operation.grants}
+    return plain(call) and only and not set(call.without) & {*operation.arguments}
 
 
 def question(call: Call) -> tuple[str, str, str]:

@@ -136,6 +136,18 @@ def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: d
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
+def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
+    """Whether an answer showed another day than any that was asked for: it may not be deferred."""
+    due = lifecycle.create.due
+    if due is None:
+        return False
+    calls = (request.made, *request.changes)
+    asked = {exchange.call.arguments.get(due.argument) for exchange in calls}
+    answers = (*calls, *request.reads, *request.ends)
+    shown = [exchange.item.fields.get(due.argument) for exchange in answers if exchange.item]
+    return any(day not in (None, "") and str(day) not in map(str, asked) for day in shown)
+
+
 def same_value(first: Json, second: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
     if first == second:
@@ -144,6 +156,15 @@ def same_value(first: Json, second: Json) -> bool:
         return Decimal(str(first)) == Decimal(str(second))
     except InvalidOperation:
         return False
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        Decimal(text)
+    except InvalidOperation:
+        return False
+    return True
 
 
 def similar_key(key: str) -> str:

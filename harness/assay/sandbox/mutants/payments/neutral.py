@@ -61,6 +61,13 @@ def _with_more(_operation: PaymentOperation | None, answer: Answer) -> Answer:
     return replace(answer, body={**answer.body, "x-note": None, "x-more": {"since": 2026}})
 
 
+def _with_nulls(_operation: PaymentOperation | None, answer: Answer) -> Answer:
+    """Show null for every field of a payment that has no value."""
+    if isinstance(answer.body, bytes) or not isinstance(answer.body, dict):
+        return answer
+    return replace(answer, body={**dict.fromkeys(FIELDS), **answer.body})
+
+
 def _stays_after_refusal(leaving: Return) -> str | None:
     return leaving.terms.success_url if leaving.decision == "confirm" else None
 
@@ -199,6 +206,11 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         **_factors(("cap", "soft-token"), ("sms",)),
     ),
     neutral_pis("more-members", "Answers have further members.", respond=_with_more),
+    neutral_pis(
+        "nulls",
+        "Answers show null for every field of a payment that has no value.",
+        respond=_with_nulls,
+    ),
     neutral_pis(
         "barred-late", "Payments out of scope are rejected only after signing.", at_once=False
     ),
