@@ -304,7 +304,8 @@ def _telling(exchange: Exchange, *, shown: bool) -> Exchange:
 def _tells(item: Item, sent: Mapping[str, Json]) -> bool:
     """Whether an item tells anything that the caller has not said himself."""
     named = item.key is not None and item.key not in map(str, sent.values())
-    more = any(name not in sent or sent[name] != value for name, value in item.fields.items())
+    shown = {name: value for name, value in item.fields.items() if value not in (None, "")}
+    more = any(name not in sent or sent[name] != value for name, value in shown.items())
     return named or more or item.state is not None
 
 
