@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlun
 
 from assay.binding.encode import BARE
 from assay.binding.pointer import MISSING, digest, find, lists
+from assay.binding.spelling import same
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
@@ -156,16 +157,18 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
     return all(same(find(body, pointer), value) for pointer, value in matcher.body.items())
 
 
-def same(one: Json, other: Json) -> bool:
-    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return one == other and isinstance(one, bool) is isinstance(other, bool)
-
-
 def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
-    """Return the items that a refusal shows nevertheless; an error object is none."""
+    """Return the items that a refusal shows nevertheless; an error object is none.
+
+    Neither is an object whose fields are all null.
+    """
     if binding.one is None:
         return items or ()
-    return tuple(item for item in items or () if item.key or item.state or item.fields)
+    return tuple(item for item in items or () if item.key or item.state or _has_value(item))
+
+
+def _has_value(item: Item) -> bool:
+    return any(value not in (None, "") for value in item.fields.values())
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:

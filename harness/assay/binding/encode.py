@@ -14,7 +14,7 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.pointer import put
-from assay.binding.spelling import SLOT, RequestValues, filled, sent
+from assay.binding.spelling import SLOT, RequestValues, filled, same, sent
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
@@ -245,10 +245,21 @@ def arguments(
             raise CannotArrange(what, key=key)
         given[name] = spelling.other
     return {
-        name: _number(value, binding.arguments.get(name)) if isinstance(value, Decimal) else value
+        name: _number(value, binding.arguments.get(name))
+        if isinstance(value, Decimal)
+        else _in_contract_words(value, binding.arguments.get(name))
         for name, value in given.items()
         if name not in call.without
     }
+
+
+def _in_contract_words(value: Json, spelling: Spelling | None) -> Json:
+    """Return the contract's word for a truth value or a number that is the target's word for it.
+
+    Such a value is no value of another type: the target file says that it is the right one.
+    """
+    words = spelling.words if spelling and isinstance(value, bool | int | float) else {}
+    return next((word for word, one in words.items() if same(one, value)), value)
 
 
 def _number(value: Decimal, spelling: Spelling | None) -> Json:

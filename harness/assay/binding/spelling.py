@@ -253,6 +253,11 @@ def filled(value: Json, made: RequestValues) -> Json:
     return value
 
 
+def same(one: Json, other: Json) -> bool:
+    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
 def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
     """Return what is sent for a value, or for each of a list of them."""
     if spelling is None:

@@ -36,6 +36,9 @@ class Listing:
     #: The consent in force; None when there never was one.
     consent: frozenset[str] | None
     today: date
+    #: Other customers' eligible items, and those that their consents name; unused by the sound bank.
+    foreign: Sequence[Item]
+    foreign_consented: Sequence[Item]
 
 
 #: Returns the eligible items that are listed.

@@ -7,6 +7,7 @@ sessions and maintenance are handled in :mod:`assay.sandbox.app`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from assay.sandbox.access import Access, AccessRequest, Decision, Listing, admit
 from assay.sandbox.accounts import (
@@ -86,10 +87,7 @@ def _accounts(call: AccountCall) -> Answer:
     call.charge_quota("accounts", page)
     policies, customer = call.policies, call.customer
     day = today(call.world.now)
-    eligible = [
-        item for item in customer.items.values() if policies.eligible[item.resource](item, day)
-    ]
-    items = policies.listed(Listing(items=eligible, consent=customer.consent, today=day))
+    items = policies.listed(_listing(call, day))
     cut = policies.pages["accounts"](len(items), page)
     links = {"self": call.link("accounts-self")}
     if cut.next is not None:
@@ -100,6 +98,27 @@ def _accounts(call: AccountCall) -> Answer:
         "links": links,
     }
     return Answer(status=200, body=body)
+
+
+def _listing(call: AccountCall, day: date) -> Listing:
+    def eligible(customer: Customer) -> list[Item]:
+        return [
+            item
+            for item in customer.items.values()
+            if call.policies.eligible[item.resource](item, day)
+        ]
+
+    own = call.customer
+    others = [one for one in call.world.customers.values() if one.id != own.id]
+    return Listing(
+        items=eligible(own),
+        consent=own.consent,
+        today=day,
+        foreign=[item for one in others for item in eligible(one)],
+        foreign_consented=[
+            item for one in others for item in eligible(one) if item.key in (one.consent or ())
+        ],
+    )
 
 
 def _consents(call: AccountCall) -> Answer:

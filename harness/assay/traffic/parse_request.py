@@ -16,10 +16,9 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from assay.binding.decode import same
 from assay.binding.encode import BAD_IDENTIFIERS, JUNK, Access
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT
+from assay.binding.spelling import SLOT, same
 from assay.binding.target import OperationBinding, Place, Spelling
 from assay.contract.model import Json, Operation
 from assay.history import Call, Malformed, Wire

@@ -165,6 +165,16 @@ def test_leaks(status: int, kind: type) -> None:
     assert kind(leaked=(Item(key="FR1"),)) == got
 
 
+@pytest.mark.parametrize(("shown", "leaks"), [("null", 0), ('""', 0), ('"EUR"', 1)])
+def test_an_error_object_with_null_fields_leaks_nothing(shown: str, leaks: int) -> None:
+    """A target may have one schema for all answers, in which every field can be null."""
+    fields = {"currency": FieldAt(at=("/currency",))}
+    one = OperationBinding(one="", item=ItemBinding(key=("/iban",), fields=fields))
+    got = outcome(wire(403, f'{{"iban": null, "currency": {shown}, "error": "no"}}'), one)
+    assert isinstance(got, Rejected)
+    assert leaks == len(got.leaked)
+
+
 def test_everything() -> None:
     """Items, values beside the list, and the next page are read where the profile points."""
     body = {

@@ -11,7 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.encode import Access, encode
+from assay.binding.encode import Access, arguments, encode
+from assay.binding.spelling import RequestValues
 from assay.binding.target import (
     Auth,
     AuthKind,
@@ -225,3 +226,17 @@ def test_wrong_types() -> None:
     """With all types wrong the names are still the right ones."""
     bent = encode(replace(GIVE, malformed=Malformed.WRONG_TYPES), CONSENTS, PROFILE, ACCESS)
     assert {"access": {"accounts": 42}} == json.loads(bent.body)
+
+
+@pytest.mark.parametrize(
+    ("sent", "recorded"),
+    [(False, "no"), (True, "yes"), ("no", "no"), (0, 0), (1, "once"), ("False", "False")],
+)
+def test_a_target_word_that_is_no_text(sent: object, recorded: object) -> None:
+    """It is recorded as the contract's word: a target's own value is of no other type."""
+    words = {"no": False, "yes": True, "once": 1}
+    spelling = Spelling(place=Place.BODY, name="/recurring", value="no", words=words)
+    making = Operation(id="make", method="POST", path="/p", arguments=("recurring",))
+    binding = OperationBinding(arguments={"recurring": spelling})
+    call = Call(operation="make", subject="psu", arguments={"recurring": sent})
+    assert {"recurring": recorded} == arguments(call, making, binding, RequestValues())

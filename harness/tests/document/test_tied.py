@@ -288,6 +288,7 @@ DOUBTS = {
         "what-counts",
         "presence-signal",
         "consent-replacement",
+        "listed-after-consent",
         "shorter-history",
         "card-edge",
         "which-banks",

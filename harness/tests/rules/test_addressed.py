@@ -91,7 +91,13 @@ def test_an_answer_to_it_convicts():
 
 
 @pytest.mark.parametrize(
-    "came", [(Accepted(items=(Item(),)), 200), NONE], ids=["an empty thing", "an empty list"]
+    "came",
+    [
+        (Accepted(items=(Item(),)), 200),
+        (Accepted(items=(Item(fields={"amount": None}),)), 200),
+        NONE,
+    ],
+    ids=["an empty thing", "a thing of nulls", "an empty list"],
 )
 def test_an_answer_that_shows_nothing_may_be_a_refusal(came):
     """The target file can say so."""

@@ -168,6 +168,10 @@ def test_another_name_gives_the_same_data(came, says):
         [MAIN, ask("balances", listed("y"), "A1", by="other", alias=0)],
         [MAIN, consent("A2"), ask("balances", NO, "A1", alias=0)],
         [MAIN, ask("balances", listed("y"), "A1", alias=0, at=AT + timedelta(hours=1))],
+        [
+            replace(MAIN, at=AT.replace(hour=23, minute=59)),
+            ask("balances", listed("y"), "A1", alias=0, at=AT.replace(day=17, hour=0)),
+        ],
         [ask("balances", listed(item()), "A1"), ask("balances", listed(item()), "A1", alias=0)],
         [ask("balances", NONE, "A1"), ask("balances", NONE, "A1", alias=0)],
     ],
@@ -178,6 +182,7 @@ def test_another_name_gives_the_same_data(came, says):
         "another customer",
         "a consent between",
         "much later",
+        "a midnight between",
         "nothing to tell items by",
         "nothing there",
     ],

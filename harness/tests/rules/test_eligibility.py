@@ -15,6 +15,7 @@ from building import (
     ask,
     card,
     check,
+    consent,
     item,
     listed,
     owner,
@@ -50,6 +51,48 @@ def test_what_is_in_a_hidden_state_is_never_listed(trait):
     assert [f"hides-{trait} agrees 1"] == accounts(listed("A1"), *things)
     assert [f"hides-{trait} disagrees 1"] == accounts(listed("A1", "A2"), *things)
     assert [f"hides-{trait} unclear 1"] == accounts(listed("A1", item()), *things)
+
+
+SAVINGS = account("A2", savings=True)
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_list_of_what_is_consented_to_hides_the_rest_for_another_reason(fresh):
+    """What must not be listed and is, is found out all the same."""
+    psu = owner("psu", account("A1"), SAVINGS, account("A3"), fresh=fresh)
+    doubt = [] if fresh else ["hides-savings unclear 2"]
+    for shown, said in (
+        (("A1",), doubt),
+        (("A1", "A3"), ["hides-savings agrees 2"]),
+        (("A1", "A2"), ["hides-savings disagrees 2"]),
+    ):
+        assert said == check(
+            "accounts.eligible", psu, consent("A1"), ask("accounts", listed(*shown))
+        )
+
+
+def test_what_was_consented_to_is_listed_if_it_was_used_recently():
+    """What was not consented to may be left out, also by a consent from before this history."""
+    things = card("C1", **RECENT), card("C2", **RECENT)
+    for psu, events, said in (
+        (owner("psu", *things), [consent("C1")], ["lists-recent agrees 2"]),
+        (
+            owner("psu", *things),
+            [consent("C1", "C2")],
+            ["lists-recent agrees 2", "lists-recent disagrees 2"],
+        ),
+        (owner("psu", *things, fresh=False), [], ["lists-recent agrees 1"]),
+    ):
+        assert said == check("cards.eligible", psu, *events, ask("accounts", listed("C1")))
+
+
+def test_pages_of_two_days_are_no_one_list():
+    """A card may have been left out at midnight, and the list was read before and after."""
+    pages = (
+        ask("accounts", listed("A1", next="2"), at=AT.replace(hour=23, minute=59)),
+        ask("accounts", listed("A2"), follow="2", at=AT.replace(day=17, hour=0)),
+    )
+    assert [] == check("accounts.eligible", owner("psu", account("A1"), SAVINGS), *pages)
 
 
 @pytest.mark.parametrize("came", [listed(), listed("A2"), NO, FAILED, listed("A1", next="2")])

@@ -60,3 +60,19 @@ def test_somebody_elses_request_is_unknown():
 def test_what_was_rejected_need_not_be_remembered():
     """Of a request that became nothing, anything may be shown."""
     assert [] == says(make(), read(shown(state=REJECTED, amount="0.00")))
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_null_is_no_value(value):
+    """Neither one that is shown, nor one that was sent: the target may fill it in."""
+    assert [] == says(make(), read(shown(amount=value)))
+    assert [] == says(make(categoryPurpose=value), read(shown(categoryPurpose="SUPP")))
+
+
+def test_another_spelling_is_open():
+    """A target that takes such a value may keep it in its own spelling; numbers are compared."""
+    assert ["creditorAccount unclear 1,2"] == says(
+        make(creditorAccount=" fr76 1234"), read(shown(creditorAccount="FR761234"))
+    )
+    assert ["amount unclear 1,2"] == says(make(amount="12,30"), read(shown(amount="12.30")))
+    assert ["amount disagrees 1,2"] == says(make(amount="12.30"), read(shown(amount="1230")))

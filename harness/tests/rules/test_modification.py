@@ -561,3 +561,17 @@ def test_what_each_facet_needs():
     assert base | {Capability.SCA} == needs["signed-accepted"]
     assert base | {Capability.SCA, Capability.CLOCK} == needs["done-refused"]
     assert Capability.EFFECTS in needs["carried-out-as-changed"]
+
+
+@pytest.mark.parametrize(
+    ("day", "found"),
+    [
+        ("2026-09-16", []),
+        ("2026-09-16T10:00:00Z", []),
+        ("2026-09-19", ["deferred-accepted disagrees 1,2,3,4"]),
+        (None, ["deferred-accepted disagrees 1,2,3,4"]),
+    ],
+)
+def test_what_is_shown_for_another_day_may_not_be_put_off(day, found):
+    """Then a change may be refused for that; null is no day."""
+    assert found == says(put_off(came=shown(date=day)), *closed(), read())

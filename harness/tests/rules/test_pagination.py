@@ -263,3 +263,61 @@ def test_entries_of_tomorrow_are_not_waited_for():
 
     assert [] == check("transactions.page-size", psu, event, size=2)
     assert [] == check("transactions.page-size", psu, event, size=2, zone=None)
+
+
+# -- lists that a consent may narrow, and pages of two days -----------------------------------
+
+
+def complete(*events):
+    return [one for one in says(*events) if one.startswith(("first", "complete"))]
+
+
+def test_a_list_of_what_is_consented_to_is_whole():
+    """After a consent to six, six are on the pages; all may be there, too."""
+    some = consent(*KEYS[:6])
+    for sheets in (GOOD, (KEYS[:5], KEYS[5:6]), (KEYS[:5], KEYS[5:7])):
+        numbers = ",".join(str(n) for n in range(2, 2 + len(sheets)))
+        assert ["first-page agrees 2", f"complete agrees {numbers}"] == complete(
+            PSU, some, *pages(*sheets)
+        )
+    assert ["complete disagrees 2"] == complete(PSU, some, *pages(KEYS[:5]))[1:]
+    assert [] == complete(PSU, consent("A1"), *pages(["A1"]))
+
+
+def test_an_earlier_consent_may_narrow_a_list():
+    """Of a customer who was there before only what is there is known."""
+    old = replace(PSU, fresh=False)
+    assert ["first-page agrees 1", "complete agrees 1,2,3"] == complete(old, *pages(*GOOD))
+    assert [] == complete(old, *pages(KEYS[:3]))
+    assert ["first-page disagrees 2", "complete disagrees 2"] == complete(
+        old, consent(*KEYS), *pages(KEYS[:3])
+    )
+
+
+def test_pages_of_two_days_are_no_one_list():
+    """Somebody turned the last page after midnight: what went before may have gone since."""
+    first, *later = pages(*GOOD)
+    late = replace(first, at=AT.replace(hour=23, minute=59))
+    early = [replace(one, at=AT.replace(day=17, hour=0)) for one in later]
+    assert [] == says(PSU, late, *early)
+    assert [] != says(PSU, late, *(replace(one, at=late.at) for one in later))
+
+
+def test_the_probe_asks_again_after_a_consent():
+    """A customer who was there before lacks something: the second time nothing explains it."""
+    p = ruled("accounts.page-size")
+    script = p.probe(p.facets()[0].scenario)
+    arranged = next(script)
+    owns = tuple(
+        replace(account(f"{holding.resource}-{n}"), resource=holding.resource)
+        for holding in arranged.holdings
+        for n in range(holding.count)
+    )
+    call = script.send(owner("psu", *owns, fresh=False))
+    assert "accounts" == call.operation
+    granted = script.send(
+        history(replace(ask("accounts", listed("account-0")), call=call)).events[0]
+    )
+    assert {"accounts": [one.key for one in owns]} == granted.arguments
+    again = script.send(history(replace(consent(), call=granted)).events[0])
+    assert call == again

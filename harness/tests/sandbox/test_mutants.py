@@ -160,13 +160,29 @@ def unavailable(bank, id):
     return None if guest is None else not guest.get(path).is_success
 
 
-@facet("accounts.listing/all-without-consent", "accounts.listing/all-with-consent")
-def lists_all(bank, id):
+@facet("accounts.listing/all-without-consent", "accounts.listing/consented-with-consent")
+def lists_what_it_owes(bank, id):
     guest = bank.world().customer({**ACCOUNT, "count": 2}, {**CARD, "count": 2})
-    if "without" not in id and not guest.consent(guest.keys()[0]).is_success:
-        return None
+    owed = guest.keys()
+    if "without" not in id:
+        owed = [owed[0], owed[-1]]
+        if not guest.consent(*owed).is_success:
+            return None
     keys = listed(guest)
-    return None if keys is None else set(guest.keys()) <= set(keys)
+    return None if keys is None else set(owed) <= set(keys)
+
+
+@facet("accounts.listing/only-own")
+def lists_its_own(bank, id):
+    world = bank.world()
+    guest, other = world.customer(ACCOUNT), world.customer(ACCOUNT)
+    before = listed(guest)
+    if not other.consent(*other.keys()).is_success:
+        return None
+    after = listed(guest)
+    if not before or not after:
+        return None
+    return set(before) | set(after) <= set(guest.keys())
 
 
 @facet(*(f"accounts.eligible/hides-{trait}" for trait in ("savings", "inactive")))

@@ -307,7 +307,8 @@ def _disclosing(exchange: Exchange, *, shown: bool) -> Exchange:
 def _discloses(item: Item, sent: Mapping[str, Json]) -> bool:
     """Whether an item discloses anything that the call itself did not contain."""
     named = item.key is not None and item.key not in map(str, sent.values())
-    discloses = any(name not in sent or sent[name] != value for name, value in item.fields.items())
+    shown = {name: value for name, value in item.fields.items() if value not in (None, "")}
+    discloses = any(name not in sent or sent[name] != value for name, value in shown.items())
     return named or discloses or item.state is not None
 
 

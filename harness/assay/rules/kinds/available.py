@@ -27,6 +27,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
 from assay.rules.queries import Consents, bare, consented_keys, ordinary, question, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.state.calendar import within_a_day
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -180,7 +181,7 @@ class Available(Kind):
             elif not bare(call, self.operation):
                 continue
             elif call.alias is not None and question(call) in shown:
-                yield from _agree(exchange, shown[question(call)])
+                yield from _agree(self, exchange, shown[question(call)])
             else:
                 controlled |= {call.subject} if exchange.accepted else set()
                 shown |= {question(call): exchange} if call.alias is None else {}
@@ -267,9 +268,10 @@ def _answers(exchange: Exchange) -> Evidence:
     )
 
 
-def _agree(other: Exchange, main: Exchange) -> Iterator[Evidence]:
-    """Compare with the last answer under the main name, if it is recent and not empty."""
-    if not main.accepted or other.at - main.at > RECENT:
+def _agree(clause: Available, other: Exchange, main: Exchange) -> Iterator[Evidence]:
+    """Compare with the last answer under the main name, if it is recent and shows something."""
+    days = {within_a_day(exchange.at, clause.contract.zone) for exchange in (main, other)}
+    if not main.accepted or other.at - main.at > RECENT or len(days) > 1:
         return
     same = other.accepted and _bag(other) == _bag(main)
     if same and not any(_telling(item) for item in main.items):

@@ -1,8 +1,9 @@
 """`eligibility`: which resources of a customer are listed, depending on their state.
 
-Each state that hides a resource is a facet. Recent use has three: used yesterday, just
-inside the limit, and just outside it. Months are calendar months in the bank's time zone.
-The day of the limit itself is judged only if the contract defines it.
+Each hidden state is a facet; recent use has three: listed when recent, still
+listed just inside the edge, hidden just outside. Months are calendar months of
+the bank's zone. The edge day itself is judged only where the contract says so. After a
+consent a list may show only what is consented to: that something is not there says nothing then.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, all_known, known, ref
-from assay.rules.queries import PageWalk, bare, page_walks
+from assay.rules.queries import EARLIER, NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.calendar import dates
 
@@ -92,6 +93,7 @@ class Eligibility(Kind):
         _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
     )
     zone: ZoneInfo | None = parameters.the_zone()
+    granting: Operation | None = parameters.the_grant()
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each hiding state, and three for recent use."""
@@ -145,22 +147,34 @@ class Eligibility(Kind):
             ]
         else:
             holdings.append(Holding(resource=self.resource))
-        yield from steps.arrange("psu", *holdings)
-        yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
+        psu = yield from steps.arrange("psu", *holdings)
+        plain = [thing.key for thing in psu.owns if _plain(self, thing, psu.now)]
+        call = Call(operation=self.operation.id, subject="psu")
+        yield from steps.walk_whole(call, psu, plain, self.granting, steps.MOST_PAGES)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each complete page walk of a customer whose resources are known."""
         subjects = history.subjects
+        narrowed = NarrowedLists.read(history, self.granting)
         for walk in page_walks(history, self.operation.id):
             subject = subjects.get(walk.call.subject)
             if subject is None or not walk.ended or not bare(walk.call, self.operation):
                 continue
-            at = walk.pages[0].at
+            if not walk.on_one_day(self.zone):
+                continue
+            at, consented = walk.pages[0].at, narrowed.of(walk)
             owned = [thing for thing in subject.owns if thing.resource == self.resource]
             keys = walk.keys
-            control = any(thing.key in keys for thing in owned if _plain(self, thing, at))
+            plain = {thing.key for thing in owned if _plain(self, thing, at)}
+            # A list that has everything it may have is narrowed by no consent.
+            whole = consented is None or plain <= keys
             for thing in owned:
-                yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
+                found = _facet(self, thing, at)
+                if thing.key in keys or whole or thing.key in (consented or ()):
+                    control = not plain.isdisjoint(keys)
+                    yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
+                elif found is not None and not found[1] and not subject.fresh:
+                    yield _narrowed_out(self, thing, walk, found[0])
 
 
 def months_before(day: date, months: int) -> date:
@@ -219,6 +233,19 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     if used < edge:
         return "hides-just-outside", False
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
+
+
+def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
+    """Return that one is not listed, by a list that may show consented things only."""
+    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+    return Evidence(
+        facet=facet,
+        agreement=UNCLEAR,
+        expected=f"the {clause.resource} ({state}) to be left out",
+        seen=f"it is not listed, {EARLIER}",
+        exchanges=walk.numbers,
+        variation=state,
+    )
 
 
 def _judge(

@@ -1,7 +1,7 @@
 """`pagination`: pages have the default size, and together list each item once.
 
-One page walk serves all facets. The walk stops when pages repeat, so an endless list is a
-violation and not a hang.
+One walk serves all facets. The walk itself refuses to go round in circles, so a
+list without an end is a finding and not a hang. Pages of two days are no one list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.queries import PageWalk, bare, page_walks
+from assay.rules.queries import NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 
@@ -39,6 +39,7 @@ class Pagination(Kind):
         lambda contract, known: steps.owners(contract, known["operation"])
     )
     zone: ZoneInfo | None = parameters.the_zone()
+    granting: Operation | None = parameters.the_grant()
 
     @property
     def depth(self) -> int | None:
@@ -101,23 +102,28 @@ class Pagination(Kind):
         psu = yield from steps.arrange("psu", *holdings)
         key = psu.owns[0].key
         yield from steps.grant(self.grant, "psu", key)
-        yield from steps.walk(
-            Call(
-                operation=self.operation.id,
-                subject="psu",
-                arguments=steps.arguments(self.operation, key),
-            ),
-            most=self.most,
+        call = Call(
+            operation=self.operation.id,
+            subject="psu",
+            arguments=steps.arguments(self.operation, key),
         )
+        if self.operation.about:
+            yield from steps.walk(call, self.most)
+        else:
+            keys = [one.key for one in psu.owns]
+            yield from steps.walk_whole(call, psu, keys, self.granting, self.most)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk by itself, and against the resources of its customer."""
         subjects = history.subjects
+        narrowed = NarrowedLists.read(history, self.granting)
         for walk in page_walks(history, self.operation.id):
-            # An empty list may be a refusal: consents are
-            # another clause's subject.
-            if bare(walk.call, self.operation) and walk.pages[0].accepted and walk.items:
-                roster = expected(self, walk, subjects.get(walk.call.subject))
+            # A list without anything may be a refusal: what was consented to is
+            # another clause's business.
+            bare_walk = bare(walk.call, self.operation) and walk.on_one_day(self.zone)
+            if bare_walk and walk.pages[0].accepted and walk.items:
+                consented = narrowed.of(walk)
+                roster = expected(self, walk, subjects.get(walk.call.subject), consented)
                 straight = _straight(walk)
                 yield from _sizes(self, straight, roster)
                 if len(roster.fresh) + len(roster.old) > self.size:
@@ -139,15 +145,20 @@ class Roster:
     most: int | None = None
 
 
-def expected(clause: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
-    """Return the items that a walk should show, by the customer's resources."""
+def expected(
+    clause: Pagination, walk: PageWalk, subject: Subject | None, consented: frozenset[str] | None
+) -> Roster:
+    """Return what the roster lets us expect of a walk, which may show `consented` things only."""
     if subject is None:
         return Roster()
     at = walk.pages[0].at
     if not clause.operation.about:
-        listed = [owned for owned in subject.owns if owned.resource in clause.operation.lists]
-        sure = (thing.key for thing in listed if clauses.surely_listed(clause.contract, thing, at))
-        return Roster(fresh=frozenset(sure), most=len(subject.owns))
+        listed = [one for one in subject.owns if one.resource in clause.operation.lists]
+        sure = frozenset(
+            one.key for one in listed if clauses.surely_listed(clause.contract, one, at)
+        )
+        fresh = sure if consented is None or sure <= walk.keys else sure & consented
+        return Roster(fresh=fresh, most=len(subject.owns))
     owned = subject.owned(walk.call.arguments.get(clause.operation.about))
     if owned is None or not owned.entries:
         return Roster()

@@ -91,7 +91,8 @@ def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | 
         new=new,
         phase=_phase(request),
         untouched=_untouched(request),
-        ahead=all(
+        ahead=not request_queries.shown_for_another_day(lifecycle, request)
+        and all(
             request_queries.is_before_due_day(lifecycle, arguments, event.at)
             for arguments in (force, then)
         ),

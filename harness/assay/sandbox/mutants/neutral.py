@@ -99,6 +99,20 @@ def _last_first(listing: Listing) -> Sequence[Item]:
     return listing.items[::-1]
 
 
+def _consented_only(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent
+    return [item for item in listing.items if consent is None or item.key in consent]
+
+
+def _consented_cards_only(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent
+    return [
+        item
+        for item in listing.items
+        if consent is None or item.resource == "account" or item.key in consent
+    ]
+
+
 def _never(_now: datetime) -> bool:
     return False
 
@@ -205,6 +219,20 @@ NEUTRAL = (
     ),
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
+    neutral(
+        "consented-listed", "with a consent only what it names is listed", listed=_consented_only
+    ),
+    neutral(
+        "consented-cards-listed",
+        "with a consent only the cards that it names are listed, and all accounts",
+        listed=_consented_cards_only,
+    ),
+    neutral(
+        "consented-listed-adding-up",
+        "only what any consent named is listed, once there is one",
+        listed=_consented_only,
+        renew=_adds_up,
+    ),
     neutral("consents-add-up", "a consent adds to the former one", renew=_adds_up),
     neutral(
         "extended-is-ignored",

@@ -630,6 +630,7 @@ SCREENS = (
     "pis.factors.",
     "pis.report-url.",
     "pis.refused-",
+    "pis.returns-",
     "pis.timers-",
     "pis.too-late-",
 )
