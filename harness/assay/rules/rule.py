@@ -33,6 +33,7 @@ FEATURES: Final = (
     "field",
     "state",
     "argument",
+    "unlisted",
     "other",
     "mode",
     "value",
@@ -52,6 +53,7 @@ class BindingRequirement:
 
     `feature` is one of `FEATURES`, the keys of an operation in a target file: `key`,
     `on`, `field` or `state` of its `item`; `argument`, or `other`, the second value of one;
+    `unlisted`, an argument that can name what no list shows;
     `mode`, `value`, `links`, `approval`, `aliases` or `credentials`. `name` says which
     argument, field, mode or value is meant. `if_missing` is the verdict where the target does
     not bind it.

@@ -8,7 +8,14 @@ sessions and maintenance are handled in :mod:`assay.sandbox.app`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.sandbox.access import Access, AccessRequest, Decision, Listing, admit
+from assay.sandbox.access import (
+    Access,
+    AccessRequest,
+    ConsentRequest,
+    Decision,
+    Listing,
+    admit,
+)
 from assay.sandbox.accounts import (
     Entry,
     Item,
@@ -104,15 +111,23 @@ def _accounts(call: AccountCall) -> Answer:
 
 def _consents(call: AccountCall) -> Answer:
     policies, customer = call.policies, call.customer
-    keys = policies.body(call.request.body)
+    keys = frozenset(policies.body(call.request.body))
     day = today(call.world.now)
-    for key in keys:
-        item = customer.items.get(key)
-        if item is None or not policies.grantable[item.resource](item, day):
-            raise Refused(policies, "ineligible")
+    asked = ConsentRequest(
+        named=keys,
+        owned=frozenset(customer.items),
+        grantable=frozenset(
+            key
+            for key in keys & customer.items.keys()
+            if policies.grantable[customer.items[key].resource](customer.items[key], day)
+        ),
+    )
+    granted = policies.granted(asked)
+    if granted is None:
+        raise Refused(policies, "ineligible")
     call.charge_quota("consents")
-    if keys:
-        customer.consent = policies.renew(customer.consent, frozenset(keys))
+    if granted:
+        customer.consent = policies.renew(customer.consent, granted)
     return Answer(status=201, body={})
 
 

@@ -300,7 +300,7 @@ def identifiers(bank, id):
     *(
         f"consent.scope/{kind}-{part}"
         for kind in READ
-        for part in ("granted", "refused", "before", "foreign")
+        for part in ("granted", "refused", "before", "foreign", "usurped")
     )
 )
 def consent_scope(bank, id):
@@ -318,9 +318,23 @@ def consent_scope(bank, id):
         return None if control.status_code >= 500 else control.is_success
     if body_of(control) is None:
         return None
-    key = {"refused": kept, "foreign": other.keys()[0]}.get(part)
+    key = {"refused": kept, "foreign": other.keys()[0], "usurped": other.keys()[0]}.get(part)
+    if part == "usurped":
+        guest.consent(granted, key)
     answer = guest.get(path + key) if key else before
     return not answer.is_success and f'"{what}"' not in answer.text
+
+
+@facet(*(f"accounts.eligible/withholds-{state}" for state in ("savings", "inactive", "offline")))
+def withheld(bank, id):
+    state = id.partition("-")[2]
+    guest = bank.world().customer(ACCOUNT, {**ACCOUNT, "traits": {state: True}})
+    plain, hidden = guest.keys()
+    if not guest.consent(plain).is_success or not operate(guest, "balances").is_success:
+        return None
+    guest.consent(plain, hidden)
+    paths = (f"/accounts/{what}?iban={hidden}" for what in ("balances", "transactions"))
+    return not any(guest.get(path).is_success for path in paths)
 
 
 @facet("psu-identity/disclosed-after", "psu-identity/withheld-before")

@@ -162,7 +162,7 @@ class Available(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge plain answers, agreement of the names, and reactions to bent calls."""
         if self.lifecycle is not None:
-            yield from _requests(self.lifecycle, self.operation, history)
+            yield from _requests(self, self.lifecycle, history)
             return
         subjects = history.subjects
         consents = Consents(grant=self.grant)
@@ -176,7 +176,7 @@ class Available(Kind):
                 continue
             if call.malformed:
                 if call.subject in controlled:
-                    yield from _judge_bent(exchange, call.malformed)
+                    yield from _judge_bent(self, exchange, call.malformed)
             elif not bare(call, self.operation):
                 continue
             elif call.alias is not None and question(call) in shown:
@@ -210,10 +210,9 @@ def _bent(p: Available, call: Call) -> Script:
     yield from steps.send(call)
 
 
-def _requests(
-    lifecycle: tracker.Lifecycle, operation: Operation, history: History
-) -> Iterator[Evidence]:
+def _requests(p: Available, lifecycle: tracker.Lifecycle, history: History) -> Iterator[Evidence]:
     """Judge calls about requests: the valid ones, and the bent ones beside an accepted one."""
+    operation = p.operation
     past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
     for event in history.events:
@@ -221,7 +220,7 @@ def _requests(
             call = event.call
             if call.malformed:
                 if call.subject in controlled:
-                    yield from _judge_bent(event, call.malformed)
+                    yield from _judge_bent(p, event, call.malformed)
             elif ordinary(call):
                 controlled |= {call.subject} if event.accepted else set()
                 if event.accepted or is_valid(operation, event, past):
@@ -291,7 +290,7 @@ def _bag(exchange: Exchange) -> list[str]:
     return sorted(f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items)
 
 
-def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+def _judge_bent(p: Available, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
     sound = exchange.accepted or exchange.refused
     yield Evidence(
         facet="survives-malformed",
@@ -301,5 +300,5 @@ def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )
-    if bend in UNREADABLE:
+    if bend in UNREADABLE & set(bends(p)):
         yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")

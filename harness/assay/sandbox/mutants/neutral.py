@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.sandbox.access import BATCH, CARD_WINDOW, Listing
+from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
 from assay.sandbox.accounts import Entry, Item
 from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
@@ -111,6 +111,10 @@ def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[st
     return new | (former or frozenset())
 
 
+def _what_it_can(request: ConsentRequest) -> frozenset[str] | None:
+    return request.grantable
+
+
 _EDGE_EXCLUDED = replace(CARD_WINDOW, too_old=edge_flipped(CARD_WINDOW.too_old))
 
 
@@ -206,6 +210,11 @@ NEUTRAL = (
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
     neutral("consents-add-up", "a consent adds to the former one", renew=_adds_up),
+    neutral(
+        "consents-are-cut",
+        "a consent is accepted whatever it names, and grants what can be granted",
+        granted=_what_it_can,
+    ),
     neutral(
         "extended-is-ignored",
         "the extended history mode is ignored and returns the usual 90 days",
