@@ -337,6 +337,21 @@ def withheld(bank, id):
     return not any(guest.get(path).is_success for path in paths)
 
 
+@facet(*(f"own-data/{kind}" for kind in ("account", "card", *READ)))
+def own_data(bank, id):
+    kind = id.partition("/")[2]
+    holding, what = READ.get(kind, ({**ACCOUNT, "resource": kind}, "accounts"))
+    world = bank.world()
+    guest, other = (world.customer(holding) for _ in range(2))
+    for customer in (guest, other):
+        if not customer.consent(*customer.keys()).is_success:
+            return None
+        shown = rows(operate(customer, what), what)
+        if not shown or {row["iban"] for row in shown} != set(customer.keys()):
+            return False
+    return True
+
+
 @facet("psu-identity/disclosed-after", "psu-identity/withheld-before")
 def identity(bank, id):
     guest = bank.world().customer(ACCOUNT)

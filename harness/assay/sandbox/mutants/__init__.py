@@ -11,6 +11,7 @@ from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS
 from assay.sandbox.mutants.consistent import CONSISTENT
 from assay.sandbox.mutants.listing import LISTING
 from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
+from assay.sandbox.mutants.mixed import MIXED
 from assay.sandbox.mutants.mutant import Mutant, Neutral
 from assay.sandbox.mutants.neutral import NEUTRAL
 from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
@@ -27,6 +28,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *DEPTH,
     *FIELDS,
     *CONSENT,
+    *MIXED,
     *QUOTA,
     *ATTENDED,
     *CREDENTIALS,
