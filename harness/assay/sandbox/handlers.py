@@ -182,7 +182,7 @@ def _history(call: AccountCall, item: Item) -> Sequence[Entry]:
     """Return the entries of an item that the request asks for."""
     query, now, policies = call.request.query, call.world.now, call.policies
     asked, until = read_day(query, "dateFrom"), read_day(query, "dateTo")
-    span = Span(now=now, asked=asked)
+    span = Span(now=now, asked=asked, until=until, opened=item.ledger.opened)
     if _EXTENDED in query.get("scope", ""):
         oldest = policies.extended(span)
         if oldest is None:

@@ -11,6 +11,7 @@ from building import (
     LOST,
     NO,
     NONE,
+    UNKNOWN,
     account,
     ask,
     check,
@@ -106,12 +107,51 @@ def test_a_walk_that_somebody_broke_off_is_no_fault_of_the_bank():
     assert not [one for one in says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2")) if "dis" in one]
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST, NO])
-def test_a_page_that_fails_ends_the_judgement_not_the_bank(came):
-    """A failure in the middle is neither an end nor a gap."""
-    walk = [*pages(KEYS[:5], KEYS[5:10], end="p2"), ask("accounts", came, follow="p2")]
+@pytest.mark.parametrize(
+    ("came", "how", "end"),
+    [
+        (NO, {}, ["ends disagrees 1,2,3"]),
+        (FAILED, {}, ["ends disagrees 1,2,3"]),
+        (LOST, {}, []),
+        (UNKNOWN, {}, []),
+        (NO, {"present": False}, []),
+    ],
+)
+def test_a_page_that_is_named_is_there(came, how, end):
+    """Not so without the customer: page turns may count. What got lost is nobody's fault."""
+    walk = [
+        *pages(KEYS[:5], KEYS[5:10], end="p2", **how),
+        ask("accounts", came, follow="p2", **how),
+    ]
 
-    assert ["first-page agrees 1"] == says(PSU, *walk)
+    assert ["first-page agrees 1", *end] == says(PSU, *walk)
+
+
+@pytest.mark.parametrize(
+    ("more", "exact"),
+    [
+        ([], "agrees 1,2"),
+        ([ask("accounts", NONE, follow="p2")], "agrees 1,2,3"),
+        ([ask("accounts", NO, follow="p2")], "disagrees 1,2,3"),
+        ([ask("accounts", FAILED, follow="p2")], "disagrees 1,2,3"),
+    ],
+)
+def test_a_list_that_fills_its_pages_is_read_to_its_end(more, exact):
+    """An empty page may follow; one that is not there may not be named."""
+    psu = owner("psu", *(account(key) for key in KEYS[:10]))
+    walk = [*pages(KEYS[:5], KEYS[5:10], end="p2" if more else None), *more]
+
+    assert f"exact {exact}" in says(psu, *walk)
+    assert not [one for one in says(PSU, *walk) if one.startswith("exact")]
+
+
+def test_a_full_last_page_is_not_left_out():
+    """Whoever divides the number of items by the size of a page may lose one."""
+    psu = owner("psu", *(account(key) for key in KEYS[:10]))
+
+    assert "exact disagrees 1" in says(psu, *pages(KEYS[:5]))
+    assert "exact disagrees 1" not in says(psu, *pages(KEYS[:4]))
+    assert "exact disagrees 1" not in says(PSU, *pages(KEYS[:5]))
 
 
 @pytest.mark.parametrize("came", [NONE, NO, FAILED, LOST])

@@ -207,16 +207,20 @@ def cards(bank, id):
     *(
         f"{what}.page-size/{part}"
         for what in ("accounts", "transactions")
-        for part in ("first-page", "full-pages", "complete", "no-repeats", "ends")
+        for part in ("first-page", "full-pages", "complete", "no-repeats", "ends", "exact")
     )
 )
 def paging(bank, id):
     what, _, part = id.replace(".page-size/", " ").partition(" ")
+    return all(paging_of(bank, what, part, exact) for exact in (False, True))
+
+
+def paging_of(bank, what, part, exact):
     if what == "accounts":
-        guest = bank.world().customer({**ACCOUNT, "count": 12})
+        guest = bank.world().customer({**ACCOUNT, "count": 10 if exact else 12})
         size, owned, path = 5, guest.keys(), "/accounts"
     else:
-        dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(40)]
+        dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(30 if exact else 40)]
         _, guest = ready(bank, {"resource": "account", "entries": dates})
         if guest is None:
             return None
@@ -224,7 +228,7 @@ def paging(bank, id):
         path = f"/accounts/transactions?iban={guest.keys()[0]}"
     pages, ends = walked(guest, path, what)
     if pages is None:
-        return None
+        return part not in {"ends", "exact"}
     pages = [page for page in pages if page]
     seen = Counter(row["iban" if what == "accounts" else "id"] for page in pages for row in page)
     return {
@@ -233,20 +237,23 @@ def paging(bank, id):
         "complete": set(owned) <= set(seen),
         "no-repeats": max(seen.values()) == 1,
         "ends": ends,
+        "exact": not exact or len(pages) == 2,
     }[part]
 
 
 @facet(
     "transactions.depth/default",
     "transactions.depth/asked-older",
+    "transactions.depth/until-alone",
+    "transactions.depth/later",
     "transactions.depth/local-day",
     "no-extended-history/gives-no-more",
 )
 def depth(bank, id):
     at = "00:30" if "local" in id else "10:00"
-    dates = [(TODAY - timedelta(days=n)).isoformat() for n in (1, 90, 91, 150, 400)]
+    dates = [(TODAY - timedelta(days=n)).isoformat() for n in (1, 20, 84, 90, 91, 100, 400)]
     holding = {"resource": "account", "entries": dates}
-    _, guest = ready(bank, holding, now=f"2026-09-16T{at}:00+02:00")
+    world, guest = ready(bank, holding, now=f"2026-09-16T{at}:00+02:00")
     if guest is None:
         return None
     path = f"/accounts/transactions?iban={guest.keys()[0]}"
@@ -255,10 +262,15 @@ def depth(bank, id):
         return None
     if "asked" in id:
         path += "&dateFrom=2020-01-01"
+    if "until" in id:
+        path += f"&dateTo={dates[1]}"
+    if "later" in id:
+        world.at("2026-09-23T10:00:00+02:00")
+        dates = dates[:1] + dates
     if "extended" in id:
         path += "&scope=aisp+extended_transaction_history"
     shown = rows(guest.get(path), "transactions") or []
-    return not {row["bookingDate"] for row in shown} & set(dates[2:])
+    return not {row["bookingDate"] for row in shown} & set(dates[3 if "later" in id else 4 :])
 
 
 @facet(*(f"euro/{kind}" for kind in READ))

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Literal, TypeAlias, cast
 
 from assay.sandbox.accounts import Currency, Cut, Cutter, IdSeed, Position, iban, pages_of
-from assay.sandbox.messages import KINDS, Answer, Json, Request, Resource
+from assay.sandbox.messages import KINDS, Answer, Json, Request, Resource, error
 from assay.sandbox.mutants.mutant import Mutant, answering, breaking
 from assay.sandbox.policies import SOUND, put
 
@@ -94,7 +94,7 @@ def _last_loses(_size: int, _count: int, _page: int, cut: Cut) -> Cut:
 
 
 def _stops_early(size: int, count: int, page: int, cut: Cut) -> Cut:
-    return replace(cut, next=None) if (page + 1) * size >= count else cut
+    return replace(cut, next=None) if (page + 1) * size > count else cut
 
 
 def _last_repeats_first(_size: int, _count: int, page: int, cut: Cut) -> Cut:
@@ -121,6 +121,15 @@ def _goes_on(_size: int, _count: int, page: int, cut: Cut) -> Cut:
     return replace(cut, next=page + 1)
 
 
+def _exactly(size: int, count: int, page: int, cut: Cut) -> Cut:
+    """Name an empty page after a last one that is full."""
+    return replace(cut, next=page + 1) if page * size == count else cut
+
+
+def _loses_a_full_page(size: int, count: int, page: int, cut: Cut) -> Cut:
+    return replace(cut, next=None) if (page + 1) * size == count else cut
+
+
 _Paged: TypeAlias = Literal["accounts", "transactions"]
 
 _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
@@ -131,6 +140,12 @@ _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
     ("second-page-long", "full-pages", "page 2 has one item too many", _second_page(1)),
     ("gap", "complete", "an item is missing between pages 1 and 2", _starts(1)),
     ("last-lost", "complete", "the last page lacks its last item", _spoilt(_last_loses)),
+    (
+        "full-page-lost",
+        "exact",
+        "the link to a last page that is full is missing",
+        _spoilt(_loses_a_full_page),
+    ),
     ("stops-early", "complete", "the link to the last page is missing", _spoilt(_stops_early)),
     ("overlap", "no-repeats", "page 2 starts with the last item of page 1", _starts(-1)),
     (
@@ -158,7 +173,50 @@ def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
     )
 
 
-PAGING = (*_table("accounts", 5), *_table("transactions", 15))
+def _empty(request: Request, answer: Answer) -> bool:
+    """Return whether an answer is a later page without anything."""
+    body = answer.body
+    if not isinstance(body, Mapping) or "page" not in request.query or not request.operation:
+        return False
+    return request.query["page"] != "1" and body.get(request.operation) == []
+
+
+def _missing(status: int) -> Callable[[Answer], Answer]:
+    return lambda _: error(status, "no such page")
+
+
+def _dead(what: _Paged, size: int) -> tuple[Mutant, ...]:
+    """Return banks in which a link leads to a page that there is not."""
+
+    def third(request: Request, _answer: Answer) -> bool:
+        return request.operation == what and request.query.get("page") == "3"
+
+    return (
+        *(
+            breaking(
+                f"paging.{what}-third-page-{status}",
+                f"{what}.page-size/ends",
+                f"{what}: the third page is answered with {status}",
+                respond=answering(third, _missing(status)),
+            )
+            for status in (404, 500)
+        ),
+        breaking(
+            f"paging.{what}-one-page-too-far",
+            f"{what}.page-size/exact",
+            f"{what}: a last page that is full links to one that is not found",
+            pages=put(SOUND.pages, **{what: _spoilt(_exactly)(size)}),
+            respond=answering(_empty, _missing(404)),
+        ),
+    )
+
+
+PAGING = (
+    *_table("accounts", 5),
+    *_table("transactions", 15),
+    *_dead("accounts", 5),
+    *_dead("transactions", 15),
+)
 
 
 _PAGE = 5

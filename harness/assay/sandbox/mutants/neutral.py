@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
-from assay.sandbox.accounts import Entry, Item
+from assay.sandbox.accounts import Cut, Cutter, Entry, Item, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
@@ -109,6 +109,17 @@ def _relative(_base: str) -> str:
 
 def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
     return new | (former or frozenset())
+
+
+def _one_page_more(size: int) -> Cutter:
+    """Name one more page, which is empty, after a last page that is full."""
+    right = pages_of(size)
+
+    def cut(count: int, page: int) -> Cut:
+        full = page * size == count
+        return replace(right(count, page), next=page + 1) if full else right(count, page)
+
+    return cut
 
 
 def _what_it_can(request: ConsentRequest) -> frozenset[str] | None:
@@ -210,6 +221,14 @@ NEUTRAL = (
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
     neutral("consents-add-up", "a consent adds to the former one", renew=_adds_up),
+    neutral(
+        "empty-last-page",
+        "a last page that is full is followed by an empty one",
+        lambda bank: replace(
+            bank,
+            pages=put(bank.pages, accounts=_one_page_more(5), transactions=_one_page_more(15)),
+        ),
+    ),
     neutral(
         "consents-are-cut",
         "a consent is accepted whatever it names, and grants what can be granted",

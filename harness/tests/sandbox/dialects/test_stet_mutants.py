@@ -346,6 +346,10 @@ def consents(half):
     hidden = half.customer(ACCOUNTS, *({**ACCOUNTS, "traits": {one: True}} for one in HIDDEN))
     for key in (*keys(hidden)[2::2], keys(guest)[0]):
         bank.consents(hidden, [keys(hidden)[0], key])
+    full = half.customer({"resource": "account", "entries": [FEW[0]] * 30})
+    bank.accounts(full)
+    bank.consents(full, keys(full))
+    half.everything(full)
     bank.consents(guest, keys(guest)[::2])
     bank.accounts(guest)
     half.everything(guest)
