@@ -11,6 +11,7 @@ from building import (
     LOST,
     NO,
     NONE,
+    TODAY,
     UNKNOWN,
     account,
     ask,
@@ -22,6 +23,8 @@ from building import (
     owner,
     ruled,
 )
+
+from assay.history import Entry
 
 PSU = owner("psu", *(account(f"A{n}") for n in range(1, 13)))
 KEYS = [f"A{n}" for n in range(1, 13)]
@@ -127,31 +130,57 @@ def test_a_page_that_is_named_is_there(came, how, end):
     assert ["first-page agrees 1", *end] == says(PSU, *walk)
 
 
+ENTRIES = [f"A1-{n}" for n in range(30)]
+
+
+def of_entries(*events):
+    """Judge a list of two full pages of entries, and one of other length."""
+    things = (Entry(key=key, on=TODAY) for key in ENTRIES)
+    full = replace(account("A1"), entries=tuple(things))
+    return [
+        check("transactions.page-size", owner("psu", replace(full, entries=some)), *events)
+        for some in (full.entries, full.entries[:28])
+    ]
+
+
+def entry_page(first, last, more=None, **how):
+    return ask("transactions", listed(*ENTRIES[first:last], next=more), "A1", **how)
+
+
 @pytest.mark.parametrize(
-    ("more", "exact"),
+    ("came", "exact"),
     [
-        ([], "agrees 1,2"),
-        ([ask("accounts", NONE, follow="p2")], "agrees 1,2,3"),
-        ([ask("accounts", NO, follow="p2")], "disagrees 1,2,3"),
-        ([ask("accounts", FAILED, follow="p2")], "disagrees 1,2,3"),
+        (None, "exact agrees 1,2"),
+        (NONE, "exact agrees 1,2,3"),
+        (NO, "exact disagrees 1,2,3"),
+        (FAILED, "exact disagrees 1,2,3"),
     ],
 )
-def test_a_list_that_fills_its_pages_is_read_to_its_end(more, exact):
+def test_a_list_that_fills_its_pages_is_read_to_its_end(came, exact):
     """An empty page may follow; one that is not there may not be named."""
-    psu = owner("psu", *(account(key) for key in KEYS[:10]))
-    walk = [*pages(KEYS[:5], KEYS[5:10], end="p2" if more else None), *more]
+    more = [] if came is None else [ask("transactions", came, "A1", follow="p2")]
+    second = entry_page(15, 30, "p2" if more else None, follow="p1")
 
-    assert f"exact {exact}" in says(psu, *walk)
-    assert not [one for one in says(PSU, *walk) if one.startswith("exact")]
+    full, other = of_entries(entry_page(0, 15, "p1"), second, *more)
+    assert exact in full
+    assert not [one for one in other if one.startswith("exact")]
 
 
 def test_a_full_last_page_is_not_left_out():
     """Whoever divides the number of items by the size of a page may lose one."""
-    psu = owner("psu", *(account(key) for key in KEYS[:10]))
+    full, other = of_entries(entry_page(0, 15))
+    assert "exact disagrees 1" in full
+    assert not [one for one in other if one.startswith("exact")]
+    full, _ = of_entries(entry_page(0, 14))
+    assert not [one for one in full if one.startswith("exact")]
 
-    assert "exact disagrees 1" in says(psu, *pages(KEYS[:5]))
-    assert "exact disagrees 1" not in says(psu, *pages(KEYS[:4]))
-    assert "exact disagrees 1" not in says(PSU, *pages(KEYS[:5]))
+
+def test_how_much_somebody_owns_is_not_arranged_to_the_last():
+    """A list of what is owned has no facet of its own for full pages."""
+    psu = owner("psu", *(account(key) for key in KEYS[:10]))
+    dead = [*pages(KEYS[:5], KEYS[5:10], end="p2"), ask("accounts", NO, follow="p2")]
+
+    assert "ends disagrees 1,2,3" in says(psu, *dead)
 
 
 @pytest.mark.parametrize("came", [NONE, NO, FAILED, LOST])

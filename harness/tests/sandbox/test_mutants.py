@@ -207,8 +207,9 @@ def cards(bank, id):
     *(
         f"{what}.page-size/{part}"
         for what in ("accounts", "transactions")
-        for part in ("first-page", "full-pages", "complete", "no-repeats", "ends", "exact")
-    )
+        for part in ("first-page", "full-pages", "complete", "no-repeats", "ends")
+    ),
+    "transactions.page-size/exact",
 )
 def paging(bank, id):
     what, _, part = id.replace(".page-size/", " ").partition(" ")

@@ -77,7 +77,9 @@ class Pagination(Kind):
             ("no-repeats", "no item appears twice", key),
             ("ends", "turning pages comes to an end", ()),
         )
-        exact = f"a list of exactly {2 * self.size} is read to its end as well"
+        # How many things somebody owns can often not be arranged; of entries it can.
+        full = f"a list of exactly {2 * self.size} is read to its end as well"
+        exact = ((EXACT, full, key),) if self.operation.about else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
             roster.append(Capability.ENTRIES)
@@ -89,7 +91,7 @@ class Pagination(Kind):
                 needs=needs(*roster) | consent(self.grant),
                 requires=wants,
             )
-            for id_, asks, wants in (*asked, (EXACT, exact, key))
+            for id_, asks, wants in (*asked, *exact)
         )
 
     def probe(self, scenario: Scenario) -> Script:
@@ -247,7 +249,13 @@ def _end(p: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster) -> I
     there = roster.fresh | roster.old.keys()
     missing = there - walk.keys
     exact = len(there) > p.size and not len(there) % p.size
-    if exact and walk.ended and len(missing) == p.size and missing <= roster.fresh:
+    if (
+        p.operation.about
+        and exact
+        and walk.ended
+        and len(missing) == p.size
+        and missing <= roster.fresh
+    ):
         yield Evidence(
             facet=EXACT,
             agreement=UNCLEAR if walk.has_unnamed_items else DISAGREES,
@@ -255,7 +263,7 @@ def _end(p: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster) -> I
             seen=f"a whole page is missing: there are {len(walk.pages)}",
             exchanges=walk.numbers,
         )
-    exact = exact and not missing
+    exact = bool(p.operation.about) and exact and not missing
     dead = _is_dead(walk)
     if len(walk.pages) > 1 and walk.call.present and (dead or (exact and walk.ended)):
         yield Evidence(

@@ -140,12 +140,6 @@ _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
     ("second-page-long", "full-pages", "page 2 has one item too many", _second_page(1)),
     ("gap", "complete", "an item is missing between pages 1 and 2", _starts(1)),
     ("last-lost", "complete", "the last page lacks its last item", _spoilt(_last_loses)),
-    (
-        "full-page-lost",
-        "exact",
-        "the link to a last page that is full is missing",
-        _spoilt(_loses_a_full_page),
-    ),
     ("stops-early", "complete", "the link to the last page is missing", _spoilt(_stops_early)),
     ("overlap", "no-repeats", "page 2 starts with the last item of page 1", _starts(-1)),
     (
@@ -185,7 +179,7 @@ def _missing(status: int) -> Callable[[Answer], Answer]:
     return lambda _: error(status, "no such page")
 
 
-def _dead(what: _Paged, size: int) -> tuple[Mutant, ...]:
+def _dead(what: _Paged) -> tuple[Mutant, ...]:
     """Return banks in which a link leads to a page that there is not."""
 
     def third(request: Request, _answer: Answer) -> bool:
@@ -201,21 +195,30 @@ def _dead(what: _Paged, size: int) -> tuple[Mutant, ...]:
             )
             for status in (404, 500)
         ),
-        breaking(
-            f"paging.{what}-one-page-too-far",
-            f"{what}.page-size/exact",
-            f"{what}: a last page that is full links to one that is not found",
-            pages=put(SOUND.pages, **{what: _spoilt(_exactly)(size)}),
-            respond=answering(_empty, _missing(404)),
-        ),
     )
 
 
+_FULL = (
+    breaking(
+        "paging.transactions-full-page-lost",
+        "transactions.page-size/exact",
+        "transactions: the link to a last page that is full is missing",
+        pages=put(SOUND.pages, transactions=_spoilt(_loses_a_full_page)(15)),
+    ),
+    breaking(
+        "paging.transactions-one-page-too-far",
+        "transactions.page-size/exact",
+        "transactions: a last page that is full links to one that is not found",
+        pages=put(SOUND.pages, transactions=_spoilt(_exactly)(15)),
+        respond=answering(_empty, _missing(404)),
+    ),
+)
 PAGING = (
     *_table("accounts", 5),
     *_table("transactions", 15),
-    *_dead("accounts", 5),
-    *_dead("transactions", 15),
+    *_dead("accounts"),
+    *_dead("transactions"),
+    *_FULL,
 )
 
 
