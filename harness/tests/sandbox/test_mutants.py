@@ -365,6 +365,18 @@ def own_data(bank, id):
     return True
 
 
+@facet(*(f"{what}.available/survives-unserved" for what in OPERATIONS[1:]))
+def unserved(bank, id):
+    what = id.partition(".")[0]
+    world, guest = ready(bank)
+    if guest is None or not operate(guest, what).is_success:
+        return None
+    key = world.customer(ACCOUNT).keys()[0]
+    path = f"/accounts/{what}?iban={key}"
+    answer = guest.consent(key) if what == "consents" else guest.get(path)
+    return answer.status_code < 500
+
+
 @facet("psu-identity/disclosed-after", "psu-identity/withheld-before")
 def identity(bank, id):
     guest = bank.world().customer(ACCOUNT)

@@ -1,7 +1,8 @@
 """`available`: an operation answers under each of its names, and withstands malformed calls.
 
 A valid call that is refused or breaks the target is a violation; so is a server
-failure on a malformed call. What a malformed *read* should get is left open by
+failure on a malformed call, or on one about what is unknown, another customer's or not
+consented to: that is refused, and must not break anything. What a malformed *read* should get is left open by
 most documents, so only a body that cannot be read at all must be refused.
 """
 
@@ -45,6 +46,8 @@ BODIES = (
 )
 #: Later than this, data may have changed between two names of a method.
 RECENT = timedelta(minutes=5)
+#: The facet and the scenario of calls that are to be refused.
+UNSERVED = "survives-unserved"
 #: Bodies that no reading of any contract can make sense of.
 UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
@@ -106,6 +109,16 @@ class Available(Kind):
                 requires=_identifier(self),
             )
         )
+        if (self.operation.about or self.operation.grants) and not self.operation.request:
+            out.append(
+                Facet(
+                    id=UNSERVED,
+                    description="a call about what is not to be served does not make it fail",
+                    scenario=Scenario(id=UNSERVED),
+                    needs=psu | needs(Capability.TWO_PSU),
+                    requires=_identifier(self),
+                )
+            )
         if UNREADABLE & set(bends(self)):
             out.append(
                 Facet(
@@ -134,9 +147,11 @@ class Available(Kind):
             return
         now = yield from steps.clock()
         entries = steps.days_before(now.date(), 1, 2, 3)
-        psu = yield from steps.arrange(
-            "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
-        )
+        holdings = [Holding(resource=owner, entries=entries) for owner in self.owners]
+        psu = yield from steps.arrange("psu", *holdings)
+        if scenario.id == UNSERVED:
+            yield from _unserved(self, psu, holdings[0])
+            return
         keys = [one.key for one in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
         asked = keys if scenario.id == "aliases" else keys[:1]
@@ -182,11 +197,11 @@ class Available(Kind):
             elif call.alias is not None and question(call) in shown:
                 yield from _agree(exchange, shown[question(call)])
             else:
+                twin = call.subject in controlled
                 controlled |= {call.subject} if exchange.accepted else set()
                 shown |= {question(call): exchange} if call.alias is None else {}
                 sound = _sound(self, exchange, subjects.get(call.subject), consents)
-                if sound or (exchange.accepted and exchange.items):
-                    yield _answers(exchange)
+                yield from _plain(exchange, sound=sound, controlled=twin)
 
 
 def bends(p: Available) -> tuple[Malformed, ...]:
@@ -201,6 +216,24 @@ def _identifier(p: Available) -> tuple[BindingRequirement, ...]:
     if not about:
         return ()
     return (BindingRequirement(operation=p.operation.id, feature="argument", name=about),)
+
+
+def _unserved(p: Available, psu: Subject, holding: Holding) -> Script:
+    """Ask about a thing that there is not, about another customer's, and without a consent."""
+    first = psu.owns[0].key
+    unknown = first[:-1] + ("1" if first.endswith("0") else "0")
+    other = yield from steps.arrange("other", holding)
+    yield from steps.grant(p.grant, "psu", first)
+    call = Call(
+        operation=p.operation.id, subject="psu", arguments=steps.arguments(p.operation, first)
+    )
+    yield from steps.send(call)
+    asked = [(unknown, "something that does not exist"), (other.owns[0].key, "another customer's")]
+    if len(psu.owns) > 1 and not p.operation.grants:
+        asked.append((psu.owns[1].key, "something without a consent"))
+    for key, what in asked:
+        about = steps.arguments(p.operation, key)
+        yield from steps.send(replace(call, arguments=about, variation=f"about {what}"))
 
 
 def _bent(p: Available, call: Call) -> Script:
@@ -250,6 +283,14 @@ def _sound(p: Available, exchange: Exchange, subject: Subject | None, consents: 
     )
 
 
+def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:
+    """Judge a well-formed call, by whether it is to be served."""
+    if not sound and controlled:
+        yield _survives(UNSERVED, exchange)
+    if sound or (exchange.accepted and exchange.items):
+        yield _answers(exchange)
+
+
 def _answers(exchange: Exchange) -> Evidence:
     known = exchange.wire.status != UNAUTHENTICATED
     broken = (exchange.refused and known) or target_failed(exchange)
@@ -290,15 +331,19 @@ def _bag(exchange: Exchange) -> list[str]:
     return sorted(f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items)
 
 
-def _judge_bent(p: Available, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+def _survives(facet: str, exchange: Exchange) -> Evidence:
     sound = exchange.accepted or exchange.refused
-    yield Evidence(
-        facet="survives-malformed",
+    return Evidence(
+        facet=facet,
         agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
         expected="an orderly answer, not a failure of the target",
         seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )
+
+
+def _judge_bent(p: Available, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+    yield _survives("survives-malformed", exchange)
     if bend in UNREADABLE & set(bends(p)):
         yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")

@@ -5,7 +5,7 @@ obligations red, and each neutral variant must leave all green. The tables are w
 out; nothing registers itself. A mutant is a value, and the bank knows of none.
 """
 
-from assay.sandbox.mutants.accounts import FIELDS, PAGING
+from assay.sandbox.mutants.accounts import FIELDS
 from assay.sandbox.mutants.calendar import DEPTH, MAINTENANCE
 from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS
 from assay.sandbox.mutants.consistent import CONSISTENT
@@ -14,6 +14,7 @@ from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
 from assay.sandbox.mutants.mixed import MIXED
 from assay.sandbox.mutants.mutant import Mutant, Neutral
 from assay.sandbox.mutants.neutral import NEUTRAL
+from assay.sandbox.mutants.paging import PAGING
 from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.mutants.quota import ATTENDED, QUOTA
 

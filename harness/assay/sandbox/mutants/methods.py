@@ -8,6 +8,7 @@ that the others can still be judged.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from assay.sandbox.accounts import AliasView, Base, LinkPlace, Row
 from assay.sandbox.messages import (
@@ -41,6 +42,15 @@ def _accepted(
 def down(status: int) -> Callable[[Answer], Answer]:
     """Answer that the operation is out of order."""
     return lambda _: error(status, "out of order")
+
+
+def _is_refusal(operation: str, request: Request, answer: Answer) -> bool:
+    """Return whether an answer refuses a well-formed call for what it names."""
+    return (
+        request.operation == operation
+        and answer.status in {403, 404}
+        and "scope" not in request.query
+    )
 
 
 def _stumbles(fault: Fault) -> Callable[[Fault], int]:
@@ -93,6 +103,15 @@ AVAILABLE = (
         )
         for operation, faults in _FAULTS
         for fault in faults
+    ),
+    *(
+        breaking(
+            f"available.{operation}-500-for-a-refusal",
+            f"{operation}.available/survives-unserved",
+            f"{operation} answers 500 where it refuses what is unknown or not granted",
+            respond=answering(partial(_is_refusal, operation), down(500)),
+        )
+        for operation in ("consents", "balances", "transactions")
     ),
     breaking(
         "available.consents-takes-text",
