@@ -524,9 +524,10 @@ def maintenance(bank, id):
 
 @facet("well-formed/json", "well-formed/media-type")
 def form(bank, id):
-    guest = bank.world().customer(ACCOUNT)
-    for operation in ("consents", "accounts", "balances", "transactions"):
-        answer = operate(guest, operation)
+    guest = bank.world().customer({**ACCOUNT, "entries": ["2026-09-15"] * 16})
+    answers = [operate(guest, one) for one in ("consents", "accounts", "balances", "transactions")]
+    answers.append(guest.get(f"/transactions?page=2&iban={guest.keys()[0]}"))
+    for answer in answers:
         if not answer.is_success or not answer.content:
             continue
         is_json = body_of(answer) is not None

@@ -190,6 +190,11 @@ UNAVAILABLE = tuple(
 )
 
 
+def _is_later_page(request: Request, answer: Answer) -> bool:
+    page = request.query.get("page", "1")
+    return request.operation == "transactions" and page != "1" and answer.status < 300  # noqa: PLR2004
+
+
 def cut_off(answer: Answer) -> Answer:
     """Omit the last brace."""
     return replace(answer, body=json.dumps(answer.body).encode("ascii")[:-1])
@@ -209,6 +214,18 @@ FORM = (
             respond=_accepted(operation, cut_off),
         )
         for operation in OPERATIONS
+    ),
+    *(
+        breaking(
+            f"form.transactions-later-page-{name}",
+            f"well-formed/{facet}",
+            f"transactions: every page after the first {says}",
+            respond=answering(_is_later_page, altered),
+        )
+        for name, facet, says, altered in (
+            ("cut-off", "json", "lacks its last brace", cut_off),
+            ("as-text", "media-type", "is declared as text/plain", as_text),
+        )
     ),
     *(
         breaking(
