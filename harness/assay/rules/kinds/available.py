@@ -208,14 +208,15 @@ def bends(p: Available) -> tuple[Malformed, ...]:
     """Return the malformations that this operation can be sent."""
     if p.operation.method in {"PUT", "POST", "PATCH"}:
         return BODIES
-    return READS if p.operation.about else (Malformed.JUNK_QUERY,)
+    days = ((p.operation.since, Malformed.BAD_SINCE), (p.operation.until, Malformed.BAD_UNTIL))
+    reads = READS if p.operation.about else (Malformed.JUNK_QUERY,)
+    return (*reads, *(bend for name, bend in days if name))
 
 
 def _identifier(p: Available) -> tuple[BindingRequirement, ...]:
-    about = p.operation.about
-    if not about:
-        return ()
-    return (BindingRequirement(operation=p.operation.id, feature="argument", name=about),)
+    names = (p.operation.about,) if p.operation.about else ()
+    operation = p.operation.id
+    return tuple(BindingRequirement(operation=operation, feature="argument", name=n) for n in names)
 
 
 def _unserved(p: Available, psu: Subject, holding: Holding) -> Script:

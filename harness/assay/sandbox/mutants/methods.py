@@ -79,7 +79,10 @@ def _differs(alias: Route, part: slice) -> AliasView:
 _FAULTS: tuple[tuple[Operation, tuple[Fault, ...]], ...] = (
     ("accounts", ("page",)),
     ("balances", ("identifier-long", "identifier-control", "identifier-alphabet", "page")),
-    ("transactions", ("identifier-long", "identifier-control", "identifier-alphabet", "page")),
+    (
+        "transactions",
+        ("identifier-long", "identifier-control", "identifier-alphabet", "page", "date"),
+    ),
     ("consents", ("body-text", "body-truncated", "body-type", "body-empty", "body-deep")),
 )
 

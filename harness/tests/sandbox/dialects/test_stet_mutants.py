@@ -377,6 +377,7 @@ def reads(half, guest):
     for named, more in ((key, "&page=0"), ("9" * 99, ""), ("a\x00", ""), ("a b", "")):
         bank.balances(guest, named, more)
         bank.transactions(guest, named, more)
+    bank.transactions(guest, key, "&dateFrom=2026-02-30")
     bank.accounts(guest, "?page=none")
 
 
