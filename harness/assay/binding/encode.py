@@ -219,6 +219,12 @@ BAD_IDENTIFIERS: Mapping[Malformed, str] = {
     Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
 }
 
+#: What stands in place of a day in a malformed read.
+BAD_DATES: Mapping[Malformed, str] = {
+    Malformed.BAD_SINCE: "2026-02-30",
+    Malformed.BAD_UNTIL: "not a date",
+}
+
 #: A query that no bank can mean anything by.
 JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
 
@@ -236,7 +242,7 @@ def arguments(
     call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
 ) -> Mapping[str, Json]:
     """Return the value of each argument: the probe's, or that of the target file."""
-    given = {**_fixed(call, operation, binding, made), **_with_bad_identifier(call, operation)}
+    given = {**_fixed(call, operation, binding, made), **_with_bad_value(call, operation, binding)}
     for name in call.varied:
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.other is None:
@@ -318,11 +324,17 @@ def keys_without_value(operation: Operation, binding: OperationBinding) -> Itera
             yield f"operations.{operation.id}.path: {{{name}}}"
 
 
-def _with_bad_identifier(call: Call, operation: Operation) -> Mapping[str, Json]:
-    """Return the call's arguments, with a malformed identifier where the call has one."""
+def _with_bad_value(
+    call: Call, operation: Operation, binding: OperationBinding
+) -> Mapping[str, Json]:
+    """Return the call's arguments, with a malformed identifier or date where it is to have one."""
     bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
     if bad is not None and operation.about:
         return {**call.arguments, operation.about: bad}
+    named = {Malformed.BAD_SINCE: operation.since, Malformed.BAD_UNTIL: operation.until}
+    name = named.get(call.malformed) if call.malformed else None
+    if name is not None and call.malformed and name in binding.arguments:
+        return {**call.arguments, name: BAD_DATES[call.malformed]}
     return call.arguments
 
 

@@ -34,6 +34,8 @@ class BindingFeature:
 
     key: tuple[str, ...]
     is_bound: _IsBound
+    #: Why an obligation does not apply, if that is not that nothing has this key.
+    lacking: str = ""
 
     @property
     def section(self) -> tuple[str, ...]:
@@ -59,6 +61,11 @@ def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> boo
     return name in binding.arguments and binding.arguments[name].other is not None
 
 
+def _takes_any_key(binding: OperationBinding, operation: Operation, name: str) -> bool:
+    spelling = binding.arguments.get(name)
+    return _is_argument_bound(binding, operation, name) and not (spelling and spelling.found)
+
+
 #: Every feature, in the order in which a target file is written.
 BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "method": BindingFeature(
@@ -73,6 +80,11 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "argument": BindingFeature(key=("arguments", _NAME), is_bound=_is_argument_bound),
     "other": BindingFeature(key=("arguments", _NAME, "other"), is_bound=_has_second_value),
+    "unlisted": BindingFeature(
+        key=("arguments", _NAME),
+        is_bound=_takes_any_key,
+        lacking="what is not listed has no id at the target, by which it could be named",
+    ),
     "mode": BindingFeature(
         key=("modes", _NAME), is_bound=lambda binding, _, name: name in binding.modes
     ),
@@ -142,7 +154,7 @@ def missing_reason(requirement: BindingRequirement) -> str:
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:
-        return f"the target has none (no {key} in the target file)"
+        return feature.lacking or f"the target has none (no {key} in the target file)"
     return f"needs {key} in the target file"
 
 

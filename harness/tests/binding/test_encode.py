@@ -199,14 +199,22 @@ def test_not_spelt(call: Call, operation: Operation, access: Access) -> None:
         encode(call, operation, PROFILE, access)
 
 
+_DAYS = {day: Spelling(place=Place.QUERY, name=day) for day in ("from", "to")}
+_BINDING = PROFILE.operations["balances"]
+_BINDING = replace(_BINDING, arguments={**_BINDING.arguments, **_DAYS})
+DATED = replace(PROFILE, operations={**PROFILE.operations, "balances": _BINDING})
+
+
 @pytest.mark.parametrize("bend", list(Malformed))
 def test_bent(bend: Malformed) -> None:
     """Every bent request differs from the valid one, and its URL stays one that can be sent."""
     call, operation = (ASK, BALANCES)
     if bend.name in {"NOT_JSON", "TRUNCATED", "WRONG_TYPES", "EMPTY", "DEEP", "SCALAR", "HUGE"}:
         call, operation = (GIVE, CONSENTS)
-    plain = encode(call, operation, PROFILE, ACCESS)
-    bent = encode(replace(call, malformed=bend), operation, PROFILE, ACCESS)
+    if bend.name in {"BAD_SINCE", "BAD_UNTIL"}:
+        operation = replace(BALANCES, since="from", until="to")
+    plain = encode(call, operation, DATED, ACCESS)
+    bent = encode(replace(call, malformed=bend), operation, DATED, ACCESS)
     assert (plain.url, plain.body) != (bent.url, bent.body)
     assert plain.headers == bent.headers
     assert bent.url.isascii()

@@ -207,7 +207,10 @@ class Obliging:
                 if surely_listed(self.contract, one, self.now)
             ]
         key = call.arguments[operation.about]
-        one = next(got for each in self.people.values() if (got := each.owned(key)))
+        known = (got for each in self.people.values() if (got := each.owned(key)))
+        one = next(known, None)
+        if one is None:
+            return []
         since = self.now.date() - timedelta(days=90)
         return [Item(key=entry.key, on=entry.on) for entry in one.entries if entry.on >= since]
 

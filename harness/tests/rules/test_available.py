@@ -240,3 +240,21 @@ def test_without_a_control_a_malformed_call_says_nothing(by):
         for line in check("consents.available", *events, consent("A1", came=NO, **BENT))
         if "malformed" in line
     ]
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [(NO, "agrees"), (GONE, "agrees"), (NONE, "agrees"), (FAILED, "disagrees"), (LOST, "unclear")],
+)
+@pytest.mark.parametrize("about", ["A2", "B1", "unknown"])
+def test_what_is_not_to_be_served_breaks_nothing(about, came, says):
+    """It may be refused in any way; a server failure is none. The control comes before it."""
+    control = consent("A1"), ask("balances", listed("x"), "A1")
+    asked = ask("balances", came, about)
+
+    assert f"survives-unserved {says} 3" in check("balances.available", PSU, OTHER, *control, asked)
+    assert [] == check("balances.available", PSU, OTHER, consent("A1"), asked)
+    absent = ask("balances", came, about, present=False)
+    assert ["answers agrees 2"] == check("balances.available", PSU, OTHER, *control, absent)
+    granted = check("consents.available", PSU, OTHER, consent("A1"), consent(about, came=came))
+    assert (f"survives-unserved {says} 2" in granted) is (about != "A2")

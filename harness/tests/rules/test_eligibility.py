@@ -8,6 +8,7 @@ import pytest
 from building import (
     AISP,
     AT,
+    DONE,
     FAILED,
     NO,
     PARIS,
@@ -24,7 +25,7 @@ from building import (
 
 from assay.history import Advanced
 from assay.rules.clauses import surely_listed
-from assay.rules.kinds.eligibility import months_before
+from assay.rules.state.calendar import months_before
 
 RECENT = {"last-used": "2026-09-15"}
 
@@ -278,3 +279,44 @@ def test_the_machine_s_own_zone_is_never_asked(monkeypatch):
         )
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.mark.parametrize("taken", [DONE, NO, FAILED])
+@pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [(NO, "agrees"), (listed("x"), "disagrees"), (listed(), "unclear"), (FAILED, "unclear")],
+)
+def test_the_data_of_what_is_hidden_are_refused_whatever_the_consent(came, agreement, trait, taken):
+    """The controls: a plain one was served, and this one refused before a consent named it."""
+    psu = owner("psu", account("A1"), account("A2", **{trait: True}))
+    control = consent("A1"), ask("balances", listed("x"), "A1")
+    before, named = ask("balances", NO, "A2"), consent("A1", "A2", came=taken)
+
+    asked = ask("balances", came, "A2")
+    assert [f"withholds-{trait} {agreement} 5"] == check(
+        "accounts.eligible", psu, *control, before, named, asked
+    )
+    for events in (
+        (*control, named, asked),
+        (*control, before, asked),
+        (before, named, asked),
+        (*control, ask("balances", listed("x"), "A2"), named, asked),
+        (*control, before, named, ask("balances", came, "A2", present=False)),
+    ):
+        assert [] == check("accounts.eligible", psu, *events)
+
+
+def test_what_is_hidden_for_two_reasons_bears_on_neither():
+    """It would not be known which state was overlooked."""
+    psu = owner("psu", account("A1"), account("A2", savings=True, offline=True))
+
+    assert [] == check(
+        "accounts.eligible",
+        psu,
+        consent("A1"),
+        ask("balances", listed("x"), "A1"),
+        ask("balances", NO, "A2"),
+        consent("A2"),
+        ask("balances", listed("x"), "A2"),
+    )

@@ -225,9 +225,9 @@ def test_the_eligibility_probe_holds_cards_on_both_sides_of_the_edge():
 def test_the_depth_probe_without_a_range_asks_plainly_only():
     """An operation that takes no dates has no second question."""
     params = ruled("transactions.depth")
-    params = replace(params, operation=replace(params.operation, since=None))
+    params = replace(params, operation=replace(params.operation, since=None, until=None))
 
-    assert ["default", "local-day"] == [facet.id for facet in params.facets()]
+    assert ["default", "later", "local-day"] == [one.id for one in params.facets()]
     assert len(Obliging().play(params.probe(Scenario(id="asked-older")))) == 3
 
 

@@ -35,6 +35,7 @@ from assay.rules.kinds.modes import Modes
 from assay.rules.kinds.modification import Modification
 from assay.rules.kinds.no_credentials import NoCredentials
 from assay.rules.kinds.notice import Notice
+from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
 from assay.rules.kinds.return_address import ReturnAddress
@@ -59,6 +60,7 @@ KINDS: Mapping[str, type[Kind]] = {
         HistoryDepth,
         Field,
         ConsentScope,
+        OwnData,
         DisclosedWhen,
         NoCredentials,
         Quota,

@@ -4,26 +4,37 @@ Each hidden state is a facet; recent use has three: listed when recent, still
 listed just inside the edge, hidden just outside. Months are calendar months of
 the bank's zone. The edge day itself is judged only where the contract says so. After a
 consent a list may show only what is consented to: that something is not there says nothing then.
+
+What is hidden may also be withheld: its data are refused, even if a consent names it. The
+control is the same question about a plain one, answered in the trial.
 """
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
-from assay.history import Call, History, Holding, Owned
-from assay.judging.verdict import Evidence
+from assay.history import Call, Exchange, History, Holding, Owned
+from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.parameters import Raw, all_known, known, ref
-from assay.rules.queries import EARLIER, NarrowedLists, PageWalk, bare, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
-from assay.rules.state.calendar import dates
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, must_be_refused
+from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
+from assay.rules.queries import (
+    EARLIER,
+    NarrowedLists,
+    PageWalk,
+    bare,
+    consented_keys,
+    page_walks,
+    plain,
+    question,
+)
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.state.calendar import dates, months_before
 
 DAY = timedelta(days=1)
 
@@ -70,6 +81,14 @@ def _recent_trait(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Fi
         yield from known((*at, "trait"), value["trait"], defined.get("traits", {}), "trait")
 
 
+def _data(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with operations that there are not, or that are not about one thing."""
+    yield from all_known(at, wanted, raw["operations"], "operation")
+    for index, name in enumerate(wanted):
+        if name in raw["operations"]:
+            yield from about_one_thing((*at, index), name, clause, raw)
+
+
 def _read_recent(value: Mapping[str, Json], _contract: Contract) -> Recent:
     return Recent(
         trait=str(value["trait"]), months=int(str(value["months"])), edge=str(value["edge"])
@@ -92,11 +111,20 @@ class Eligibility(Kind):
     recent: Recent | None = parameters.parameter(
         _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
     )
+    withholds: tuple[Operation, ...] = parameters.parameter(
+        ref("operations"),
+        lambda value, contract: tuple(contract.operations[name] for name in value),
+        key="withholds",
+        references=_data,
+        required=False,
+        default=(),
+    )
+    grant: Operation | None = parameters.grant()
     zone: ZoneInfo | None = parameters.the_zone()
     granting: Operation | None = parameters.the_grant()
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for each hiding state, and three for recent use."""
+        """Return one or two facets for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
         requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
@@ -112,7 +140,7 @@ class Eligibility(Kind):
                 ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
                 ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
-        return tuple(
+        out = [
             Facet(
                 id=id_,
                 description=description,
@@ -121,7 +149,18 @@ class Eligibility(Kind):
                 requires=requirements,
             )
             for id_, description, needed in descriptions
-        )
+        ]
+        out += [
+            Facet(
+                id=f"withholds-{trait}",
+                description=f"data of a {trait} {self.resource} are refused, whatever the consent",
+                scenario=Scenario(id="data"),
+                needs=roster | consent(self.grant),
+                requires=tuple(map(_unlisted, self.withholds)),
+            )
+            for trait in (self.hides if self.withholds else ())
+        ]
+        return tuple(out)
 
     def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
         """Return whether a resource is listed by its date of last use."""
@@ -135,7 +174,10 @@ class Eligibility(Kind):
         return {self.recent.trait: judged is not None and judged[1]}
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own one resource in each state, and list them."""
+        """Own one resource in each state, and list them; or name each in a consent and read it."""
+        if scenario.id == "data":
+            yield from _data_of_each(self)
+            return
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
         holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
@@ -175,13 +217,7 @@ class Eligibility(Kind):
                     yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
                 elif found is not None and not found[1] and not subject.fresh:
                     yield _narrowed_out(self, thing, walk, found[0])
-
-
-def months_before(day: date, months: int) -> date:
-    """Return the same day of an earlier month, or that month's last day."""
-    index = day.year * 12 + day.month - 1 - months
-    year, month = divmod(index, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+        yield from _withheld(self, history)
 
 
 def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
@@ -267,3 +303,91 @@ def _judge(
         exchanges=walk.numbers,
         variation=state,
     )
+
+
+def _unlisted(operation: Operation) -> BindingRequirement:
+    name, silent = operation.about or "", Standing.NOT_APPLICABLE
+    return BindingRequirement(
+        operation=operation.id, feature="unlisted", name=name, if_missing=silent
+    )
+
+
+def _data_of_each(clause: Eligibility) -> Script:
+    """Ask for the data of a plain one, then of each hidden one once a consent names it."""
+    today = (yield from steps.clock()).date()
+    entries = steps.days_before(today, 1, 2)
+    hidden = (
+        Holding(resource=clause.resource, traits={thing: True}, entries=entries)
+        for thing in clause.hides
+    )
+    psu = yield from steps.arrange(
+        "psu", Holding(resource=clause.resource, entries=entries), *hidden
+    )
+    plain_one, *others = (thing.key for thing in psu.owns)
+    yield from steps.grant(clause.grant, "psu", plain_one)
+    description = [
+        Call(operation=operation.id, subject="psu", arguments=steps.arguments(operation, plain_one))
+        for operation in clause.withholds
+    ]
+    for ask in description:
+        yield from steps.send(ask)
+    for trait, key in zip(clause.hides, others, strict=True):
+        state = f"one that is {trait}"
+        abouts = [
+            replace(ask, arguments=steps.arguments(operation, key), variation=f"about {state}")
+            for operation, ask in zip(clause.withholds, description, strict=True)
+        ]
+        if clause.grant:
+            for about in abouts:
+                yield from steps.send(about)
+            yield from steps.send(
+                Call(
+                    operation=clause.grant.id,
+                    subject="psu",
+                    arguments={clause.grant.grants or "": [plain_one, key]},
+                    variation=f"naming {state}",
+                )
+            )
+        for about in abouts:
+            yield from steps.send(about)
+
+
+def _withheld(clause: Eligibility, history: History) -> Iterator[Evidence]:
+    """Judge every call about a hidden one that a consent named, taken or not.
+
+    What was served before, without that consent, is the business of the consent's scope.
+    """
+    asked = list(_asked(clause, history))
+    controlled = {
+        (exchange.call.subject, exchange.call.operation)
+        for exchange, owned, _ in asked
+        if exchange.accepted and exchange.items and not any(owned.traits.values())
+    }
+    refused = set[tuple[str, ...]]()
+    for exchange, owned, named in asked:
+        states = [name for name, value in owned.traits.items() if value]
+        call = exchange.call
+        if (call.subject, call.operation) not in controlled or len(states) != 1:
+            continue
+        if clause.grant and not named:
+            withheld = exchange.refused and not exchange.items
+            refused |= {question(call)} if withheld else set[tuple[str, ...]]()
+        elif states[0] in clause.hides and (question(call) in refused or clause.grant is None):
+            why = f"the {clause.resource} is {states[0]}"
+            yield must_be_refused(f"withholds-{states[0]}", exchange, why)
+
+
+def _asked(clause: Eligibility, history: History) -> Iterator[tuple[Exchange, Owned, bool]]:
+    """Yield each call about an own thing, the thing, and whether a consent named it before."""
+    subjects, named = history.subjects, set[tuple[str, str]]()
+    operations = {thing.id: thing for thing in clause.withholds}
+    for exchange in history.exchanges:
+        call = exchange.call
+        if clause.grant and call.operation == clause.grant.id and plain(call):
+            named |= {(call.subject, key) for key in consented_keys(call, clause.grant)}
+        operation, subject = operations.get(call.operation), subjects.get(call.subject)
+        if operation is None or subject is None or not call.present or not bare(call, operation):
+            continue
+        owned = subject.owned(call.arguments.get(operation.about or ""))
+        if owned is not None and owned.resource == clause.resource:
+            yield exchange, owned, (call.subject, owned.key) in named

@@ -16,13 +16,21 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.queries import NarrowedLists, PageWalk, bare, page_walks
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    describe_answer,
+)
+from assay.rules.queries import NarrowedLists, PageWalk, bare, page_walks, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 
 #: Entries at most this many days old are in every history, however short.
 FRESH = 7
+#: The facet and the scenario of a list without a last page that is not full.
+EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +78,9 @@ class Pagination(Kind):
             ("no-repeats", "no item appears twice", key),
             ("ends", "paging comes to an end", ()),
         )
+        # How many things somebody owns can often not be arranged; of entries it can.
+        full = f"a list of exactly {2 * self.size} is read to its end as well"
+        exact = ((EXACT, full, key),) if self.operation.about else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
             roster.append(Capability.ENTRIES)
@@ -77,24 +88,23 @@ class Pagination(Kind):
             Facet(
                 id=id_,
                 description=description,
-                scenario=Scenario(id="walk"),
+                scenario=Scenario(id="exact" if id_ == EXACT else "walk"),
                 needs=needs(*roster) | consent(self.grant),
                 requires=requirements,
             )
-            for id_, description, requirements in descriptions
+            for id_, description, requirements in (*descriptions, *exact)
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own items for two full pages and a partial one, and turn all pages."""
+        """Own items for two full pages, and a partial one or none, and turn all pages."""
+        total = 2 * self.size if scenario.id == EXACT else self.total
         if self.operation.about:
             today = (yield from steps.clock()).date()
-            dates = steps.days_before(
-                today, *(1 + FRESH * n // self.total for n in range(self.total))
-            )
+            dates = steps.days_before(today, *(1 + FRESH * n // total for n in range(total)))
             holdings = [Holding(resource=self.owners[0], entries=dates)]
         else:
             rest = len(self.operation.lists) - 1
-            counts = [self.total - 2 * rest, *([2] * rest)]
+            counts = [total - 2 * rest, *([2] * rest)]
             holdings = [
                 Holding(resource=resource, count=count)
                 for resource, count in zip(self.operation.lists, counts, strict=True)
@@ -129,7 +139,7 @@ class Pagination(Kind):
                 if len(roster.fresh) + len(roster.old) > self.size:
                     yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
                 yield from _repeats(straight, whole=walk.ended or straight is not walk)
-                yield from _end(walk, straight, roster)
+                yield from _end(self, walk, straight, roster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +247,46 @@ def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
         )
 
 
-def _end(walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidence]:
-    """Judge the end of a walk; an unfinished walk is not an endless one."""
+def _is_dead(walk: PageWalk) -> bool:
+    """Whether a page that the one before it named was refused, or made the target fail."""
+    last = walk.pages[-1]
+    refused = last.refused and last.wire.status != UNAUTHENTICATED
+    return len(walk.pages) > 1 and (refused or target_failed(last))
+
+
+def _end(
+    clause: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster
+) -> Iterator[Evidence]:
+    """Judge the end; a walk that nobody finished is no walk without an end."""
+    there = roster.fresh | roster.old.keys()
+    missing = there - walk.keys
+    exact = len(there) > clause.size and not len(there) % clause.size
+    if (
+        clause.operation.about
+        and exact
+        and walk.ended
+        and len(missing) == clause.size
+        and missing <= roster.fresh
+    ):
+        yield Evidence(
+            facet=EXACT,
+            agreement=UNCLEAR if walk.has_unnamed_items else DISAGREES,
+            expected=f"all {len(there)} items on {len(there) // clause.size} full pages",
+            seen=f"a whole page is missing: there are {len(walk.pages)}",
+            exchanges=walk.numbers,
+        )
+    exact = bool(clause.operation.about) and exact and not missing
+    dead = _is_dead(walk)
+    if len(walk.pages) > 1 and walk.call.present and (dead or (exact and walk.ended)):
+        yield Evidence(
+            facet=EXACT if exact else "ends",
+            agreement=DISAGREES if dead else AGREES,
+            expected="every page that is named to be there",
+            seen=describe_answer(walk.pages[-1]) if dead else "the list comes to its end",
+            exchanges=walk.numbers,
+        )
+        if dead:
+            return
     turned = {page.call.follow for page in walk.pages}
     last = walk.pages[-1].outcome
     circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})

@@ -173,6 +173,19 @@ LISTING = (
         "accounts that are not accessible online are listed",
         eligible=put(SOUND.eligible, account=_offline_too),
     ),
+    *(
+        breaking(
+            f"eligible.{state}-served",
+            f"accounts.eligible/withholds-{state}",
+            f"{says} are not listed, but a consent can name them, and then their data are served",
+            grantable=put(SOUND.grantable, account=eligible),
+        )
+        for state, says, eligible in (
+            ("savings", "savings accounts", _savings_too),
+            ("inactive", "inactive accounts", _inactive_too),
+            ("offline", "accounts that are not accessible online", _offline_too),
+        )
+    ),
     breaking(
         "cards.lone-recent-card-hidden",
         "cards.eligible/lists-recent",
