@@ -127,11 +127,11 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
                 continue  # how old a registration is may decide
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
             # A registration may bring something: only those with the same ones are compared.
-            who, amount = (request.subject.name, request.mode), _amount(lifecycle, event)
+            who, amount = (request.subject.name, request.mode), _amount(lifecycle, request.made)
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
-            if event.refused and amount is not None:
-                retried.add((who, amount + _minutes(event)))
+            if request.made.refused and amount is not None:
+                retried.add((who, amount + _minutes(request.made)))
     return tuple(comparable)
 
 
