@@ -123,6 +123,10 @@ class PaymentPolicies:
     follows: Callable[[Step, Factor | None], Step]
     #: Whether a customer can sign, given whether they own the debtor account.
     signs: Callable[[bool], bool]
+    #: Whether a password is accepted, given the entered and the right one.
+    password: Callable[[str, str], bool]
+    #: Whether a factor is accepted from the customer, given those that are offered.
+    takes: Callable[[Factor, tuple[Factor, ...]], bool]
     #: Whether a code is accepted, given the entered and the right one.
     code: Callable[[Factor, str, str], bool]
     #: Whether a signing is locked, given the number of wrong entries.
@@ -206,6 +210,14 @@ def _one_by_one(step: Step, _factor: Factor | None) -> Step:
     return order[step]
 
 
+def _same_password(given: str, right: str) -> bool:
+    return given == right
+
+
+def _on_offer(factor: Factor, offered: tuple[Factor, ...]) -> bool:
+    return factor in offered
+
+
 def _same_code(_factor: Factor, given: str, right: str) -> bool:
     return given == right
 
@@ -267,6 +279,8 @@ SOUND_PAYMENTS = PaymentPolicies(
     begins="password",
     follows=_one_by_one,
     signs=_own,
+    password=_same_password,
+    takes=_on_offer,
     code=_same_code,
     locked=Threshold(limit=3, inclusive=True, unit=1),
     duplicate=DuplicateRule(),
