@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import FAILED, LOST, NO, UNKNOWN, account, card, owner
+from building import BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
 from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
 from playing import calls, carrying_out, paid, play, price
 
@@ -153,3 +153,14 @@ def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
     clause = next(one for one in PIS.clauses if one.id == "eligible-accounts")
     with pytest.raises(TypeError, match="names nothing"):
         kind_of("eligible-for").parse(clause, contract)
+
+
+def test_a_failure_is_no_refusal():
+    """Beside an ordinary thing that is served, and without one nobody knows."""
+    assert ["serves-ordinary agrees 1", "refuses-savings disagrees 1,2"] == says(
+        about("A1"), about("S1", BROKEN)
+    )
+    assert ["serves-ordinary agrees 1", "refuses-savings unclear 2"] == says(
+        about("A1"), about("S1", FAILED)
+    )
+    assert ["refuses-savings unclear 1"] == says(about("S1", BROKEN))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
+from building import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
 from orders import (
     ARGUMENTS,
     DONE,
@@ -311,3 +311,11 @@ def test_what_is_accepted_is_read_and_never_signed():
     assert 1 + 2 * 13 == len(calls)
     assert {"create-payment", "read-payment"} == {one.operation for one in calls}
     assert {"disagrees"} == {one.partition(" ")[2] for one in found}
+
+
+def test_a_failure_is_no_refusal():
+    """Beside an accepted control the target fails over the value; overloaded, it may be anything."""
+    assert ["other-value disagrees 1,2"] == says(make(), bent(BROKEN))
+    assert ["other-value unclear 1,2"] == says(make(), bent(FAILED))
+    assert [] == says(bent(BROKEN))
+    assert [] == says(make(BROKEN), bent(BROKEN))

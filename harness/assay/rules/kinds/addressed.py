@@ -280,7 +280,9 @@ class _Desk:
 def _judge(one: _Asked, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{one.exchange.call.operation}-{one.word}"
     why = "no request has this key" if one.word == UNKNOWN else "it is another TPP's"
-    evidence = must_be_refused(facet, _telling(one.exchange, shown=shown), why)
+    evidence = must_be_refused(
+        facet, _telling(one.exchange, shown=shown), why, controlled=controlled
+    )
     if controlled or evidence.agreement is DISAGREES:
         yield evidence if one.sure else doubt(evidence, EARLIER)
 

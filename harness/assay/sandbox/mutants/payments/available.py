@@ -30,6 +30,15 @@ def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, st
     return malformed
 
 
+def _fails_on(on: str, fault: str) -> Callable[[PaymentOperation, str, str], int]:
+    """Answer 500 to one defect of one field of a new payment."""
+
+    def malformed(operation: PaymentOperation, field: str, defect: str) -> int:
+        return 500 if (operation, field, defect) == ("create", on, fault) else 400
+
+    return malformed
+
+
 def _is_long(id: str) -> bool:
     return len(id) > 1_000  # noqa: PLR2004
 
@@ -97,7 +106,60 @@ def _confirms(when: bool, status: int) -> Callable[[bool], Answer]:
     return only_when(lambda signed: signed is when, lambda _: accepted, _SOUND.confirmation)
 
 
+#: Field, defect and the facets that a failure over it breaks.
+_FAILURES: tuple[tuple[str, str, str], ...] = (
+    ("successfulReportUrl", "missing", "mandatory-fields/successfulReportUrl-missing"),
+    ("categoryPurpose", "null", "mandatory-fields/categoryPurpose-null"),
+    ("creditorAccount", "type", "mandatory-fields/creditorAccount-type"),
+    (
+        "chargeBearer",
+        "value",
+        "charge-bearer/other-value charge-bearer/lower-case charge-bearer/padded",
+    ),
+    ("currency", "value", "euro/other-value"),
+)
+#: Reason of a refusal and the facets that a failure in its place breaks.
+_FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
+    (
+        "debtor",
+        "eligible-accounts/refuses-savings eligible-accounts/refuses-inactive"
+        " eligible-accounts/refuses-offline",
+    ),
+    (
+        "segment",
+        "segments/large-professional segments/corporate segments/association"
+        " segments/legal-guardian",
+    ),
+    (
+        "state",
+        "modify.deferred-only/immediate-refused modify.deferred-only/instant-refused"
+        " modify.deferred-only/done-refused",
+    ),
+    (
+        "foreign",
+        "payments.addressed/read-payment-foreign payments.addressed/modify-payment-foreign",
+    ),
+)
+
 AVAILABLE_FAULTS = (
+    *(
+        breaking_pis(
+            f"failing.{field}-{defect}",
+            facets,
+            f"the bank answers 500 where it should refuse: {field}, {defect}",
+            malformed=_fails_on(field, defect),
+        )
+        for field, defect, facets in _FAILURES
+    ),
+    *(
+        breaking_pis(
+            f"failing.{reason}",
+            facets,
+            f"the bank answers 500 where it should refuse: {reason}",
+            refusals=put(_SOUND.refusals, **{reason: 500}),
+        )
+        for reason, facets in _FAILED_REFUSALS
+    ),
     *(
         breaking_pis(
             f"available.{operation}-{status}",
