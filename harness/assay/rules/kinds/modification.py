@@ -17,14 +17,7 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
-from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
-    describe_answer,
-    failed_instead,
-    tpp_evidence,
-)
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, change_of
 from assay.rules.lifecycle.parameters import (
@@ -332,7 +325,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
     exchange = change.exchange
     if exchange.refused and not (controlled and request_queries.was_refused(exchange)):
         return
-    wrong = exchange.accepted or (controlled and failed_instead(exchange))
+    wrong = exchange.accepted or (controlled and change.failed)
     yield Evidence(
         facet=facet,
         agreement=DISAGREES if wrong else AGREES if exchange.refused else UNCLEAR,

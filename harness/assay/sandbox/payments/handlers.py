@@ -126,7 +126,7 @@ def _modify(call: PaymentCall) -> Answer:
     if not policies.modifiable(payment):
         raise _refused(context, "state")
     now = today(context.world.now)
-    terms = read_changes(content, payment.terms, policies.fields, now, policies.changeable)
+    terms = read_changes(content, payment.terms, policies.changes, now, policies.changeable)
     payment.terms = policies.modified(payment.terms, terms)
     return _shown(call, payment, terms, "modify-self")
 

@@ -105,6 +105,8 @@ class PaymentPolicies:
     modifiable: Callable[[Payment], bool]
     #: Fields that can be modified.
     changeable: tuple[Field, ...]
+    #: Parsers of the fields of a modification.
+    changes: Table[Field, ReadField]
     #: Returns the terms stored, given the former and the requested ones.
     modified: Callable[[Terms, Terms], Terms]
     #: Returns the terms that are executed.
@@ -261,6 +263,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     confirmation=_not_offered,
     modifiable=_deferred_and_open,
     changeable=MODIFIABLE,
+    changes=FIELDS,
     modified=_new_terms,
     executed=_terms_in_force,
     cancellable=_deferred_and_open,

@@ -122,18 +122,24 @@ _FAILURES: tuple[tuple[str, str, str], ...] = (
 _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
     (
         "debtor",
-        "eligible-accounts/refuses-savings eligible-accounts/refuses-inactive"
-        " eligible-accounts/refuses-offline",
+        (
+            "eligible-accounts/refuses-savings eligible-accounts/refuses-inactive"
+            " eligible-accounts/refuses-offline"
+        ),
     ),
     (
         "segment",
-        "segments/large-professional segments/corporate segments/association"
-        " segments/legal-guardian",
+        (
+            "segments/large-professional segments/corporate segments/association"
+            " segments/legal-guardian"
+        ),
     ),
     (
         "state",
-        "modify.deferred-only/immediate-refused modify.deferred-only/instant-refused"
-        " modify.deferred-only/done-refused",
+        (
+            "modify.deferred-only/immediate-refused modify.deferred-only/instant-refused"
+            " modify.deferred-only/done-refused"
+        ),
     ),
     (
         "foreign",

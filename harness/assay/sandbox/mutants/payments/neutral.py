@@ -16,6 +16,7 @@ from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,
+    MODIFIABLE,
     Factor,
     Field,
     FieldError,
@@ -125,6 +126,10 @@ def _rejected_later() -> dict[str, Any]:
     }
 
 
+def _ignored(_value: object) -> None:
+    return None
+
+
 def _any_spelling(value: object) -> str | None:
     return FIELDS["currency"](value.strip().upper() or value if isinstance(value, str) else value)
 
@@ -188,6 +193,12 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "cancelled-is-rejected",
         "A cancelled payment is shown as rejected.",
         shown=_cancelled_as_rejected,
+    ),
+    neutral_pis(
+        "currency-ignored",
+        "A modification may name the currency, and stays in euro whatever it says.",
+        changeable=(*MODIFIABLE, "currency"),
+        changes=put(FIELDS, currency=_ignored),
     ),
     neutral_pis(
         "amount-modifiable",
