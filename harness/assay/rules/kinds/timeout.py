@@ -221,8 +221,11 @@ def _late(p: Timeout, one: TimedFlow, control: TimedFlow | None) -> Iterator[Evi
     if fate.undone:
         signed = fate.confirmed and fate.request.state is not State.ENDED
         yield _evidence(one, DEAD, AGREES if control and not signed else UNCLEAR, beside)
-    if ended and not fate.done and p.lifecycle.create.returns:
-        yield _evidence(one, NOWHERE, _sent(p, fate, control), beside)
+    if not fate.done and p.lifecycle.create.returns:
+        sent = _sent(p, fate, control)
+        # One who was sent back was not disconnected, whatever became of the request.
+        if ended or sent is DISAGREES:
+            yield _evidence(one, NOWHERE, sent, beside)
     if ended:
         yield _evidence(one, NOTHING, _moved(p, fate, control), beside)
 
