@@ -30,11 +30,13 @@ def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, st
     return malformed
 
 
-def _fails_on(on: str, fault: str) -> Callable[[PaymentOperation, str, str], int]:
-    """Answer 500 to one defect of one field of a new payment."""
+def _fails_on(
+    on: str, fault: str, of: PaymentOperation = "create"
+) -> Callable[[PaymentOperation, str, str], int]:
+    """Answer 500 to one defect of one field."""
 
     def malformed(operation: PaymentOperation, field: str, defect: str) -> int:
-        return 500 if (operation, field, defect) == ("create", on, fault) else 400
+        return 500 if (operation, field, defect) == (of, on, fault) else 400
 
     return malformed
 
@@ -109,14 +111,36 @@ def _confirms(when: bool, status: int) -> Callable[[bool], Answer]:
 #: Field, defect and the facets that a failure over it breaks.
 _FAILURES: tuple[tuple[str, str, str], ...] = (
     ("successfulReportUrl", "missing", "mandatory-fields/successfulReportUrl-missing"),
-    ("categoryPurpose", "null", "mandatory-fields/categoryPurpose-null"),
-    ("creditorAccount", "type", "mandatory-fields/creditorAccount-type"),
+    (
+        "categoryPurpose",
+        "null",
+        "mandatory-fields/categoryPurpose-null values/create-payment-categoryPurpose",
+    ),
+    (
+        "creditorAccount",
+        "type",
+        "mandatory-fields/creditorAccount-type values/create-payment-creditorAccount",
+    ),
     (
         "chargeBearer",
         "value",
-        "charge-bearer/other-value charge-bearer/lower-case charge-bearer/padded",
+        (
+            "charge-bearer/other-value charge-bearer/lower-case charge-bearer/padded"
+            " values/create-payment-chargeBearer"
+        ),
     ),
-    ("currency", "value", "euro/other-value"),
+    ("currency", "value", "euro/other-value values/create-payment-currency"),
+)
+#: Operation, field and defect over which only strange values stumble, and the argument.
+_STUMBLES: tuple[tuple[PaymentOperation, str, str, str], ...] = (
+    ("create", "debtorAccount", "type", "debtorAccount"),
+    ("create", "amount", "type", "amount"),
+    ("create", "amount", "value", "amount"),
+    ("create", "requestedExecutionDate", "type", "date"),
+    ("create", "successfulReportUrl", "value", "successfulReportUrl"),
+    ("modify", "amount", "value", "amount"),
+    ("modify", "creditorAccount", "type", "creditorAccount"),
+    ("modify", "requestedExecutionDate", "type", "date"),
 )
 #: Reason of a refusal and the facets that a failure in its place breaks.
 _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
@@ -124,7 +148,7 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
         "debtor",
         (
             "eligible-accounts/refuses-savings eligible-accounts/refuses-inactive"
-            " eligible-accounts/refuses-offline"
+            " eligible-accounts/refuses-offline values/create-payment-debtorAccount"
         ),
     ),
     (
@@ -156,6 +180,15 @@ AVAILABLE_FAULTS = (
             malformed=_fails_on(field, defect),
         )
         for field, defect, facets in _FAILURES
+    ),
+    *(
+        breaking_pis(
+            f"withstands.{operation}-{field}-{defect}",
+            f"values/{operation}-payment-{argument}",
+            f"{operation} answers 500: {field}, {defect}",
+            malformed=_fails_on(field, defect, operation),
+        )
+        for operation, field, defect, argument in _STUMBLES
     ),
     *(
         breaking_pis(

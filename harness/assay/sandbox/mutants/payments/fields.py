@@ -239,7 +239,7 @@ FIELD_FAULTS = (
     ),
     breaking_pis(
         "euro.fails-when-changed",
-        "euro/stays-when-changed",
+        "euro/stays-when-changed values/modify-payment-currency",
         "a modification of the currency makes the bank fail",
         malformed=_fails_to_modify("body", "value"),
     ),
