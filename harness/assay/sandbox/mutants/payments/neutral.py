@@ -58,6 +58,13 @@ def _with_more(_operation: PaymentOperation | None, answer: Answer) -> Answer:
     return replace(answer, body={**answer.body, "x-note": None, "x-more": {"since": 2026}})
 
 
+def _with_location(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    if operation != "create" or answer.status != 201 or not isinstance(answer.body, dict):  # noqa: PLR2004
+        return answer
+    path = f"/payment-requests/{answer.body['paymentRequestResourceId']}"
+    return replace(answer, headers=(*answer.headers, ("Location", path)))
+
+
 def _stays_after_refusal(leaving: Return) -> str | None:
     return leaving.terms.success_url if leaving.decision == "confirm" else None
 
@@ -153,6 +160,11 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "factors-not-all",
         "Retail customers are not offered SMS codes, small professionals nothing else.",
         **_factors(("cap", "soft-token"), ("sms",)),
+    ),
+    neutral_pis(
+        "location",
+        "The answer to a new payment has a header Location with a relative link.",
+        respond=_with_location,
     ),
     neutral_pis("more-members", "Answers have further members.", respond=_with_more),
     neutral_pis(

@@ -1,12 +1,14 @@
 """Mutants of the scope of payments: segments, accounts, payment types and hosts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 
 from assay.sandbox.accounts import Base, Item
+from assay.sandbox.messages import Answer
 from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import allowing, breaking_pis
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, PaymentPlace
 from assay.sandbox.payments.terms import PaymentType, Segment
 from assay.sandbox.policies import put
 
@@ -88,7 +90,31 @@ _BASES: tuple[tuple[str, Base], ...] = (
     ("behind-a-name", behind_a_name),
 )
 
+
+def _located(
+    on: PaymentOperation, base: str
+) -> Callable[[PaymentOperation | None, Answer], Answer]:
+    """Add the header `Location` to the accepted answers of an operation."""
+
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        if operation != on or answer.status >= 300 or not isinstance(answer.body, Mapping):  # noqa: PLR2004
+            return answer
+        path = f"/payment-requests/{answer.body['paymentRequestResourceId']}"
+        return replace(answer, headers=(*answer.headers, ("Location", base + path)))
+
+    return respond
+
+
 SCOPE_FAULTS = (
+    *(
+        breaking_pis(
+            f"host.{operation}-location",
+            f"host/{operation}-payment-links",
+            f"the header Location in answers of {operation} names an internal host",
+            respond=_located(operation, "http://payments-7.internal.example:8080"),
+        )
+        for operation in ("create", "modify")
+    ),
     *(
         breaking_pis(
             f"segments.{segment}-served",
