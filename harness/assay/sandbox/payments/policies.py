@@ -4,7 +4,7 @@ Part of the value in :mod:`assay.sandbox.policies`: a mutant replaces one entry.
 comment on each field names the clauses that it implements.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -89,6 +89,8 @@ class PaymentPolicies:
     segments: Callable[[Segment, frozenset[Segment]], bool]
     #: eligible accounts: whether one can be debited, given all items of its owner, in order.
     debtor: Callable[[Item, Iterable[Item]], bool]
+    #: The account that is debited, given the one asked for and all accounts; None if none is.
+    debited: Callable[[str, Collection[str]], str | None]
     #: Whether the preceding rules refuse at creation, and not only after signing.
     at_once: bool
     #: payments.content: the terms shown of a payment.
@@ -175,6 +177,10 @@ def _current_account(item: Item, _others: Iterable[Item]) -> bool:
     return item.resource == "account" and item.active and item.online and not item.savings
 
 
+def _as_asked(asked: str, accounts: Collection[str]) -> str | None:
+    return asked if asked in accounts else None
+
+
 def _own(own: bool) -> bool:
     return own
 
@@ -255,6 +261,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     beside=_beside_any,
     segments=_retail_and_small,
     debtor=_current_account,
+    debited=_as_asked,
     at_once=True,
     shows=_terms_in_force,
     visible=MappingProxyType({"read": _own, "modify": _own}),

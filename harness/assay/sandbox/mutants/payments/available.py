@@ -149,6 +149,7 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
         (
             "eligible-accounts/refuses-savings eligible-accounts/refuses-inactive"
             " eligible-accounts/refuses-offline values/create-payment-debtorAccount"
+            " eligible-accounts/refuses-unknown"
         ),
     ),
     (

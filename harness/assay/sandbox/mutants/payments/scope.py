@@ -1,6 +1,6 @@
 """Mutants of the scope of payments: segments, accounts, payment types and hosts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 
@@ -9,7 +9,7 @@ from assay.sandbox.messages import Answer
 from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import allowing, breaking_pis
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, PaymentPlace
-from assay.sandbox.payments.terms import PaymentType, Segment
+from assay.sandbox.payments.terms import PaymentType, Segment, is_iban
 from assay.sandbox.policies import put
 
 __all__ = ["SCOPE_FAULTS"]
@@ -53,6 +53,12 @@ def _offline_too(item: Item, _others: Iterable[Item]) -> bool:
 def _until_an_odd_one(item: Item, others: Iterable[Item]) -> bool:
     """Accept only accounts that precede the first ineligible one."""
     return item in takewhile(lambda other: _SOUND.debtor(other, ()), others)
+
+
+def _first_of_all(asked: str, accounts: Collection[str]) -> str | None:
+    """Debit the first account where a well-formed IBAN names none."""
+    first = next(iter(accounts), None)
+    return _SOUND.debited(asked, accounts) or (first if is_iban(asked) else None)
 
 
 def _not_beside_deferred(type: PaymentType, open: frozenset[PaymentType]) -> bool:
@@ -135,6 +141,12 @@ SCOPE_FAULTS = (
         "segments/PART",
         "customers of the segment PART are not served if the bank has legal guardians",
         segments=_taken_for_wards,
+    ),
+    breaking_pis(
+        "debtor.unknown-is-the-first",
+        "eligible-accounts/refuses-unknown",
+        "where there is no such account, the first of the bank is debited",
+        debited=_first_of_all,
     ),
     breaking_pis(
         "debtor.until-an-odd-one",
