@@ -67,8 +67,8 @@ class PaymentPolicies:
 
     #: maintenance
     closed: Closed
-    #: redirect-only: whether a customer's credentials replace a TPP's token.
-    honours_credentials: bool
+    #: redirect-only: operations for which a customer's credentials replace a TPP's token.
+    honours_credentials: frozenset[PaymentOperation]
     #: host: whether a host is served.
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
@@ -250,7 +250,7 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 #: The bank of the document.
 SOUND_PAYMENTS = PaymentPolicies(
     closed=MONDAY_NIGHT,
-    honours_credentials=False,
+    honours_credentials=frozenset(),
     serves=_any_host,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,

@@ -264,11 +264,14 @@ AVAILABLE_FAULTS = (
             ("as-text", "media-type", "is JSON but declared as text/plain", as_text),
         )
     ),
-    breaking_pis(
-        "credentials.basic-for-create",
-        "redirect-only/create-payment",
-        "a payment can be created with login and password",
-        honours_credentials=True,
+    *(
+        breaking_pis(
+            f"credentials.basic-for-{operation}",
+            f"redirect-only/{operation}-payment",
+            f"login and password suffice for {operation}",
+            honours_credentials=frozenset({operation}),
+        )
+        for operation in _OPERATIONS
     ),
     *(
         breaking_pis(
