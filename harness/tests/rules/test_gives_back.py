@@ -60,3 +60,11 @@ def test_somebody_elses_request_is_unknown():
 def test_what_was_rejected_need_not_be_remembered():
     """Of a request that became nothing, anything may be shown."""
     assert [] == says(make(), read(shown(state=REJECTED, amount="0.00")))
+
+
+def test_a_value_that_the_contract_forbids_may_be_ignored():
+    """Whether it is refused or has no effect is for the clause that forbids it."""
+    dollars = modify(currency="USD")
+    for shown_then in ("EUR", "USD"):
+        assert [] == says(make(mode="deferred"), dollars, read(shown(currency=shown_then)))
+    assert ["currency agrees 1,2"] == says(make(), read(shown(currency="EUR")))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from assay.contract.model import Capability, Json
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
-from assay.rules import steps
+from assay.rules import clauses, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
@@ -85,6 +85,8 @@ def _judge(
         if field not in shown or field not in request.arguments:
             continue
         sent = request.arguments[field]
+        if _forbidden(p, field, sent):
+            continue
         good = request_queries.same_value(sent, shown[field])
         yield Evidence(
             facet=field,
@@ -93,6 +95,12 @@ def _judge(
             seen=f"{shown[field]!r}",
             exchanges=(request.made.n, exchange.n),
         )
+
+
+def _forbidden(p: GivesBack, field: str, sent: Json) -> bool:
+    """Whether a clause allows another value only, so that a bank may ignore this one."""
+    fixed = (clause.fixed_value(field) for clause in clauses.clauses_of(p.lifecycle.contract))
+    return any(value not in (None, sent) for value in fixed)
 
 
 def _lost(request: tracker.Instance) -> bool:
