@@ -46,6 +46,7 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+SUCCESSES = range(200, 300)
 #: One link of a header (RFC 8288), with its parameters.
 _LINK = re.compile(r"<([^<>]*)>([^<]*)")
 _NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:[;,]|$)', re.IGNORECASE)
@@ -64,7 +65,10 @@ def body_of(wire: Wire) -> Json:
 
 
 def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
-    """Return every link that the target file points at, made absolute."""
+    """Return every link that the target file points at, made absolute.
+
+    The `Location` of a successful answer is a link wherever the target file points.
+    """
     how = binding.next
     pointers = dict.fromkeys(
         [
@@ -77,8 +81,10 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
     links = [absolute(wire.url, link) for link in found if isinstance(link, str) and link]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
-    named = (binding.item.key_header or "").lower()
-    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() == named]
+    named = {(binding.item.key_header or "").lower()}
+    if wire.status in SUCCESSES:
+        named.add("location")
+    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() in named]
     return tuple(links)
 
 

@@ -346,6 +346,14 @@ def test_no_links(link: object) -> None:
     assert () == links_of(wire(200), body, BINDING)
 
 
+@pytest.mark.parametrize(("status", "found"), [(201, 1), (200, 1), (303, 0), (404, 0), (500, 0)])
+def test_the_location_of_what_was_made_is_a_link(status: int, found: int) -> None:
+    """Wherever the target file points; a redirection and a failure lead elsewhere."""
+    located = replace(wire(status), headers=(("location", "//intern.example/a"),))
+    links = links_of(located, {}, BINDING)
+    assert ("https://intern.example/a",) * found == links
+
+
 def test_all_links_once() -> None:
     """The next page's link is among the links, and once."""
     body = {"links": {"self": "/a", "next": "/b"}}

@@ -123,4 +123,4 @@ def test_kinds_name_known_dimensions_only(prepared):
         for key in clause.kind.unaffected_by()
     }
     assert named <= set(DIMENSIONS)
-    assert len(KINDS) == 32
+    assert len(KINDS) == 33

@@ -75,6 +75,8 @@ SIGNED = Authorised(
         factor="app",
         by="other",
         code=Code.WRONG,
+        typed=Code.HALF,
+        forced=True,
         pace=timedelta(seconds=1.5),
         linger=(timedelta(minutes=4), timedelta(seconds=1)),
         spoof="https://other.example/",

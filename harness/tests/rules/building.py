@@ -43,6 +43,7 @@ NO = Rejected(), 403
 UNKNOWN = Rejected(), 401
 GONE = Unavailable(), 404
 FAILED = Indeterminate(cause=Cause.SERVER, why="the target failed (503)"), 503
+BROKEN = Indeterminate(cause=Cause.SERVER, why="the target failed (500)"), 500
 LOST = Indeterminate(cause=Cause.TRANSPORT, why="no answer within 10 s"), 0
 ODD = Indeterminate(cause=Cause.BINDING, why="the profile does not know status 302"), 302
 DONE = Accepted(), 200

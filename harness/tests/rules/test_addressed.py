@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import AT, FAILED, GONE, LOST, NO, NONE, UNKNOWN
+from building import AT, BROKEN, FAILED, GONE, LOST, NO, NONE, UNKNOWN
 from orders import (
     DONE,
     KEY,
@@ -333,3 +333,9 @@ def test_only_the_foreign_needs_a_second_provider():
     params = ruled("payments.addressed")
     needing = [facet.id for facet in params.facets() if Capability.PROVIDERS in facet.needs]
     assert ["read-payment-foreign", "modify-payment-foreign"] == needing
+
+
+def test_a_failure_is_no_refusal():
+    """Beside the maker who is answered the target fails; without him nobody knows why."""
+    assert ["read-payment-unknown disagrees 2"] == says(read(BROKEN, key=ODD), read(key=MINE))
+    assert [] == says(read(BROKEN, key=ODD))

@@ -76,3 +76,11 @@ def test_another_spelling_is_open():
     )
     assert ["amount unclear 1,2"] == says(make(amount="12,30"), read(shown(amount="12.30")))
     assert ["amount disagrees 1,2"] == says(make(amount="12.30"), read(shown(amount="1230")))
+
+
+def test_a_value_that_the_contract_forbids_may_be_ignored():
+    """Whether it is refused or has no effect is for the clause that forbids it."""
+    dollars = modify(currency="USD")
+    for shown_then in ("EUR", "USD"):
+        assert [] == says(make(mode="deferred"), dollars, read(shown(currency=shown_then)))
+    assert ["currency agrees 1,2"] == says(make(), read(shown(currency="EUR")))

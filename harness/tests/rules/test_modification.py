@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from building import FAILED, LOST, NO, UNKNOWN, ask
+from building import BROKEN, FAILED, LOST, NO, UNKNOWN, ask
 from orders import (
     DONE,
     ENDED,
@@ -575,3 +575,12 @@ def test_what_each_facet_needs():
 def test_what_is_shown_for_another_day_may_not_be_put_off(day, found):
     """Then a change may be refused for that; null is no day."""
     assert found == says(put_off(came=shown(date=day)), *closed(), read())
+
+
+def test_a_failure_is_no_refusal():
+    """The same change of a request that can be changed is accepted beside it."""
+    control = put_off("P9"), change(key="P9")
+    broken = *control, make(), change(BROKEN)
+    assert ["immediate-refused disagrees 3,4"] == says(*broken, facet="immediate-refused")
+    alone = make(), change(BROKEN)
+    assert ["immediate-refused unclear 1,2"] == says(*alone, facet="immediate-refused")

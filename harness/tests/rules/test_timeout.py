@@ -318,7 +318,9 @@ def test_nobody_looked(measure, came):
     assert ["no-redirection agrees", "nothing-done unclear"] == [
         " ".join(one.split()[:2]) for one in found
     ]
-    assert [] == late(measure, looked=came)
+    # The screens took the confirmation and sent the customer back, as if it were in time.
+    assert [f"no-redirection disagrees {WHOSE}"] == late(measure, looked=came)
+    assert [] == late(measure, looked=came, redirected=None)
 
 
 @CLAUSES
@@ -327,8 +329,8 @@ def test_a_confirmation_that_may_have_been_taken(measure, state):
     """Still open, it may be carried out yet; rejected, it may have been signed before."""
     found = late(measure, state=state)
     assert f"dead-after unclear {WHOSE}" == found[0]
-    rest = ["no-redirection disagrees", "nothing-done agrees"] if state is REJECTED else []
-    assert rest == [" ".join(one.split()[:2]) for one in found[1:]]
+    rest = ["nothing-done agrees"] if state is REJECTED else []
+    assert ["no-redirection disagrees", *rest] == [" ".join(one.split()[:2]) for one in found[1:]]
 
 
 def deferred(day, looked, state=OPEN):

@@ -740,6 +740,23 @@ def test_a_spoofed_address_goes_along_with_the_decision() -> None:
     assert not set(SPOOFED) & walk(*ALL, HOME).filled[-1].keys()
 
 
+def test_a_password_that_is_none_is_typed_in() -> None:
+    """Not the customer's own, in the field of the password."""
+    right = walk(*ALL, HOME).filled[0]
+    wrong = walk(*ALL, HOME, typed=Code.WRONG).filled[0]
+
+    assert right.keys() == wrong.keys()
+    assert 1 == sum(right[name] != wrong[name] for name in right)
+
+
+def test_a_factor_that_is_not_offered_is_sent_all_the_same() -> None:
+    """In the target's spelling; nobody is stopped for it before the bank answers."""
+    way = walk(*ALL, HOME, factor="soft-token", forced=True)
+
+    assert "soft-token" in [value for one in way.filled for value in one.values()]
+    assert "soft-token" not in (way.walked.offered or ())
+
+
 # -- the last page ----------------------------------------------------------------
 
 
@@ -947,6 +964,8 @@ def test_the_control_api_is_asked_in_the_targets_words(
     [
         {"code": Code.WRONG},
         {"code": Code.EMPTY},
+        {"typed": Code.WRONG},
+        {"factor": "cap", "forced": True},
         {"spoof": "https://evil.example/"},
         {"linger": (MINUTE,)},
         {"pace": MINUTE},

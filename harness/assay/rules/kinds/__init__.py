@@ -45,6 +45,7 @@ from assay.rules.kinds.unavailable import UnavailableOperation
 from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.well_formed import WellFormed
+from assay.rules.kinds.withstands import Withstands
 from assay.rules.parameters import COMMON
 from assay.rules.rule import Kind
 
@@ -83,6 +84,7 @@ KINDS: Mapping[str, type[Kind]] = {
         Duplicate,
         DecisionRule,
         WellFormed,
+        Withstands,
         Consistent,
         Execution,
     )

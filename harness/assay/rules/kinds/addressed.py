@@ -283,7 +283,9 @@ class _CallHistory:
 def _judge(call: _AddressedCall, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{call.exchange.call.operation}-{call.fault}"
     why = "no request has this key" if call.fault == UNKNOWN else "the request is another TPP's"
-    evidence = must_be_refused(facet, _disclosing(call.exchange, shown=shown), why)
+    evidence = must_be_refused(
+        facet, _disclosing(call.exchange, shown=shown), why, controlled=controlled
+    )
     if controlled or evidence.agreement is DISAGREES:
         yield evidence if call.sure else doubt(evidence, EARLIER)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from assay.contract.model import Capability, Json
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
-from assay.rules import steps
+from assay.rules import clauses, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
@@ -86,6 +86,8 @@ def _judge(
         sent = request.arguments.get(field)
         if shown.get(field) in (None, "") or sent in (None, ""):
             continue
+        if _forbidden(clause, field, sent):
+            continue
         good = request_queries.same_value(sent, shown[field])
         unclear = _lost(request, field) or _spelt_alike(sent, shown[field])
         yield Evidence(
@@ -95,6 +97,12 @@ def _judge(
             seen=f"{shown[field]!r}",
             exchanges=(request.made.n, *_taken(request, field), exchange.n),
         )
+
+
+def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
+    """Whether a clause allows another value only, so that a bank may ignore this one."""
+    fixed = (each.fixed_value(field) for each in clauses.clauses_of(clause.lifecycle.contract))
+    return any(value not in (None, sent) for value in fixed)
 
 
 def _taken(request: tracker.Instance, field: str) -> Iterator[int]:

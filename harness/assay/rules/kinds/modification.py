@@ -322,9 +322,10 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
     exchange = change.exchange
     if exchange.refused and not (controlled and was_refused(exchange)):
         return
+    wrong = exchange.accepted or (controlled and change.failed)
     yield Evidence(
         facet=facet,
-        agreement=DISAGREES if exchange.accepted else AGREES if exchange.refused else UNCLEAR,
+        agreement=DISAGREES if wrong else AGREES if exchange.refused else UNCLEAR,
         expected=f"a refusal: {why}",
         seen=describe_answer(exchange),
         exchanges=change.numbers,

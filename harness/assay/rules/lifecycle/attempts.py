@@ -34,7 +34,14 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    doubt,
+    failed_instead,
+)
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
@@ -263,6 +270,8 @@ def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     elif attempt.rejected and attempt.made.wire.status != UNAUTHENTICATED:
         if beside and plain:
             yield _evidence(facet, AGREES, expected, attempt, beside)
+    elif beside and plain and failed_instead(attempt.made):
+        yield _evidence(facet, DISAGREES, expected, attempt, beside)
     elif late and plain and any(map(_went_on, beside)):
         yield _evidence(facet, AGREES, expected, attempt, beside)
     else:

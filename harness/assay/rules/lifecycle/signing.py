@@ -55,7 +55,7 @@ class Signing:
     def plain(self) -> bool:
         """Whether the customer entered everything correctly, and confirmed."""
         step = self.event.step
-        right = step.code is Code.RIGHT and not step.spoof
+        right = step.code is step.typed is Code.RIGHT and not (step.spoof or step.forced)
         return (
             right
             and step.decision is Decision.CONFIRM

@@ -19,6 +19,7 @@ from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,
+    MODIFIABLE,
     Factor,
     Field,
     FieldError,
@@ -66,6 +67,13 @@ def _with_nulls(_operation: PaymentOperation | None, answer: Answer) -> Answer:
     if isinstance(answer.body, bytes) or not isinstance(answer.body, dict):
         return answer
     return replace(answer, body={**dict.fromkeys(FIELDS), **answer.body})
+
+
+def _with_location(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    if operation != "create" or answer.status != 201 or not isinstance(answer.body, dict):  # noqa: PLR2004
+        return answer
+    path = f"/payment-requests/{answer.body['paymentRequestResourceId']}"
+    return replace(answer, headers=(*answer.headers, ("Location", path)))
 
 
 def _stays_after_refusal(leaving: Return) -> str | None:
@@ -181,6 +189,10 @@ def _rejected_later() -> dict[str, Any]:
     }
 
 
+def _ignored(_value: object) -> None:
+    return None
+
+
 def _any_spelling(value: object) -> str | None:
     return FIELDS["currency"](value.strip().upper() or value if isinstance(value, str) else value)
 
@@ -204,6 +216,11 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "factors-not-all",
         "Retail customers are not offered SMS codes, small professionals nothing else.",
         **_factors(("cap", "soft-token"), ("sms",)),
+    ),
+    neutral_pis(
+        "location",
+        "The answer to a new payment has a header Location with a relative link.",
+        respond=_with_location,
     ),
     neutral_pis("more-members", "Answers have further members.", respond=_with_more),
     neutral_pis(
@@ -267,6 +284,12 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "cancelled-is-rejected",
         "A cancelled payment is shown as rejected.",
         shown=_cancelled_as_rejected,
+    ),
+    neutral_pis(
+        "currency-ignored",
+        "A modification may name the currency, and stays in euro whatever it says.",
+        changeable=(*MODIFIABLE, "currency"),
+        changes=put(FIELDS, currency=_ignored),
     ),
     neutral_pis(
         "amount-modifiable",

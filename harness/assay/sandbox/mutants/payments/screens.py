@@ -191,6 +191,16 @@ SCREEN_FAULTS = (
     *(_sends(lapse, "home", _home) for lapse in LAPSES),
     *(
         breaking_pis(
+            f"redirect.{lapse}-open-and-sent-back",
+            f"redirect.{lapse}/no-redirection",
+            f"after the {lapse} timer the payment stays open, and the customer is redirected",
+            lapsed=put(_SOUND.lapsed, **{lapse: "received"}),
+            disconnected=put(_SOUND.disconnected, **{lapse: _success}),
+        )
+        for lapse in LAPSES
+    ),
+    *(
+        breaking_pis(
             f"redirect.{lapse}-executes",
             f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
             f"a payment is executed although the {lapse} timer expired",

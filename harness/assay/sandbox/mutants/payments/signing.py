@@ -68,6 +68,23 @@ def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor 
     return follows
 
 
+def _any_password(given: str, _right: str) -> bool:
+    return bool(given)
+
+
+def _no_password(_given: str, _right: str) -> bool:
+    return True
+
+
+def _first_letters(given: str, right: str) -> bool:
+    """Compare as many characters as were entered, at least some."""
+    return bool(given) and right.startswith(given)
+
+
+def _any_factor(_factor: Factor, _offered: tuple[Factor, ...]) -> bool:
+    return True
+
+
 _OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
     ("pro-soft-token", "PRO", ("sms", "cap", "soft-token")),
     ("pro-soft-token-only", "PRO", ("soft-token",)),
@@ -165,5 +182,19 @@ SIGNING_FAULTS = (
             ("half-a-code", "only the first half of a code is checked", _first_half),
             ("any-cap", "the codes of the card reader are not checked", _looked_at_but_for("cap")),
         )
+    ),
+    *(
+        breaking_pis(f"factors.{name}", "sca.factors/password-checked", says, password=password)
+        for name, says, password in (
+            ("any-password", "any password is accepted, but not an empty one", _any_password),
+            ("login-alone", "the password is not checked", _no_password),
+            ("half-a-password", "only the entered part of a password is checked", _first_letters),
+        )
+    ),
+    breaking_pis(
+        "factors.takes-what-is-not-offered",
+        "sca.factors/PRO-not-with-soft-token",
+        "a customer who sends a factor that the screen does not offer can sign with it",
+        takes=_any_factor,
     ),
 )
