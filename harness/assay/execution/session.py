@@ -111,6 +111,7 @@ class Session:
         """
         try:
             run, verdicts = self._run(trial)
+            found = [*ambient.findings(self.plan, trial, run.history, self.violated())]
         except JournalError:
             raise
         except AuthenticationError as error:
@@ -129,7 +130,7 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-            for finding in ambient.findings(self.plan, trial, run.history, self.violated()):
+            for finding in found:
                 self.record_finding(*finding)
         return self._settled(trial, verdicts)
 
@@ -149,16 +150,13 @@ class Session:
 
         """
         try:
-            found = tuple(contextual.findings(trial, self, self._assembly))
+            for finding in tuple(contextual.findings(trial, self, self._assembly)):
+                self.record_finding(finding.verdict, FindingSource(trial=finding.trial))
         except (JournalError, TargetError, AuthenticationError):
             if not self.environment.client.reached:
                 raise
-            return
-        except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
-            return
-        for finding in found:
-            self.record_finding(finding.verdict, FindingSource(trial=finding.trial))
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.

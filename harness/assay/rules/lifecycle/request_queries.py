@@ -142,10 +142,10 @@ def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
     if due is None:
         return False
     calls = (request.made, *request.changes)
-    asked = {exchange.call.arguments.get(due.argument) for exchange in calls}
+    asked = {str(exchange.call.arguments.get(due.argument)) for exchange in calls}
     answers = (*calls, *request.reads, *request.ends)
     shown = [exchange.item.fields.get(due.argument) for exchange in answers if exchange.item]
-    return any(day not in (None, "") and str(day) not in map(str, asked) for day in shown)
+    return any(day not in (None, "") and str(day) not in asked for day in shown)
 
 
 def same_value(first: Json, second: Json) -> bool:

@@ -145,7 +145,7 @@ LISTING = (
     ),
     breaking(
         "listing.foreign-item",
-        "accounts.listing/only-own",
+        "accounts.listing/only-own own-data/account",
         "another customer's account is listed, too",
         listed=_with_foreign,
     ),

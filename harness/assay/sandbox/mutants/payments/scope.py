@@ -144,7 +144,7 @@ SCOPE_FAULTS = (
     ),
     breaking_pis(
         "debtor.unknown-is-the-first",
-        "eligible-accounts/refuses-unknown",
+        "eligible-accounts/refuses-unknown execution/as-asked",
         "where there is no such account, the first of the bank is debited",
         debited=_first_of_all,
     ),
