@@ -14,7 +14,7 @@ from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.pointer import put
-from assay.binding.spelling import SLOT, RequestValues, filled, same, sent
+from assay.binding.spelling import RequestValues, filled, same, sent, values_from_file
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
@@ -288,7 +288,7 @@ def _fixed(
     a day) is never taken from the file.
     """
     fixed: dict[str, Json] = {}
-    for name in _taken_from_file(operation):
+    for name in values_from_file(operation):
         if name in call.arguments or name in call.without:
             continue
         spelling = binding.arguments.get(name)
@@ -297,31 +297,6 @@ def _fixed(
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
         fixed[name] = filled(spelling.value, made)
     return fixed
-
-
-def _taken_from_file(operation: Operation) -> Iterator[str]:
-    """Yield the arguments that come from the target file where a probe does not choose them."""
-    chosen = {operation.about, operation.grants, operation.owned}
-    chosen |= {operation.since, operation.until}
-    if operation.due:
-        chosen.add(operation.due.argument)
-    for name in () if operation.changes else operation.arguments:
-        if name not in chosen:
-            yield name
-
-
-def keys_without_value(operation: Operation, binding: OperationBinding) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made."""
-    for name in _taken_from_file(operation):
-        spelling = binding.arguments.get(name)
-        if spelling is None or spelling.value is None:
-            yield f"operations.{operation.id}.arguments.{name}.value"
-    arguments = binding.arguments
-    placed = {each.name for each in arguments.values() if each.place is Place.PATH}
-    placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
-    for name in SLOT.findall(binding.path or operation.path):
-        if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
-            yield f"operations.{operation.id}.path: {{{name}}}"
 
 
 def _with_bad_value(

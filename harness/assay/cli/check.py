@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from assay.binding.encode import keys_without_value
 from assay.binding.read import find_target, read_document, shipped
+from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
 from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation

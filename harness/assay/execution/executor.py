@@ -68,10 +68,9 @@ Recorder = Callable[[Event, Access], None]
 class Executor:
     """Performs the steps of one trial.
 
-    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` the
-    subjects they belong to, `resources` their kinds. `returns` are the return addresses of calls,
-    `effects` those that earlier events have. `name` is unique to the trial, and `generated` counts
-    the requests with generated values.
+    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
+    subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
+    of earlier events. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment

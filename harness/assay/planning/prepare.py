@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assay.binding.encode import BARE, keys_without_value
+from assay.binding.encode import BARE
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
+from assay.binding.spelling import keys_without_value
 from assay.binding.target import Target, TransportKind
 from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract

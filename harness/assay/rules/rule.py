@@ -52,12 +52,8 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class BindingRequirement:
     """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of `FEATURES`, the keys of an operation in a target file: its `path`, where
-    the target has paths of its own; `key`, `on`, `field` or `state` of its `item`; `argument`,
-    or `other`, the second value of one; `unlisted`, an argument that can name what no list shows;
-    `mode`, `value`, `links`, `approval`, `aliases` or `credentials`. `name` says which
-    argument, field, mode or value is meant. `if_missing` is the verdict where the target does
-    not bind it.
+    `feature` is one of `FEATURES`; `name` says which argument, field, mode or value is meant.
+    `if_missing` is the verdict where the target does not bind it.
     """
 
     operation: str

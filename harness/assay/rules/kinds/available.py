@@ -26,7 +26,7 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
-from assay.rules.queries import Consents, bare, consented_keys, ordinary, question, target_failed
+from assay.rules.queries import Consents, bare, ordinary, question, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import within_a_day
 
@@ -201,7 +201,14 @@ class Available(Kind):
                 twin = call.subject in controlled
                 controlled |= {call.subject} if exchange.accepted else set()
                 shown |= {question(call): exchange} if call.alias is None else {}
-                sound = _sound(self, exchange, subjects.get(call.subject), consents)
+                sound = clauses.certainly_served(
+                    self.contract,
+                    self.operation,
+                    exchange,
+                    grant=self.grant,
+                    subject=subjects.get(call.subject),
+                    consents=consents,
+                )
                 yield from _plain(exchange, sound=sound, controlled=twin)
 
 
@@ -268,31 +275,6 @@ def _requests(
                 if event.accepted or is_valid(operation, event, past):
                     yield _answers(event)
         past.note(event)
-
-
-def _sound(
-    clause: Available, exchange: Exchange, subject: Subject | None, consents: Consents
-) -> bool:
-    """Whether the history shows a call to be valid.
-
-    Its resource must belong to the customer, be listed and be covered by a consent.
-    """
-    call, operation = exchange.call, clause.operation
-    if not operation.about and not operation.grants:
-        return True
-    if operation.grants:
-        named = consented_keys(call, operation)
-    else:
-        named = frozenset({str(call.arguments.get(operation.about or ""))})
-    if clause.grant and not named <= consents.certain(call.subject):
-        return False
-    if subject is None:
-        return clause.grant is not None
-    owned = [subject.owned(key) for key in named]
-    return bool(owned) and all(
-        thing is not None and clauses.surely_listed(clause.contract, thing, exchange.at)
-        for thing in owned
-    )
 
 
 def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:

@@ -12,29 +12,27 @@ control is the same question about a plain one, answered in the trial.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
-from assay.history import Call, Exchange, History, Holding, Owned
+from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, must_be_refused
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import (
     EARLIER,
     NarrowedLists,
     PageWalk,
     bare,
-    consented_keys,
     page_walks,
-    plain,
-    question,
 )
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates, months_before
+from assay.rules.state.withholding import Withholding
 
 DAY = timedelta(days=1)
 
@@ -123,6 +121,13 @@ class Eligibility(Kind):
     zone: ZoneInfo | None = parameters.the_zone()
     granting: Operation | None = parameters.the_grant()
 
+    @property
+    def withholding(self) -> Withholding:
+        """What the clause says of the data of hidden resources."""
+        return Withholding(
+            resource=self.resource, hides=self.hides, operations=self.withholds, grant=self.grant
+        )
+
     def facets(self) -> tuple[Facet, ...]:
         """Return one or two facets for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
@@ -176,7 +181,7 @@ class Eligibility(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Own one resource in each state, and list them; or name each in a consent and read it."""
         if scenario.id == "data":
-            yield from _data_of_each(self)
+            yield from self.withholding.probe()
             return
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
@@ -217,7 +222,7 @@ class Eligibility(Kind):
                     yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
                 elif found is not None and not found[1] and not subject.fresh:
                     yield _narrowed_out(self, thing, walk, found[0])
-        yield from _withheld(self, history)
+        yield from self.withholding.check(history)
 
 
 def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
@@ -310,84 +315,3 @@ def _unlisted(operation: Operation) -> BindingRequirement:
     return BindingRequirement(
         operation=operation.id, feature="unlisted", name=name, if_missing=silent
     )
-
-
-def _data_of_each(clause: Eligibility) -> Script:
-    """Ask for the data of a plain one, then of each hidden one once a consent names it."""
-    today = (yield from steps.clock()).date()
-    entries = steps.days_before(today, 1, 2)
-    hidden = (
-        Holding(resource=clause.resource, traits={thing: True}, entries=entries)
-        for thing in clause.hides
-    )
-    psu = yield from steps.arrange(
-        "psu", Holding(resource=clause.resource, entries=entries), *hidden
-    )
-    plain_one, *others = (thing.key for thing in psu.owns)
-    yield from steps.grant(clause.grant, "psu", plain_one)
-    description = [
-        Call(operation=operation.id, subject="psu", arguments=steps.arguments(operation, plain_one))
-        for operation in clause.withholds
-    ]
-    for ask in description:
-        yield from steps.send(ask)
-    for trait, key in zip(clause.hides, others, strict=True):
-        state = f"one that is {trait}"
-        abouts = [
-            replace(ask, arguments=steps.arguments(operation, key), variation=f"about {state}")
-            for operation, ask in zip(clause.withholds, description, strict=True)
-        ]
-        if clause.grant:
-            for about in abouts:
-                yield from steps.send(about)
-            yield from steps.send(
-                Call(
-                    operation=clause.grant.id,
-                    subject="psu",
-                    arguments={clause.grant.grants or "": [plain_one, key]},
-                    variation=f"naming {state}",
-                )
-            )
-        for about in abouts:
-            yield from steps.send(about)
-
-
-def _withheld(clause: Eligibility, history: History) -> Iterator[Evidence]:
-    """Judge every call about a hidden one that a consent named, taken or not.
-
-    What was served before, without that consent, is the business of the consent's scope.
-    """
-    asked = list(_asked(clause, history))
-    controlled = {
-        (exchange.call.subject, exchange.call.operation)
-        for exchange, owned, _ in asked
-        if exchange.accepted and exchange.items and not any(owned.traits.values())
-    }
-    refused = set[tuple[str, ...]]()
-    for exchange, owned, named in asked:
-        states = [name for name, value in owned.traits.items() if value]
-        call = exchange.call
-        if (call.subject, call.operation) not in controlled or len(states) != 1:
-            continue
-        if clause.grant and not named:
-            withheld = exchange.refused and not exchange.items
-            refused |= {question(call)} if withheld else set[tuple[str, ...]]()
-        elif states[0] in clause.hides and (question(call) in refused or clause.grant is None):
-            why = f"the {clause.resource} is {states[0]}"
-            yield must_be_refused(f"withholds-{states[0]}", exchange, why)
-
-
-def _asked(clause: Eligibility, history: History) -> Iterator[tuple[Exchange, Owned, bool]]:
-    """Yield each call about an own thing, the thing, and whether a consent named it before."""
-    subjects, named = history.subjects, set[tuple[str, str]]()
-    operations = {thing.id: thing for thing in clause.withholds}
-    for exchange in history.exchanges:
-        call = exchange.call
-        if clause.grant and call.operation == clause.grant.id and plain(call):
-            named |= {(call.subject, key) for key in consented_keys(call, clause.grant)}
-        operation, subject = operations.get(call.operation), subjects.get(call.subject)
-        if operation is None or subject is None or not call.present or not bare(call, operation):
-            continue
-        owned = subject.owned(call.arguments.get(operation.about or ""))
-        if owned is not None and owned.resource == clause.resource:
-            yield exchange, owned, (call.subject, owned.key) in named

@@ -21,13 +21,8 @@ from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import (
-    AcceptanceRule,
-    Attempt,
-    Case,
-    sign_and_read,
-    unrepeated_amount,
-)
+from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
+from assay.rules.lifecycle.attempts import Attempt, sign_and_read, unrepeated_amount
 from assay.rules.lifecycle.parameters import modes
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
