@@ -164,12 +164,16 @@ def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mode for modes in every for mode in modes))
 
 
-def unattended_limits(contract: Contract) -> Mapping[str, int]:
-    """Return how many calls without the customer are allowed in a period, by operation."""
+def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
+    """Return how many calls are allowed in a period, by operation.
+
+    They are those where calls with the customer count, too, or else those where they do not.
+    """
     limits: dict[str, int] = {}
-    for clause in _answering(_Same(contract), "unattended_limits"):
-        for operation, limit in clause.unattended_limits().items():
-            limits[operation] = min(limit, limits.get(operation, limit))
+    for clause in _answering(_Same(contract), "call_limits"):
+        for operation, limit in clause.call_limits().items():
+            if limit.attended is attended:
+                limits[operation] = min(limit.number, limits.get(operation, limit.number))
     return limits
 
 

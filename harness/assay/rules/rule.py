@@ -67,6 +67,15 @@ class BindingRequirement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimit:
+    """A number of calls in a period; `attended` if calls with the customer count, too."""
+
+    number: int
+    attended: bool
+    daily: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """The setting of one trial; the facets of one scenario share a trial.
 
@@ -140,14 +149,12 @@ class Kind:
     exactly_one_of: ClassVar[tuple[str, ...]] = ()
     #: Whether a clause holds for every available operation, not only for those that it names.
     whole_interface: ClassVar[bool] = False
-    #: Parameters that set a limit; an OpenAPI document lists the clause among its limits.
-    #: None where the kind sets none.
+    #: Parameters that set a limit, which OpenAPI documents list; None where the kind sets none.
     limits: ClassVar[tuple[str, ...] | None] = None
     #: What the operations do to which a clause about a request applies: makes, shows,
     #: changes, ends. Empty for all of them.
     applies_to: ClassVar[tuple[str, ...]] = ()
-    #: Whether the check also judges the trials of other clauses. Only what is violated there
-    #: counts: what agrees is counted in the clause's own trials.
+    #: Whether violations also count that the check finds in the trials of other clauses.
     ambient: ClassVar[bool] = False
 
     #: The contract of the clause.
@@ -311,11 +318,8 @@ class Kind:
         """Return -1, 0 or 1 before, during or after the announced closure of a week, if any."""
         return None
 
-    def unattended_limits(self) -> Mapping[str, int]:
-        """Return how many calls without the customer are allowed in a period, by operation.
-
-        Empty where calls with the customer count, too.
-        """
+    def call_limits(self) -> Mapping[str, CallLimit]:
+        """Return how many calls of each operation are allowed in a period."""
         return {}
 
     def allowed_values(self, field: str) -> Sequence[Json] | None:
@@ -333,10 +337,6 @@ class Kind:
     def control_of(self, operation: str) -> str | None:
         """Return the operation that is the control for another, if the clause names one."""
         return None
-
-    def daily_limits(self) -> Mapping[str, int]:
-        """Return how many calls a day without the customer the clause allows, by operation."""
-        return {}
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

@@ -30,7 +30,7 @@ from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Disposition, Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.report import read_journal
-from assay.rules.clauses import unattended_limits
+from assay.rules.clauses import call_limits
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.judge import Judge, NamedHistory
@@ -200,7 +200,8 @@ def _read_har(
     )
     if complete:
         return recorded, named
-    limits = {name: limit for each in contracts for name, limit in unattended_limits(each).items()}
+    every = (call_limits(contract, attended=False).items() for contract in contracts)
+    limits = {name: limit for limits in every for name, limit in limits}
     presence = target.presence
     marked = presence is None or any(
         entry.wire.request_header(presence.header) is not None for entry in first

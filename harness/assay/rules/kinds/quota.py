@@ -34,6 +34,7 @@ from assay.rules.evidence import (
 )
 from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import (
+    CallLimit,
     Facet,
     Kind,
     Scenario,
@@ -124,15 +125,10 @@ class Quota(Kind):
         """Whether a trial ends with control calls, which show that the methods answer."""
         return not self.attended or scenario.id in OTHERS
 
-    def unattended_limits(self) -> Mapping[str, int]:
-        """Return the limit of each operation, if calls with the customer do not count."""
-        return {} if self.attended else {operation.id: self.limit for operation in self.operations}
-
-    def daily_limits(self) -> Mapping[str, int]:
-        """Return the limit of each operation, if only calls without the customer count, by day."""
-        if not self.daily or self.attended:
-            return {}
-        return {operation.id: self.limit for operation in self.operations}
+    def call_limits(self) -> Mapping[str, CallLimit]:
+        """Return the limit of each operation."""
+        limit = CallLimit(number=self.limit, attended=self.attended, daily=self.daily)
+        return {operation.id: limit for operation in self.operations}
 
     def facets(self) -> tuple[Facet, ...]:
         """Return three facets for each operation, and three or four about counting."""
