@@ -88,7 +88,7 @@ def test_the_journal_of_a_pytest_run_is_whole(tmp_path):
     code, _, _ = run("-m", "pagination", "--assay-journal", "j.jsonl", cwd=tmp_path)
     report = read_journal(tmp_path / "j.jsonl")
     assert code == 0
-    assert (10, True) == (len(report.results), report.complete)
+    assert (11, True) == (len(report.results), report.complete)
 
 
 def test_an_incomplete_run_exits_with_3(tmp_path):

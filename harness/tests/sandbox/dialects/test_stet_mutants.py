@@ -650,8 +650,8 @@ SCREENS = (
     "pis.timers-",
     "pis.too-late-",
 )
-#: Mutants that fail over values which this script does not send.
-VALUES = ("pis.withstands.",)
+#: Mutants that fail over values which this script does not send, or whose effects it does not see.
+VALUES = ("pis.withstands.", "pis.execution.")
 ALL = {
     "aisp": (*MUTANTS, *NEUTRAL),
     "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),
