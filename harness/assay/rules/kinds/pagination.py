@@ -288,7 +288,8 @@ def _end(
         if dead:
             return
     turned = {page.call.follow for page in walk.pages}
-    last = walk.pages[-1].outcome
+    *_, final = walk.pages
+    last = final.outcome
     circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
     # One page for each item would take fewer.
     endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended

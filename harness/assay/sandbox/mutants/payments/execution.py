@@ -99,7 +99,7 @@ def _without(name: str) -> Callable[[PaymentOperation | None, Answer], Answer]:
         body = answer.body
         if operation != "create" or not isinstance(body, dict):
             return answer
-        kept = {key: value for key, value in cast("dict[str, Json]", body).items() if key != name}
+        kept = {key: value for key, value in body.items() if key != name}
         return replace(answer, body=kept)
 
     return respond
