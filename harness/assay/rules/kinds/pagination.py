@@ -288,8 +288,7 @@ def _end(
         if dead:
             return
     turned = {page.call.follow for page in walk.pages}
-    *_, final = walk.pages
-    last = final.outcome
+    last = [page.outcome for page in walk.pages][-1]
     circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
     # One page for each item would take fewer.
     endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended
