@@ -7,6 +7,8 @@ from assay.judging.verdict import Standing, Verdict, explain
 
 @pytest.mark.discharges(
     "available",
+    "own-data",
+    "withstands",
     "unavailable",
     "unsupported-mode",
     "listing",

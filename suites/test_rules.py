@@ -17,7 +17,7 @@ def test_lifecycle(verdict: Verdict) -> None:
     assert verdict.standing is Standing.CONFORMS, explain(verdict)
 
 
-@pytest.mark.discharges("decision", "duplicate")
+@pytest.mark.discharges("decision", "duplicate", "execution")
 def test_decision(verdict: Verdict) -> None:
     """Exactly the requests that the contract rejects are rejected, at once or later."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)

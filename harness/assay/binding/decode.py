@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, cast
@@ -18,6 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlun
 
 from assay.binding.encode import BARE
 from assay.binding.pointer import MISSING, digest, find, lists
+from assay.binding.spelling import same
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
@@ -44,6 +46,7 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+SUCCESSES = range(200, 300)
 #: One link of a header (RFC 8288), with its parameters.
 _LINK = re.compile(r"<([^<>]*)>([^<]*)")
 _NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:[;,]|$)', re.IGNORECASE)
@@ -62,7 +65,10 @@ def body_of(wire: Wire) -> Json:
 
 
 def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
-    """Return every link that the target file points at, made absolute."""
+    """Return every link that the target file points at, made absolute.
+
+    The `Location` of a successful answer is a link wherever the target file points.
+    """
     how = binding.next
     pointers = dict.fromkeys(
         [
@@ -75,8 +81,10 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
     links = [absolute(wire.url, link) for link in found if isinstance(link, str) and link]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
-    named = (binding.item.key_header or "").lower()
-    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() == named]
+    named = {(binding.item.key_header or "").lower()}
+    if wire.status in SUCCESSES:
+        named.add("location")
+    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() in named]
     return tuple(links)
 
 
@@ -91,6 +99,9 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = target.operations.get(operation.id, BARE)
     items = _all(wire, body, binding)
+    if binding.item.resource is None and len(operation.lists) == 1:
+        # A list of one resource need not say what its items are.
+        items = items and tuple(replace(item, resource=operation.lists[0]) for item in items)
     outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
         return Unavailable(leaked=_leaked(items, binding))
@@ -152,16 +163,18 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
     return all(same(find(body, pointer), value) for pointer, value in matcher.body.items())
 
 
-def same(one: Json, other: Json) -> bool:
-    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return one == other and isinstance(one, bool) is isinstance(other, bool)
-
-
 def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
-    """Return the items that a refusal shows nevertheless; an error object is none."""
+    """Return the items that a refusal shows nevertheless; an error object is none.
+
+    Neither is an object whose fields are all null.
+    """
     if binding.one is None:
         return items or ()
-    return tuple(item for item in items or () if item.key or item.state or item.fields)
+    return tuple(item for item in items or () if item.key or item.state or _has_value(item))
+
+
+def _has_value(item: Item) -> bool:
+    return any(value not in (None, "") for value in item.fields.values())
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from assay.binding.pointer import put
-from assay.binding.spelling import RequestValues, filled, sent
+from assay.binding.spelling import RequestValues, filled, same, sent, values_from_file
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
@@ -78,9 +78,7 @@ def encode(
     binding = target.operations.get(operation.id, BARE)
     made = made or RequestValues()
     method = binding.method or operation.method
-    headers = list(_standing(call, operation, target, access))
-    own = {**target.headers, **binding.headers}
-    headers += [(name, str(filled(text, made))) for name, text in own.items()]
+    headers = _headers(call, operation, target, access, made)
     if call.follow is not None:
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
@@ -88,6 +86,7 @@ def encode(
     draft = _RequestDraft(
         path=_path(call, operation, binding), query=query, headers=headers, body=body
     )
+    _leave_out(draft, call, binding)
     for name, value in arguments(call, operation, binding, made).items():
         spelling = binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
@@ -103,14 +102,41 @@ def encode(
         draft.query += JUNK
     if draft.query:
         url += "?" + urlencode(draft.query)
-    request = HttpRequest(method=method, url=url, headers=tuple(draft.headers))
-    if draft.body or method in {"PUT", "POST", "PATCH"}:
-        request = replace(
-            request,
-            headers=(*request.headers, ("Content-Type", "application/json")),
-            body=_body(draft.body, call.malformed),
-        )
-    return request
+    if not draft.body and method not in {"PUT", "POST", "PATCH"}:
+        return HttpRequest(method=method, url=url, headers=tuple(draft.headers))
+    if not any(name.lower() == "content-type" for name, _ in draft.headers):
+        draft.headers.append(("Content-Type", "application/json"))
+    content = _body(draft.body, call.malformed)
+    return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
+
+
+def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
+    """Remove the headers of arguments that a call leaves out."""
+    for name in call.without:
+        spelling = binding.arguments.get(name)
+        if spelling is not None and spelling.place is Place.HEADER:
+            _unset(draft.headers, spelling.name)
+
+
+def _set(headers: list[tuple[str, str]], name: str, value: str) -> None:
+    """Set a header in place of another of this name."""
+    _unset(headers, name)
+    headers.append((name, value))
+
+
+def _unset(headers: list[tuple[str, str]], name: str) -> None:
+    headers[:] = [header for header in headers if header[0].lower() != name.lower()]
+
+
+def _headers(
+    call: Call, operation: Operation, target: Target, access: Access, made: RequestValues
+) -> list[tuple[str, str]]:
+    """Return the headers of a call without its arguments."""
+    headers = list(_standing(call, operation, target, access))
+    own = target.operations.get(operation.id, BARE).headers
+    for name, text in (*target.headers.items(), *own.items()):
+        _set(headers, name, str(filled(text, made)))
+    return headers
 
 
 def _standing(
@@ -163,7 +189,7 @@ def _place(
         case Place.QUERY:
             draft.query.append((spelling.name, str(text)))
         case Place.HEADER:
-            draft.headers.append((spelling.name, str(text)))
+            _set(draft.headers, spelling.name, str(text))
         case Place.BODY:
             for pointer in (spelling.name, *spelling.also):
                 put(draft.body, pointer, text)
@@ -180,7 +206,7 @@ def _credentials(
         raise CannotArrange(f"customer credentials and {'.'.join(key)}", key=key)
     if spelling.basic:
         pair = base64.b64encode(f"{access.login}:{access.password}".encode()).decode()
-        draft.headers.append(("Authorization", f"Basic {pair}"))
+        _set(draft.headers, "Authorization", f"Basic {pair}")
     for name, value in (("login", access.login), ("password", access.password)):
         if name in spelling.body:
             put(draft.body, spelling.body[name], value)
@@ -191,6 +217,12 @@ BAD_IDENTIFIERS: Mapping[Malformed, str] = {
     Malformed.BAD_IDENTIFIER: "not an identifier/..%2f\u00e9'\"<>",
     Malformed.LONG_IDENTIFIER: "9" * 10_000,
     Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
+}
+
+#: What stands in place of a day in a malformed read.
+BAD_DATES: Mapping[Malformed, str] = {
+    Malformed.BAD_SINCE: "2026-02-30",
+    Malformed.BAD_UNTIL: "not a date",
 }
 
 #: A query that no bank can mean anything by.
@@ -210,7 +242,7 @@ def arguments(
     call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
 ) -> Mapping[str, Json]:
     """Return the value of each argument: the probe's, or that of the target file."""
-    given = {**_fixed(call, operation, binding, made), **_with_bad_identifier(call, operation)}
+    given = {**_fixed(call, operation, binding, made), **_with_bad_value(call, operation, binding)}
     for name in call.varied:
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.other is None:
@@ -219,10 +251,21 @@ def arguments(
             raise CannotArrange(what, key=key)
         given[name] = spelling.other
     return {
-        name: _number(value, binding.arguments.get(name)) if isinstance(value, Decimal) else value
+        name: _number(value, binding.arguments.get(name))
+        if isinstance(value, Decimal)
+        else _in_contract_words(value, binding.arguments.get(name))
         for name, value in given.items()
         if name not in call.without
     }
+
+
+def _in_contract_words(value: Json, spelling: Spelling | None) -> Json:
+    """Return the contract's word for a truth value or a number that is the target's word for it.
+
+    Such a value is no value of another type: the target file says that it is the right one.
+    """
+    words = spelling.words if spelling and isinstance(value, bool | int | float) else {}
+    return next((word for word, one in words.items() if same(one, value)), value)
 
 
 def _number(value: Decimal, spelling: Spelling | None) -> Json:
@@ -245,12 +288,8 @@ def _fixed(
     a day) is never taken from the file.
     """
     fixed: dict[str, Json] = {}
-    chosen = {operation.about, operation.grants, operation.owned}
-    chosen |= {operation.since, operation.until}
-    if operation.due:
-        chosen.add(operation.due.argument)
-    for name in () if operation.changes else operation.arguments:
-        if name in chosen or name in call.arguments or name in call.without:
+    for name in values_from_file(operation):
+        if name in call.arguments or name in call.without:
             continue
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
@@ -260,11 +299,17 @@ def _fixed(
     return fixed
 
 
-def _with_bad_identifier(call: Call, operation: Operation) -> Mapping[str, Json]:
-    """Return the call's arguments, with a malformed identifier where the call has one."""
+def _with_bad_value(
+    call: Call, operation: Operation, binding: OperationBinding
+) -> Mapping[str, Json]:
+    """Return the call's arguments, with a malformed identifier or date where it is to have one."""
     bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
     if bad is not None and operation.about:
         return {**call.arguments, operation.about: bad}
+    named = {Malformed.BAD_SINCE: operation.since, Malformed.BAD_UNTIL: operation.until}
+    name = named.get(call.malformed) if call.malformed else None
+    if name is not None and call.malformed and name in binding.arguments:
+        return {**call.arguments, name: BAD_DATES[call.malformed]}
     return call.arguments
 
 

@@ -34,6 +34,8 @@ class BindingFeature:
 
     key: tuple[str, ...]
     is_bound: _IsBound
+    #: Why an obligation does not apply, if that is not that nothing has this key.
+    lacking: str = ""
 
     @property
     def section(self) -> tuple[str, ...]:
@@ -59,6 +61,11 @@ def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> boo
     return name in binding.arguments and binding.arguments[name].other is not None
 
 
+def _takes_any_key(binding: OperationBinding, operation: Operation, name: str) -> bool:
+    spelling = binding.arguments.get(name)
+    return _is_argument_bound(binding, operation, name) and not (spelling and spelling.found)
+
+
 #: Every feature, in the order in which a target file is written.
 BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "method": BindingFeature(
@@ -73,6 +80,11 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "argument": BindingFeature(key=("arguments", _NAME), is_bound=_is_argument_bound),
     "other": BindingFeature(key=("arguments", _NAME, "other"), is_bound=_has_second_value),
+    "unlisted": BindingFeature(
+        key=("arguments", _NAME),
+        is_bound=_takes_any_key,
+        lacking="what is not listed has no id at the target, by which it could be named",
+    ),
     "mode": BindingFeature(
         key=("modes", _NAME), is_bound=lambda binding, _, name: name in binding.modes
     ),
@@ -124,9 +136,17 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     """Whether a target binds what a facet requires."""
     if requirement.feature == "approval" and target.sca.kind is ScaKind.CONTROL:
         return True  # a signer without screens needs no link to them
+    if requirement.feature == "path" and not _has_own_paths(contract, target):
+        return True
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
+
+
+def _has_own_paths(contract: Contract, target: Target) -> bool:
+    """Whether a target has paths of its own, so that those of the contract are none of its."""
+    bindings = (target.operations.get(name) for name in contract.operations)
+    return any(binding is not None and binding.path is not None for binding in bindings)
 
 
 def missing_reason(requirement: BindingRequirement) -> str:
@@ -134,7 +154,7 @@ def missing_reason(requirement: BindingRequirement) -> str:
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:
-        return f"the target has none (no {key} in the target file)"
+        return feature.lacking or f"the target has none (no {key} in the target file)"
     return f"needs {key} in the target file"
 
 

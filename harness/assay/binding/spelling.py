@@ -8,7 +8,7 @@ and formats; `filled` fills in the placeholders of headers and templates. No I/O
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import Enum
@@ -253,6 +253,11 @@ def filled(value: Json, made: RequestValues) -> Json:
     return value
 
 
+def same(one: Json, other: Json) -> bool:
+    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
 def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
     """Return what is sent for a value, or for each of a list of them."""
     if spelling is None:
@@ -292,3 +297,28 @@ def _shaped(shape: Any, value: Json) -> Json:
         listed: list[Any] = shape
         return [_shaped(member, value) for member in listed]
     return value if shape == "{}" else shape
+
+
+def values_from_file(operation: Operation) -> Iterator[str]:
+    """Yield the arguments that come from the target file where a probe does not choose them."""
+    chosen = {operation.about, operation.grants, operation.owned}
+    chosen |= {operation.since, operation.until}
+    if operation.due:
+        chosen.add(operation.due.argument)
+    for name in () if operation.changes else operation.arguments:
+        if name not in chosen:
+            yield name
+
+
+def keys_without_value(operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield the keys of a target file without which a plain call cannot be made."""
+    for name in values_from_file(operation):
+        spelling = binding.arguments.get(name)
+        if spelling is None or spelling.value is None:
+            yield f"operations.{operation.id}.arguments.{name}.value"
+    arguments = binding.arguments
+    placed = {each.name for each in arguments.values() if each.place is Place.PATH}
+    placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
+    for name in SLOT.findall(binding.path or operation.path):
+        if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
+            yield f"operations.{operation.id}.path: {{{name}}}"

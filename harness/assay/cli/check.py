@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
 from assay.binding.read import find_target, read_document, shipped
+from assay.binding.spelling import keys_without_value
+from assay.binding.target import OperationBinding, Target
 from assay.contract.files.load import load
+from assay.contract.model import Contract, Operation
 from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
@@ -28,22 +32,52 @@ def command(files: Sequence[str]) -> int:
     Every problem is one line: file, line, what was expected, what was found, and a hint.
     """
     problems: list[Problem] = []
+    checked = _Checked()
     for name in files:
         try:
-            click.echo(_check(name))
+            click.echo(_check(name, checked))
         except InputError as error:
             problems += error.problems
+    for note in checked.notes():
+        click.echo(note)
     if problems:
         raise InputError(problems)
     return 0
 
 
-def _check(name: str) -> str:
+@dataclass(slots=True)
+class _Checked:
+    """The contracts and targets without problems."""
+
+    contracts: list[Contract] = field(default_factory=list[Contract])
+    targets: list[Target] = field(default_factory=list[Target])
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the targets lack for calls of the contracts."""
+        for target in self.targets:
+            for contract in self.contracts:
+                for operation in contract.operations.values():
+                    binding = target.operations.get(operation.id)
+                    if binding is not None and operation.available:
+                        yield from _unset(target, operation, binding)
+
+
+def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield a note for each value without which an operation cannot be called."""
+    for key in keys_without_value(operation, binding):
+        path, line = target.place("operations", operation.id)
+        what = f"{key}: no value, so what calls {operation.id} stays unverified"
+        yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
+
+
+def _check(name: str, checked: _Checked) -> str:
     document = load(_find(name))
     if "target" in document.data:
         target = read_document(document)
+        checked.targets.append(target)
         return f"{name}: target {target.name}, {len(target.operations)} operations bound"
     contract = parse_document(document)
+    checked.contracts.append(contract)
     planned = obligations(contract)
     return (
         f"{name}: contract {contract.id}, {len(contract.clauses)} clauses, "

@@ -13,6 +13,14 @@ from assay.report.wording import counted
 _CLAUSE = 26
 
 
+def base_only_lines(base_only: str) -> Iterator[str]:
+    """Yield why the base context alone is tested, and what to do about it."""
+    if base_only:
+        yield ""
+        yield f"in the base context only: {base_only}"
+        yield "  `--contexts each` tests the rules in further contexts, too, with more calls"
+
+
 def coverage_lines(plan: Plan, contexts: ContextPlan | None, verbose: bool) -> Iterator[str]:
     """Yield what the contexts cost and cover; each value that is not tested if `verbose`."""
     if contexts is None:

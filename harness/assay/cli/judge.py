@@ -48,6 +48,12 @@ LISTED = 10
     help="Base URL of the recorded requests, if it is not that of the target (for example that of "
     "a proxy). Repeatable, for the other hosts of the target file in their order.",
 )
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="Say that a HAR file has every call of its callers, as it was sent. Without it, nothing is "
+    "violated for lack of a call (such as a consent) or of a header.",
+)
 @options.out
 @options.allow_incomplete
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON report instead of a summary.")
@@ -60,6 +66,7 @@ def command(
     marks: str,
     party: str,
     bases: Sequence[str],
+    complete: bool,
     out: Path | None,
     allow_incomplete: bool,
     as_json: bool,
@@ -78,6 +85,7 @@ def command(
         keywords=keywords,
         marks=marks,
         bases=bases,
+        complete=complete,
     )
     folder = out or _new_folder(file)
     result = recording.close(

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.coverage import coverage_lines, coverage_records
+from assay.cli.coverage import base_only_lines, coverage_lines, coverage_records
 from assay.contexts.covering import Depth
 from assay.estimate.estimate import announced, in_turn
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
@@ -78,7 +78,8 @@ def command(
         for record in coverage_records(prepared.contexts):
             click.echo(json.dumps(record))
         return 0
-    for line in (*waiting_lines(prepared), *coverage_lines(plan, prepared.contexts, verbose)):
+    coverage = coverage_lines(plan, prepared.contexts, verbose)
+    for line in (*waiting_lines(prepared), *base_only_lines(prepared.base_only), *coverage):
         click.echo(line)
     return 0
 

@@ -139,7 +139,7 @@ def pages(at: Situation) -> Values:
 
 def presence(at: Situation) -> Values:
     """Yield calls without the customer, where the contract limits them."""
-    limits = clauses.unattended_limits(at.contract)
+    limits = clauses.call_limits(at.contract, attended=False)
     if not limits:
         return
     if Capability.BATCH not in at.offered:

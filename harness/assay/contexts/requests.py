@@ -21,6 +21,7 @@ from assay.history import (
     Step,
     Subject,
 )
+from assay.rules import clauses
 from assay.rules.lifecycle.request_steps import DAYS_AHEAD
 from assay.rules.rule import Script
 
@@ -226,5 +227,9 @@ def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:
     every = [step for step in steps if isinstance(step, Call)]
     if any(not call.present for call in every):
         return "calls without the customer are counted"
+    for operation, limit in clauses.call_limits(contract, attended=True).items():
+        # The first call is made twice, and so is the first with a variation.
+        if sum(call.operation == operation for call in every) + 2 > limit:
+            return f"the calls of {operation} would exceed the {limit} that are allowed"
     repeated = [call for call in calls(every) if not contract.operations[call.operation].ends]
     return "" if repeated else "the trial has no call to repeat"

@@ -116,6 +116,7 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
         yield context.finding(("sca",), "SCA screens", found, weight=Weight.UNSEEN)
     for event, page in context.signed:
         yield from _factors(context, event)
+        yield from _codes(context, event)
         if event.ending is not Ending.CONFIRMED:
             yield from _stopped(context, event, page)
 
@@ -195,6 +196,21 @@ def _factors(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
         expected = "a factor listed in the target file"
         hint = f"did you mean {similar[0]}: {masked}?" if similar else f"add {masked} to it"
         yield context.finding(place, expected, found, hint, weight=weight)
+
+
+def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
+    """Report a factor for which the test data has no code, so that nothing was entered."""
+    by_program = context.target.sca.kind in {ScaKind.FORMS, ScaKind.BROWSER}
+    if event.coded or "code" not in event.screens or not by_program:
+        return
+    factor = event.step.factor or next(iter(event.offered or ()), "")
+    word = context.redactor.bounded(context.target.sca.factors.get(factor, factor), 40)
+    expected = f"a code of the customer for the factor {word!r}"
+    hint = (
+        "Access.codes has it by this word of sca.factors" if context.target.fixtures.adapter else ""
+    )
+    weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.FAULT
+    yield context.finding(("fixtures",), expected, "none", hint, weight=weight)
 
 
 def effects(context: DoctorContext) -> Iterator[Finding]:

@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from assay.binding.decode import same
-from assay.binding.spelling import FieldAt
+from assay.binding.spelling import FieldAt, same
 from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight

@@ -116,7 +116,10 @@ class ProbePlan:
     def counted(self) -> tuple[Operation, int] | None:
         """Return a list whose calls without the customer are limited, and that limit."""
         for clause in clauses.clauses_of(self.contract):
-            for name, limit in clause.unattended_limits().items():
+            limits = clause.call_limits().items()
+            for name, limit in (
+                (name, limit.number) for name, limit in limits if not limit.attended
+            ):
                 one = self.contract.operations[name]
                 if limit <= MOST_COUNTED and one.available and not one.about and not one.grants:
                     return one, limit

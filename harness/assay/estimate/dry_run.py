@@ -16,6 +16,7 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
+from assay.binding.security import ISSUING, Auth
 from assay.binding.target import Budget, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, Shortage
@@ -122,7 +123,9 @@ class DryExecutor(Executor):
         name = self.access[step.subject].id
         for role in self.environment.target.fixtures.roles:
             if role.name == name:
-                self.access[step.subject] = access_of(role, _fake_secrets(role))
+                access = access_of(role, _fake_secrets(role))
+                token = access.token or self.environment.common.token
+                self.access[step.subject] = replace(access, token=token)
         return subject
 
     def read_list(self, operation: str, owner: str) -> None:
@@ -169,6 +172,12 @@ def _fake_secrets(role: Role) -> Mapping[str, str]:
     return {name: ANYTHING for name in variables if name}
 
 
+def _shared_access(auth: Auth) -> Access:
+    """Return the credentials that the target file itself will give, without any secret."""
+    given = auth.token_env is not None or auth.kind in ISSUING
+    return Access(token=ANYTHING) if given else Access()
+
+
 def dry_run_trial(
     plan: Plan, trial: Trial, target: Target, now: datetime, *, waits: bool = False
 ) -> TrialEstimate:
@@ -186,6 +195,8 @@ def dry_run_trial(
         fixtures=MissingFixtures(),
         # Budgets are checked where all trials are considered together.
         guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
+        common=_shared_access(target.auth),
+        party=_shared_access(target.auth.provider) if target.auth.provider else None,
     )
     environment.guard.learn(plan)
     fixture = fixture_of(target, dry_target, waits=waits)

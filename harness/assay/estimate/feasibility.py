@@ -26,7 +26,10 @@ from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
 
-__all__ = ["Feasibility", "assess"]
+__all__ = ["Feasibility", "assess", "without_valueless"]
+
+#: How the reason begins for which a call cannot be encoded.
+LACKS_VALUE = "needs a value for "
 
 #: One count that a budget, and a bank, keep separately: a customer, an operation, a day.
 _Count = tuple[Customer, str, date]
@@ -79,6 +82,19 @@ def assess(
         used=schedule.used,
         bounds={name: guard.bound(name) for _, name, _ in schedule.spent},
     )
+
+
+def without_valueless(plan: Plan, target: Target, *, now: datetime) -> Plan:
+    """Return a plan in which nothing is tested that needs a value which the target file lacks.
+
+    A run leaves it unverified.
+    """
+    schedule = _Schedule(plan=plan, target=target, guard=Guard(target=target))
+    for trial in plan.trials:
+        estimate = dry_run_trial(plan, trial, target, now)
+        if estimate.stopped.startswith(LACKS_VALUE):
+            schedule.stopped[trial.id] = estimate
+    return decided(plan, map(schedule.decide, plan.items))
 
 
 def _ledger(target: Target, path: Path | None) -> QuotaRecord | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
+from assay.binding.security import AuthKind
 from assay.binding.spelling import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -22,7 +23,10 @@ from assay.transport.auth.tokens import TokenRequest
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
-__all__ = ["credentials_for", "third_party", "values_for"]
+__all__ = ["credentials_for", "sendable_access", "third_party", "values_for"]
+
+#: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
+MAX_TOKEN = 8192
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
@@ -33,6 +37,34 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
         AuthenticationError: the token endpoint does not issue one.
 
     """
+    access = sendable_access(_credentials_for(executor, call, operation))
+    auth = executor.environment.target.auth.of(by_provider=operation.by_provider)
+    if auth.kind is AuthKind.NONE or access.token or call.credentials:
+        return access
+    # Without it, the bank's refusal would say nothing of any rule.
+    if operation.by_provider:
+        what = (
+            "a token of the TPP (`auth.provider` in the target file; `kind: none` if it needs none)"
+        )
+        raise CannotArrange(what, key=("auth", "provider"))
+    what = f"a token of the customer {call.subject} (`auth` and `fixtures` in the target file)"
+    raise CannotArrange(what, key=("auth",))
+
+
+def sendable_access(access: Access) -> Access:
+    """Return credentials whose token fits into a header.
+
+    Raises:
+        CannotArrange: it is too long.
+
+    """
+    if access.token and len(access.token) > MAX_TOKEN:
+        what = f"a token of at most {MAX_TOKEN} characters, not one of {len(access.token)}"
+        raise CannotArrange(f"{what}: servers refuse such a header", key=("auth",))
+    return access
+
+
+def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
     access = executor.access.get(call.subject, executor.environment.common)
     party, token_store = operation.by_provider, executor.environment.token_store
     if party:
@@ -78,7 +110,9 @@ def third_party(executor: Executor, name: str) -> Access:
             # The second TPP is second at the bank too, whoever calls first.
             third_party(executor, "")
         common = environment.party or environment.common
-        executor.providers[name] = executor.fixture.provider() if offered else common
+        executor.providers[name] = (
+            sendable_access(executor.fixture.provider()) if offered else common
+        )
     return executor.providers[name]
 
 

@@ -19,10 +19,11 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.call_values import credentials_for, values_for
+from assay.execution.call_values import credentials_for, sendable_access, values_for
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.single_variation import VariationGuard
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -55,7 +56,7 @@ from assay.history.events import ProbeRun
 from assay.judging.corrections import rejected_token
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
-from assay.sca.protocol import Signer
+from assay.sca.protocol import Signer, codes_by_factor
 
 #: How many pages of a list are read at most, for the ids in it.
 MOST_PAGES = 50
@@ -67,10 +68,9 @@ Recorder = Callable[[Event, Access], None]
 class Executor:
     """Performs the steps of one trial.
 
-    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` the
-    subjects they belong to, `resources` their kinds. `returns` are the return addresses of calls,
-    `effects` those that earlier events have. `name` is unique to the trial, and `generated` counts
-    the requests with generated values.
+    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
+    subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
+    of earlier events. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -89,6 +89,7 @@ class Executor:
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None
+    variations: VariationGuard = field(default_factory=VariationGuard)
     events: list[Event] = field(default_factory=list[Event])
 
     def perform(self, step: Step) -> Event:
@@ -137,8 +138,7 @@ class Executor:
                 event = self._register(step)
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
-                now = self.fixture.clock(None)
-                event = Withdrawn(subject=subject, request=request, done=done, now=now)
+                event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.fixture.lack(step))
         return event
@@ -155,8 +155,7 @@ class Executor:
         If each event had everything, the size of a long trial would grow with its square.
         """
         offered = Capability.EFFECTS in self.environment.target.fixtures.offers
-        done = self.fixture.effects() if offered else None
-        if done is None:
+        if not offered or (done := self.fixture.effects()) is None:
             return None
         new = tuple(effect for effect in done if self.effects.get(effect.request) != effect)
         self.effects |= {effect.request: effect for effect in new}
@@ -201,8 +200,10 @@ class Executor:
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and what it owns."""
         subject, access = self.fixture.arrange(step)
-        common = self.environment.common
-        self.access[step.subject] = access if access.token else replace(access, token=common.token)
+        access = sendable_access(access)
+        codes = codes_by_factor(self.environment.target.sca.factors, access.codes)
+        token = access.token or self.environment.common.token
+        self.access[step.subject] = replace(access, token=token, codes=codes)
         self.now = subject.now
         self.owners |= dict.fromkeys((owned.key for owned in subject.owns), step.subject)
         self.resources |= {owned.key: owned.resource for owned in subject.owns}
@@ -214,8 +215,7 @@ class Executor:
         A call that has an address, or leaves it out on purpose, stays as it is. Equal calls get
         the same address, so that it never distinguishes two equal requests.
         """
-        operation = self.operations[call.operation]
-        name = operation.returns
+        name = self.operations[call.operation].returns
         if name is None or name in {*call.arguments, *call.without, *call.varied}:
             return self._call(call)
         equal = repr(replace(call, by="", variation=""))
@@ -229,18 +229,19 @@ class Executor:
         return exchange
 
     def _call(self, call: Call) -> Exchange:
-        operation = self.operations[call.operation]
-        target = self.environment.target
+        operation, target = self.operations[call.operation], self.environment.target
         check_offered(call, operation, target)
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
         self.look_up_ids(call, binding)
         values = values_for(self, call)
         request = encode(call, operation, target, access, values)
-        if operation.request:
-            # What the target file added is part of the request.
-            call = replace(call, arguments=arguments(call, operation, binding, values))
-        return self.exchanged(call, request)
+        doubt = self.variations.doubt(call, operation, target=target, access=access, made=values)
+        # What the target file added is part of the request.
+        given = arguments(call, operation, binding, values) if operation.request else call.arguments
+        exchange = self.exchanged(replace(call, arguments=given), request)
+        self.variations.see(call, access, accepted=exchange.accepted)
+        return replace(exchange, confounded=doubt)
 
     def look_up_ids(self, call: Call, binding: OperationBinding) -> None:
         """Look up the target's own ids of what a call names, where it uses them.
@@ -257,9 +258,9 @@ class Executor:
                     continue  # a key without an owner is sent as it is
                 self.read_list(spelling.found, owner)
                 if str(key) not in self.ids:
-                    what = f"the target's own id for {name}"
                     path = ("operations", spelling.found, "item", "id")
-                    raise CannotArrange(f"{what} ({'.'.join(path)})", key=path)
+                    what = f"the target's own id for {name} ({'.'.join(path)})"
+                    raise CannotArrange(what, key=path)
 
     def read_list(self, operation: str, owner: str) -> None:
         """Read a customer's whole list, for the ids in it."""
@@ -285,8 +286,7 @@ class Executor:
         sent = self.environment.client.send(request)
         ms = (perf_counter() - began) * 1000
         guard.see(sent.wire.status, sent.trouble)
-        at = self.fixture.clock(None)
-        wire, n = sent.wire, self.number()
+        at, wire, n = self.fixture.clock(None), sent.wire, self.number()
         if sent.trouble:
             detail = Detail.TIMEOUT if sent.timed_out else None
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
@@ -346,5 +346,5 @@ def run_probe(
             perform_all(script, executor.perform)
         except CannotArrange as error:
             stopped, shortage = f"needs {error}", error.shortage
-    history = History(events=tuple(executor.events))
-    return ProbeRun(history=history, stopped=stopped, shortage=shortage)
+    events = tuple(executor.events)
+    return ProbeRun(history=History(events=events), stopped=stopped, shortage=shortage)

@@ -6,18 +6,17 @@ footer after the last verdict, and reports a fault if an obligation has no verdi
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from assay.binding.encode import Access
 from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
-from assay.execution import contextual
+from assay.execution import ambient, contextual
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
+from assay.execution.sources import FindingSource, Sources
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
@@ -27,7 +26,7 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
 from assay.judging.verdict import Exit, Standing, Verdict, tally
-from assay.planning.obligation import Obligation
+from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Plan, Trial, count_signatures, script_of
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
@@ -73,17 +72,18 @@ class Session:
     closed: bool = False
     _assembly: VerdictAssembly = field(init=False)
     _unauthenticated: set[bool] = field(default_factory=set[bool])
-    _trials: dict[str, str] = field(default_factory=dict[str, str])
-    _replays: dict[str, Path] = field(default_factory=dict[str, Path])
+    _trials: Sources = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
+        self._trials = Sources(command=self.options.reproduce, seed=self.options.seed)
         self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
 
     def open(self) -> None:
         """Write the header and the whole plan."""
         options = self.options
         self.environment.guard.learn(self.plan)
+        self.journal.learn_public(self.plan, self.environment.target)
         if self.plan.person:
             self.environment.expect_signatures(count_signatures(self.plan))
         self.journal.write(
@@ -111,6 +111,7 @@ class Session:
         """
         try:
             run, verdicts = self._run(trial)
+            found = [*ambient.findings(self.plan, trial, run.history, self.violated())]
         except JournalError:
             raise
         except AuthenticationError as error:
@@ -129,9 +130,16 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-        verdicts = tuple(map(self.journal.clean, verdicts))
-        self._assembly.record(verdicts)
-        return self._assembly.corrected(verdicts)
+            for finding in found:
+                self.record_finding(*finding)
+        return self._settled(trial, verdicts)
+
+    def _settled(self, trial: Trial, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+        """Record verdicts, unless another trial showed a violation; return those that stay."""
+        for verdict in map(self.journal.clean, verdicts):
+            if self._assembly.record_graver(verdict):
+                self._trials.forget(verdict.obligation)
+        return self._assembly.corrected(self._assembly.recorded(trial.settles))
 
     def run_contextual(self, trial: Trial) -> None:
         """Run one trial in a further context, and record what it violates.
@@ -142,16 +150,13 @@ class Session:
 
         """
         try:
-            found = tuple(contextual.findings(trial, self, self._assembly))
+            for finding in tuple(contextual.findings(trial, self, self._assembly)):
+                self.record_finding(finding.verdict, FindingSource(trial=finding.trial))
         except (JournalError, TargetError, AuthenticationError):
             if not self.environment.client.reached:
                 raise
-            return
-        except Exception as error:  # noqa: BLE001 -- a fault of ours must not cost the record
+        except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
-            return
-        for finding in found:
-            self.record_finding(finding.verdict, trial=finding.trial, replay=None)
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
@@ -160,7 +165,7 @@ class Session:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        _, probe = script_of(self.plan, trial)
+        _, probe = self._script(trial)
         run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
         self._assembly.see_trial(run.history)
         return run.history
@@ -194,12 +199,10 @@ class Session:
         """Return what a history violates of all that a plan asks."""
         return tuple(breaches(plan, contract, history, clauses_of(plan.contracts[contract])))
 
-    def record_finding(self, verdict: Verdict, *, trial: str, replay: Path | None) -> None:
-        """Record the verdict of a sequence, unless a graver one was reached before."""
+    def record_finding(self, verdict: Verdict, source: FindingSource) -> None:
+        """Record a verdict that another trial showed, unless a graver one was reached before."""
         if self._assembly.record_graver(self.journal.clean(verdict)):
-            self._trials[verdict.obligation] = trial
-            if replay is not None:
-                self._replays[verdict.obligation] = replay
+            self._trials.add(verdict.obligation, source)
 
     def violated(self) -> frozenset[str]:
         """Return the obligations that were found to be violated so far."""
@@ -218,7 +221,7 @@ class Session:
         return self._assembly.final_on(obligation.id)
 
     def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
-        clause, probe = script_of(self.plan, trial)
+        clause, probe = self._script(trial)
         stopped = self.environment.guard.stopped
         if stopped:
             run = ProbeRun(history=History(), stopped=stopped)
@@ -229,6 +232,12 @@ class Session:
             run = replace(run, stopped=stopped, shortage=None)
         clauses = clauses_of(self.plan.contracts[trial.contract])
         return run, judge(partial(evidence_of, clause.kind), trial.settles, run, clauses)
+
+    def _script(self, trial: Trial) -> tuple[BoundClause, Script]:
+        """Return the clause of a trial and its probe, with an inquiry at the end if it needs one."""
+        clause, probe = script_of(self.plan, trial)
+        contract, target = self.plan.contracts[trial.contract], self.environment.target
+        return clause, ambient.with_inquiry(probe, contract, target.fixtures.offers)
 
     def _perform(
         self, name: str, probe: Script, contract: Contract, environment: Environment | None = None
@@ -293,7 +302,7 @@ class Session:
         verdicts = self._assembly.final()
         for verdict in verdicts:
             name = verdict.obligation
-            self.journal.verdict(verdict, self._reproduce(name), self._trials.get(name, ""))
+            self.journal.verdict(verdict, self._trials.reproduce(name), self._trials.get(name))
         return verdicts
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
@@ -309,13 +318,6 @@ class Session:
                 **extra,
             }
         )
-
-    def _reproduce(self, obligation: str) -> str:
-        if obligation in self._replays:
-            path = shlex.quote(str(self._replays[obligation]))
-            return f"assay run{self.options.reproduce} --replay {path}"
-        seed = f" --seed {self.options.seed}" if self.options.seed else ""
-        return f"assay run{self.options.reproduce} -k {shlex.quote(obligation)}{seed}"
 
 
 def run_session(

@@ -18,6 +18,7 @@ from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.contract.files.document import file_name
 from assay.errors import InputError, did_you_mean
 from assay.execution.session import Session
+from assay.execution.sources import FindingSource
 from assay.fixtures.providers import Customers, customers_of
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
@@ -157,7 +158,7 @@ class SearchSession:
             evidence=evidence,
             calls=len(probe_run.history.exchanges),
         )
-        self.session.record_finding(verdict, trial=name, replay=path)
+        self.session.record_finding(verdict, FindingSource(trial=name, replay=path))
 
     def _record(
         self,
@@ -263,4 +264,4 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
         obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
         check = partial(evidence_of, plan.clauses[recorded.contract][obligation.clause].kind)
         (verdict,) = judge(check, (obligation,), probe_run, clauses_of(contract))
-        session.record_finding(verdict, trial=trial, replay=Path(recorded.path))
+        session.record_finding(verdict, FindingSource(trial=trial, replay=Path(recorded.path)))

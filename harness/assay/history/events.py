@@ -48,7 +48,8 @@ class Owned:
 class Exchange:
     """A call with its outcome. `at` is the target's clock, as far as it is known.
 
-    `ms` is the duration of the call, in milliseconds of real time.
+    `ms` is the duration of the call, in milliseconds of real time. `confounded` says why a
+    varied call shows nothing: as sent, it differs from its control in more than the variation.
     """
 
     n: int
@@ -57,6 +58,7 @@ class Exchange:
     outcome: Outcome
     wire: Wire
     ms: float = 0.0
+    confounded: str = ""
 
     @property
     def accepted(self) -> bool:

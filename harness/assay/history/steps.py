@@ -53,6 +53,8 @@ class Malformed(Enum):
     LONG_IDENTIFIER = "an identifier of 10,000 characters"
     CONTROL_IDENTIFIER = "an identifier with control characters"
     JUNK_QUERY = "a query that makes no sense"
+    BAD_SINCE = "a first day that there is not"
+    BAD_UNTIL = "a last day that is no date"
     NOT_JSON = "a body that is not JSON"
     TRUNCATED = "a body that is cut short"
     WRONG_TYPES = "a body with every type wrong"
@@ -95,7 +97,7 @@ class Call:
 
 
 class Code(Enum):
-    """What is typed in as the code of a factor."""
+    """What is typed in as the code of a factor, or as the password."""
 
     RIGHT = "the right code"
     WRONG = "a code that is not right"
@@ -115,8 +117,9 @@ class Authorise:
     """Step: the customer signs a request, or refuses it, on the target's own screens.
 
     `request` is its key and `approval` the link in its response. `factor` is one of the
-    contract's words, None for any that is offered. `by` names another customer who signs
-    instead, and `code` says what is typed in as the code. `pace` is the pause before each
+    contract's words, None for any that is offered; `forced` sends it although the screen
+    does not offer it. `by` names another customer who signs instead; `code` and `typed`
+    say what is typed in as the code and as the password. `pace` is the pause before each
     screen is filled in; at the screen of the decision, the pauses of `linger` follow, with
     a look at the screen after all but the last. `spoof` is a return address that the form
     submits in a field that the screen does not have.
@@ -129,6 +132,8 @@ class Authorise:
     factor: str | None = None
     by: str = ""
     code: Code = Code.RIGHT
+    typed: Code = Code.RIGHT
+    forced: bool = False
     pace: timedelta = timedelta(0)
     linger: tuple[timedelta, ...] = ()
     spoof: str = ""

@@ -92,6 +92,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
 NOT_GUESSED: Final[Mapping[str, str]] = {
     "headers": "guessed for all operations together, at the top level (`target_file`)",
     "other": "written with its argument",
+    "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
 }
 #: The features that matter where a call is refused in any case.

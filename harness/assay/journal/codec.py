@@ -147,6 +147,8 @@ class EventEncoder:
             again["body"] = [form_of(wire.body), self.mask.digest(wire.body)]
         if wire.truncated:
             again["cut"] = True
+        if exchange.confounded:
+            again["confounded"] = self.mask.redactor.text(exchange.confounded)
         if self.mask.forms:
             again["forms"] = self.mask.forms
         return again
@@ -237,7 +239,7 @@ def decode(line: Line) -> Event:
         return cast("Event", _record(KINDS[kind], line, {}))
     again, why = line["again"], {"why": line["outcome"]["why"]}
     shared = {name: line[name] for name in ("n", "at", "subject", "variation")}
-    shared |= {"ms": line.get("ms", 0.0)}
+    shared |= {"ms": line.get("ms", 0.0), "confounded": again.get("confounded", "")}
     if line["operation"] == SIGNING:
         step = _record(Authorise, shared | again["step"], {})
         wire = Wire(method="SIGN", url=line["request"]["url"], status=line["response"]["status"])

@@ -44,6 +44,22 @@ PLAIN_HEADERS = frozenset(
         "x-request-id",
     ]
 )
+#: Further headers of HTTP itself, hidden like all others: their values say nothing that is private.
+_PROTOCOL_HEADERS = frozenset(
+    [
+        *("accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age"),
+        *("alt-svc", "connection", "content-disposition", "content-security-policy", "cookie"),
+        *("expires", "forwarded", "host", "keep-alive", "last-modified", "link", "location"),
+        *("origin", "pragma", "referer", "referrer-policy", "set-cookie", "te", "trailer"),
+        *("strict-transport-security", "transfer-encoding", "upgrade", "user-agent", "via"),
+        *("www-authenticate", "x-content-type-options", "x-frame-options", "x-xss-protection"),
+    ]
+)
+#: Values of headers that are a word of a protocol, a number or a time, and so no secret.
+_ORDINARY = re.compile(
+    r"true|false|none|null|close|<[a-z0-9-]+>|\d{1,5}|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?",
+    re.IGNORECASE,
+)
 #: How many new spellings are searched for with a pattern of their own.
 MOST_NEW = 64
 #: How much is read beyond the bound, so that a private value at the end is complete.
@@ -78,10 +94,12 @@ class Redactor:
     `names` outlives trials and is bounded. `known` is searched for in the current trial,
     anywhere and in every spelling; it is per trial so that the cost does not grow with
     the run. Values of earlier trials are still found as whole words, because a bank may
-    mix up customers.
+    mix up customers. `public` are words of the contract and the target file, which no header
+    makes private.
     """
 
     names: dict[str, str] = field(default_factory=dict[str, str])
+    public: frozenset[str] = frozenset()
     known: dict[str, str] = field(default_factory=dict[str, str])
     earlier: dict[str, str] = field(default_factory=dict[str, str])
     counts: dict[str, int] = field(default_factory=dict[str, int])
@@ -102,6 +120,20 @@ class Redactor:
         for kind, secret in {**secrets, "customer": access.name}.items():
             if secret:
                 self._search_for(secret, kind, encoded=True)
+
+    def learn_headers(self, wire: Wire) -> None:
+        """Remember the values of headers that are hidden: they may be quoted elsewhere."""
+        for name, value in (*wire.request_headers, *wire.headers):
+            if name.lower() in PLAIN_HEADERS | _PROTOCOL_HEADERS:
+                continue
+            secret = (
+                value.partition(" ")[2]
+                if name.lower() in {"authorization", "proxy-authorization"}
+                else value
+            )
+            ordinary = _ORDINARY.fullmatch(secret) or secret in self.public
+            if not ordinary and len(secret) >= SHORTEST and secret not in self.known:
+                self.name(secret, "header")
 
     def name(self, value: str, kind: str) -> str:
         """Return the pseudonym of a private value, and search for it from now on."""
@@ -233,6 +265,9 @@ class Careless(Redactor):
     """A redactor that masks nothing: for sandbox runs whose journal is not kept."""
 
     def learn(self, subject: Subject, access: Access) -> None:
+        """Learn nothing."""
+
+    def learn_headers(self, wire: Wire) -> None:
         """Learn nothing."""
 
     def name(self, value: str, kind: str) -> str:

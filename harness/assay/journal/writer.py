@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
+from assay.contract.model import Json
 from assay.errors import InputError, JournalError
 from assay.history import Accepted, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
@@ -28,6 +29,21 @@ from assay.judging.verdict import Verdict
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield all texts in a JSON value."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for member in cast("Mapping[str, Json]", value).values():
+                yield from _texts(member)
+        case list() | tuple():
+            for member in cast("list[Json]", value):
+                yield from _texts(member)
+        case _:
+            pass
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,6 +120,22 @@ class Journal:
             self.redactor.name(access.token, "token")
         if isinstance(outcome, Accepted) and outcome.approval:
             self.redactor.name(outcome.approval, "approval-link")
+        self.redactor.learn_headers(exchange.wire)
+
+    def learn_public(self, plan: Plan, target: Target) -> None:
+        """Learn the words of contracts and target file, which are not masked as a header's value."""
+        bindings = target.operations.values()
+        spellings = [
+            one for each in bindings for one in (*each.arguments.values(), *each.modes.values())
+        ]
+        values: list[Json] = [*target.headers.values()]
+        values += [text for each in bindings for text in each.headers.values()]
+        values += [
+            one for each in spellings for one in (each.value, each.other, [*each.words.values()])
+        ]
+        clauses = (one for each in plan.clauses.values() for one in each.values())
+        values += [value for each in clauses for value in each.clause.params.values()]
+        self.redactor.public = frozenset(text for value in values for text in _texts(value))
 
     def clean(self, verdict: Verdict) -> Verdict:
         """Return a verdict with private texts masked; call it before the next trial begins."""

@@ -9,7 +9,7 @@ corrections and the waivers are applied last. Nothing here does I/O.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from assay.binding.target import Target
@@ -21,9 +21,11 @@ from assay.judging.corrections import (
     apply_waiver,
     discount_rejected,
     discount_static,
+    operations_on_requests,
     tpp_operations,
 )
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
 
 #: Verdicts that leave a must unsettled.
@@ -61,10 +63,14 @@ class VerdictAssembly:
     _answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _rests_on: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         """Take in what the plan decides alone."""
         self._credentials.tpp_operations = tpp_operations(self.plan)
+        obligations = (item.obligation for item in self.plan.items)
+        self._rests_on |= {each.id: each.rests_on for each in obligations if each.rests_on}
+        self._answers.making, self._answers.about_requests = operations_on_requests(self.plan)
         self.record(
             Verdict(
                 obligation=item.obligation.id,
@@ -111,6 +117,10 @@ class VerdictAssembly:
         self._verdicts[verdict.obligation] = verdict
         return True
 
+    def recorded(self, obligations: Iterable[Obligation]) -> tuple[Verdict, ...]:
+        """Return the verdicts on obligations as they were recorded."""
+        return tuple(self._verdicts[obligation.id] for obligation in obligations)
+
     def has(self, obligation: str) -> bool:
         """Whether there is a verdict on an obligation."""
         return obligation in self._verdicts
@@ -128,11 +138,22 @@ class VerdictAssembly:
         )
 
     def corrected(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-        """Take back verdicts that rest on static answers or on credentials never accepted."""
+        """Take back verdicts that rest on static answers, or on what was never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
         verdicts = discount_static(verdicts, self._answers.static(), self._operations)
-        return discount_rejected(verdicts, self._credentials, self._operations, self.target)
+        verdicts = discount_rejected(verdicts, self._credentials, self._operations, self.target)
+        return tuple(map(self._supported, verdicts))
+
+    def _supported(self, verdict: Verdict) -> Verdict:
+        """Take back that something is refused if it was not seen that it can be accepted."""
+        support = self._verdicts.get(self._rests_on.get(verdict.obligation, ""))
+        if verdict.standing is not Standing.CONFORMS or support is None:
+            return verdict
+        if support.standing is Standing.CONFORMS:
+            return verdict
+        reason = f"the refusal proves nothing: {support.obligation} does not conform"
+        return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 
     def final(self) -> tuple[Verdict, ...]:
         """Return the final verdict on every obligation that has one, in the plan's order."""

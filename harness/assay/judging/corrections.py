@@ -17,7 +17,7 @@ from datetime import date, datetime
 from assay.binding.join import expired, waiver_of
 from assay.binding.target import Auth, AuthKind, Target
 from assay.contract.model import Operation
-from assay.history import Cause, Exchange, History, Indeterminate, Wire
+from assay.history import Call, Cause, Exchange, History, Indeterminate, Subject, Wire
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 from assay.planning.plan import Plan
 from assay.rules.rule import Kind
@@ -42,7 +42,15 @@ _BEARER_ERROR = re.compile(
 def soften(
     evidence: Evidence, exchanges: Mapping[int, Exchange], clauses: Collection[Kind]
 ) -> Evidence:
-    """Return evidence that is unclear where it disagrees in announced maintenance hours."""
+    """Return evidence as unclear where it shows nothing.
+
+    It does not if a varied request differs from its control in more than the variation, nor if
+    it disagrees in announced maintenance hours.
+    """
+    for n in evidence.exchanges:
+        if n in exchanges and exchanges[n].confounded:
+            seen = f"{evidence.seen}; not judged: {exchanges[n].confounded}"
+            return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)
     if evidence.agreement is not Agreement.DISAGREES:
         return evidence
     instants: list[datetime] = [exchanges[n].at for n in evidence.exchanges if n in exchanges]
@@ -54,46 +62,64 @@ def soften(
 
 @dataclass(slots=True, kw_only=True)
 class StaticWatch:
-    """Detects operations that return the same bytes for every question.
+    """Detects operations that return the same bytes for questions whose answers must differ.
 
-    One operation shows it after several different questions. Once it is shown, the target
-    is a mock, and an operation that always accepted and never varied is static as well.
+    One operation shows it after several such questions. Once it is shown, the target is a
+    mock, and an operation that accepted every request of the right shape and never varied is
+    static as well, also if its answers are empty.
+
+    Answers must differ where they name what was asked about. The same answer may be right for two
+    customers at two banks (each trial has a bank of its own), so `making` operations are compared
+    within a trial only: two requests with different content have different keys. What is `about` a
+    request is asked by the key of it alone, and no matter for whom.
     """
 
+    making: Collection[str] = ()
+    about_requests: Collection[str] = ()
     questions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     bodies: dict[str, set[bytes]] = field(default_factory=dict[str, set[bytes]])
     answers: dict[str, set[tuple[int, bytes]]] = field(
         default_factory=dict[str, set[tuple[int, bytes]]]
     )
     refusing: set[str] = field(default_factory=set[str])
+    trials: int = 0
 
     def see(self, history: History) -> None:
-        """Take in the exchanges of one trial; only lists with items in them count.
-
-        Questions differ if they are asked for customers who own different things.
-        """
-        owns = {
-            name: [thing.key for thing in subject.owns]
-            for name, subject in history.subjects.items()
-        }
+        """Take in the exchanges of one trial; only lists with named items in them count."""
+        self.trials += 1
+        subjects = history.subjects
+        made: dict[str, set[str]] = {}
         for exchange in history.exchanges:
             call = exchange.call
             self._note(exchange)
-            if not exchange.accepted or not exchange.items or call.malformed:
+            named = any(item.key is not None for item in exchange.items)
+            if not exchange.accepted or not named or call.malformed:
                 continue
             questions = self.questions.setdefault(call.operation, set())
             bodies = self.bodies.setdefault(call.operation, set())
             # Two of each are enough to know that something changes.
-            if len(bodies) < 2:  # noqa: PLR2004
-                questions.add(
-                    f"{owns.get(call.subject)}|{sorted(call.arguments.items())}|{call.follow}"
-                )
-                bodies.add(hashlib.sha256(exchange.wire.body).digest())
+            if len(bodies) == 2:  # noqa: PLR2004
+                continue
+            bodies.add(hashlib.sha256(exchange.wire.body).digest())
+            asked = _asked(call, subjects.get(call.subject))
+            if call.operation in self.making:
+                contents = made.setdefault(call.operation, set())
+                contents.add(asked)
+                if len(contents) > 1:
+                    questions.add(f"{self.trials}|{asked}")
+            elif call.operation in self.about_requests:
+                questions.add(asked)
+            else:
+                subject = subjects.get(call.subject)
+                owns = [thing.key for thing in subject.owns] if subject else None
+                questions.add(f"{owns}|{asked}|{call.follow}")
 
     def _note(self, exchange: Exchange) -> None:
         name, wire = exchange.call.operation, exchange.wire
         if not exchange.accepted:
-            self.refusing.add(name)
+            # A mock that validates requests refuses what has the wrong shape, and reads no more.
+            if not exchange.call.malformed and not exchange.call.credentials:
+                self.refusing.add(name)
         elif len(self.answers.setdefault(name, set())) < 2:  # noqa: PLR2004 -- as above
             self.answers[name].add((wire.status, hashlib.sha256(wire.body).digest()))
 
@@ -111,6 +137,19 @@ class StaticWatch:
             for operation, answers in self.answers.items()
             if len(answers) == 1 and operation not in self.refusing
         }
+
+
+def _asked(call: Call, subject: Subject | None) -> str:
+    """Return the arguments of a call; a thing with entries is what its entries are.
+
+    Two things with the same entries may have the same answer.
+    """
+    entries = {owned.key: owned.entries for owned in subject.owns} if subject else {}
+    asked = [
+        (name, entries.get(value) or value if isinstance(value, str) else value)
+        for name, value in sorted(call.arguments.items())
+    ]
+    return repr(asked)
 
 
 def discount_static(
@@ -175,6 +214,18 @@ def tpp_operations(plan: Plan) -> frozenset[str]:
         for operation in contract.operations.values()
         if operation.by_provider
     )
+
+
+def operations_on_requests(plan: Plan) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the operations that make requests, and those that are about one."""
+    operations = [
+        operation
+        for contract in plan.contracts.values()
+        for operation in contract.operations.values()
+    ]
+    making = frozenset(operation.id for operation in operations if operation.makes)
+    about = frozenset(operation.id for operation in operations if operation.request)
+    return making, about - making
 
 
 def parties(plan: Plan) -> frozenset[bool]:

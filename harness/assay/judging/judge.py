@@ -37,16 +37,20 @@ def breaches(
     history: History,
     clauses: Iterable[Kind],
     tested: Collection[str] | None = None,
+    *,
+    ambient: bool = False,
 ) -> Iterator[Breach]:
     """Let every check of a contract judge a history; yield what it violates.
 
-    Only obligations that are `tested`, by default those of the plan, can be violated: not what a
+    `ambient` leaves out all clauses but those that hold in every trial. Only obligations that are `tested`, by default those of the plan, can be violated: not what a
     bank does not offer, nor what a target file does not describe.
     """
     tested = plan.asked if tested is None else tested
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
     kinds = tuple(clauses)
     for bound in plan.clauses[contract].values():
+        if ambient and not bound.kind.ambient:
+            continue
         for evidence in bound.kind.check(history):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue

@@ -22,7 +22,8 @@ class Obligation:
     """A facet of a clause, which gets one verdict, and what a target must offer to test it.
 
     `statement` is the sentence of the clause, `description` that of the facet. `scenario`
-    selects the probe of the clause; it is None for what no probe tests.
+    selects the probe of the clause; it is None for what no probe tests. `rests_on` is the id of
+    the obligation that must conform before a refusal proves anything here; it may be empty.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Obligation:
     needs: frozenset[Capability] = frozenset()
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
+    rests_on: str = ""
 
     @property
     def trial(self) -> str:
@@ -106,6 +108,7 @@ def _obligation(
     *,
     scenario: Scenario | None = None,
 ) -> Obligation:
+    rests_on = facet.rests_on if isinstance(facet, Facet) else ""
     return Obligation(
         id=f"{contract.id}/{clause.id}/{facet.id}",
         contract=contract.id,
@@ -121,4 +124,5 @@ def _obligation(
         needs=facet.needs,
         requires=facet.requires,
         not_applicable_because=facet.not_applicable_because if isinstance(facet, Facet) else "",
+        rests_on=f"{contract.id}/{clause.id}/{rests_on}" if rests_on else "",
     )

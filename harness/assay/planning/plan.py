@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
-from assay.binding.target import ScaKind, Target
+from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
@@ -60,7 +60,8 @@ class Planned:
 class Trial:
     """One run of a probe on one fixture, and the obligations that it settles.
 
-    `signed` is true if one of these obligations needs a signature. A trial in a `context` can
+    `signed` is true if one of these obligations needs a signature, `consents` if one needs a
+    consent. A trial in a `context` can
     only add violations to what the same trial in the base context shows.
     """
 
@@ -71,6 +72,7 @@ class Trial:
     settles: tuple[Obligation, ...]
     calls: int
     signed: bool = False
+    consents: bool = False
     context: Context = ()
 
 
@@ -78,8 +80,9 @@ class Trial:
 class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
-    `clauses` are those of each contract, by the ids of both. `person` is true if a person signs (`sca.kind: manual`); trials without a signature then
-    come first.
+    `clauses` are those of each contract, by the ids of both. `person` is true if a person signs
+    (`sca.kind: manual`); trials without a signature then come first. So do trials without a
+    consent, if customers are there before and after a trial.
     """
 
     items: tuple[Planned, ...]
@@ -132,7 +135,7 @@ def plan(
     priced = tuple(_priced(items, clauses))
     return Plan(
         items=priced,
-        trials=_trials(priced, person=person),
+        trials=_trials(priced, person=person, lasting=target.fixtures.kind is FixtureKind.ROLES),
         clauses=clauses,
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
@@ -205,13 +208,16 @@ def read_only(target: Target) -> bool:
     return target.environment == "live" and not target.safety.allow_writes
 
 
-def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
+def _trials(items: Iterable[Planned], *, person: bool, lasting: bool = False) -> tuple[Trial, ...]:
+    """Return the trials in order; what customers consent to outlives a trial if they are `lasting`."""
     gathered: dict[str, list[Planned]] = {}
     for item in items:
         if item.disposition is Disposition.ASK:
             gathered.setdefault(item.obligation.trial, []).append(item)
     trials = [_trial(id_, planned) for id_, planned in gathered.items()]
-    return tuple(sorted(trials, key=lambda trial: person and trial.signed))
+    return tuple(
+        sorted(trials, key=lambda trial: (person and trial.signed, lasting and trial.consents))
+    )
 
 
 def _trial(id_: str, items: Sequence[Planned]) -> Trial:
@@ -226,6 +232,7 @@ def _trial(id_: str, items: Sequence[Planned]) -> Trial:
         settles=tuple(item.obligation for item in items),
         calls=items[0].calls,
         signed=any(Capability.SCA in item.obligation.needs for item in items),
+        consents=any(Capability.CONSENT in item.obligation.needs for item in items),
     )
 
 

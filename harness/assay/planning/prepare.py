@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from assay.binding.encode import BARE
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
+from assay.binding.spelling import keys_without_value
 from assay.binding.target import Target, TransportKind
 from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
@@ -41,7 +43,8 @@ Select = Callable[[Obligation], bool]
 class Prepared:
     """Contracts and target, bound and planned.
 
-    `contexts` has the trials in further contexts and what they cover, if there are any.
+    `contexts` has the trials in further contexts and what they cover, if there are any;
+    `base_only` says why there are none though nobody asked for the base context.
     `reproduce` has the command line options for both. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
@@ -52,6 +55,7 @@ class Prepared:
     plan: Plan
     reproduce: str
     contexts: ContextPlan | None = None
+    base_only: str = ""
     feasibility: Feasibility | None = None
     assess: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
@@ -194,6 +198,8 @@ def prepare(
     contextual = _contextual(planned, target, contexts, precious=assess is not None)
     planned = contextual.plan if contextual else planned
     feasibility = assess(planned) if assess else None
+    if feasibility is None:
+        planned = _with_values(planned, target, now)
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
         options.append(f"--target {shlex.quote(target_name)}")
@@ -206,6 +212,7 @@ def prepare(
         bound=bound,
         plan=feasibility.plan if feasibility else planned,
         contexts=contextual,
+        base_only=_base_only(target) if contexts is None and assess is not None else "",
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
         assess=assess,
@@ -227,12 +234,36 @@ def _assessment(
     return lambda planned: assess(planned, target, ledger=ledger, now=now(), waits=waits)
 
 
+def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> Plan:
+    """Leave out what needs a value that the target file lacks."""
+    operations = (one for each in planned.contracts.values() for one in each.operations.values())
+    if not any(
+        operation.available
+        and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
+        for operation in operations
+    ):
+        return planned
+    from assay.estimate.feasibility import without_valueless  # noqa: PLC0415 -- seldom needed
+
+    return without_valueless(planned, target, now=now())
+
+
 def _contextual(
     planned: Plan, target: Target, contexts: Depth | None, *, precious: bool
 ) -> ContextPlan | None:
     """Plan the trials in further contexts, where calls may be spent on them."""
     depth = contexts or (Depth.BASE if precious else Depth.EACH)
     return None if depth is Depth.BASE else with_contexts(planned, target, depth)
+
+
+def _base_only(target: Target) -> str:
+    """Return why no calls are spent on further contexts unless it is asked for."""
+    reasons = {
+        Customers.LISTED: "the customers of fixtures.roles are real",
+        Customers.CHOSEN: "the customers of fixtures.adapter may be real",
+        Customers.NONE: "the target file has no fixture provider",
+    }
+    return reasons.get(customers_of(target), "the target file limits what a run may do")
 
 
 def _waiting(

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 
-from assay.contract.model import Contract, Json
-from assay.history import Call, Owned, Subject
+from assay.contract.model import Contract, Json, Operation
+from assay.history import Call, Exchange, Owned, Subject
+from assay.rules.queries import Consents, consented_keys
 from assay.rules.rule import Kind
 
 
@@ -62,6 +63,36 @@ def surely_listed(contract: Contract, thing: Owned, at: datetime) -> bool:
             return False
         judged |= by_trait.keys()
     return all(trait in judged for trait, value in thing.traits.items() if value)
+
+
+def certainly_served(
+    contract: Contract,
+    operation: Operation,
+    exchange: Exchange,
+    *,
+    grant: Operation | None,
+    subject: Subject | None,
+    consents: Consents,
+) -> bool:
+    """Whether the history shows a call to be one that must be served.
+
+    Its resource must belong to the customer, be listed and be covered by a consent.
+    """
+    call = exchange.call
+    if not operation.about and not operation.grants:
+        return True
+    if operation.grants:
+        named = consented_keys(call, operation)
+    else:
+        named = frozenset({str(call.arguments.get(operation.about or ""))})
+    if grant and not named <= consents.certain(call.subject):
+        return False
+    if subject is None:
+        return grant is not None
+    owned = [subject.owned(key) for key in named]
+    return bool(owned) and all(
+        thing is not None and surely_listed(contract, thing, exchange.at) for thing in owned
+    )
 
 
 def history_days(contract: Contract, operation: str) -> int | None:
@@ -133,12 +164,16 @@ def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mode for modes in every for mode in modes))
 
 
-def unattended_limits(contract: Contract) -> Mapping[str, int]:
-    """Return how many calls without the customer are allowed in a period, by operation."""
+def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
+    """Return how many calls are allowed in a period, by operation.
+
+    They are those where calls with the customer count, too, or else those where they do not.
+    """
     limits: dict[str, int] = {}
-    for clause in _answering(_Same(contract), "unattended_limits"):
-        for operation, limit in clause.unattended_limits().items():
-            limits[operation] = min(limit, limits.get(operation, limit))
+    for clause in _answering(_Same(contract), "call_limits"):
+        for operation, limit in clause.call_limits().items():
+            if limit.attended is attended:
+                limits[operation] = min(limit.number, limits.get(operation, limit.number))
     return limits
 
 

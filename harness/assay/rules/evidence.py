@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.errors import KindError, did_you_mean
-from assay.history import Accepted, Exchange, History, Indeterminate
+from assay.history import Accepted, Cause, Exchange, History, Indeterminate
 from assay.judging.verdict import Agreement, Evidence
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 #: The status for unknown credentials. It points to the target file rather than to the bank,
 #: so no check counts it as the bank's answer to a rule.
 UNAUTHENTICATED = 401
+#: The status of a target that says that it cannot answer anything just now.
+OVERLOADED = 503
 
 
 def describe_answer(exchange: Exchange) -> str:
@@ -60,11 +62,28 @@ def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:
     )
 
 
-def must_be_refused(facet: str, exchange: Exchange, why: str) -> Evidence:
-    """Judge a call that must be refused, with an answer that discloses no items."""
+def failed_instead(exchange: Exchange) -> bool:
+    """Whether the target failed (5xx) where it had to refuse.
+
+    It convicts only beside a control that shows that the target works otherwise.
+    """
+    outcome = exchange.outcome
+    failed = isinstance(outcome, Indeterminate) and outcome.cause is Cause.SERVER
+    return failed and exchange.wire.status != OVERLOADED and exchange.wire.status > 0
+
+
+def must_be_refused(
+    facet: str, exchange: Exchange, why: str, *, controlled: bool = False
+) -> Evidence:
+    """Judge a call that must be refused, with an answer that discloses no items.
+
+    `controlled` says that a control was accepted, so that a failure is no refusal.
+    """
     empty = isinstance(exchange.outcome, Accepted) and exchange.outcome.items == ()
     if exchange.refused and not exchange.items:
         agreement = AGREES
+    elif controlled and failed_instead(exchange):
+        agreement = DISAGREES
     elif empty or isinstance(exchange.outcome, Indeterminate):
         agreement = UNCLEAR
     else:

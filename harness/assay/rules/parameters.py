@@ -136,6 +136,15 @@ def the_contract() -> Any:
     return derived(lambda contract, _: contract)
 
 
+def the_grant() -> Any:
+    """Declare the operation of the contract that transmits a consent, if it has one."""
+    return derived(
+        lambda contract, _: next(
+            (operation for operation in contract.operations.values() if operation.grants), None
+        )
+    )
+
+
 def the_zone() -> Any:
     """Declare the field that holds the contract's time zone; None while it is unspecified."""
     return derived(lambda contract, _: contract.zone)

@@ -3,7 +3,8 @@
 Pure functions, each of which makes one pass over the history. `Consents` is the state of all
 consents at one point: certain and possible ones. A consent whose answer was a server error may
 have been accepted all the same, and where the document is silent, a later consent may or may
-not have replaced an earlier one. A check reports only violations that are certain.
+not have replaced an earlier one, and a list may show everything or only what is consented to.
+A check reports only violations that are certain.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.model import Contract, Operation
 from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
-from assay.rules.state.calendar import dates
+from assay.rules.state.calendar import dates, within_a_day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,10 @@ class PageWalk:
         return all(page.accepted for page in self.pages) and (
             isinstance(last, Accepted) and not last.next
         )
+
+    def on_one_day(self, zone: ZoneInfo | None) -> bool:
+        """Whether all pages were certainly read on one local day: on two they are no one list."""
+        return len({within_a_day(page.at, zone) for page in self.pages}) == 1
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -118,8 +123,9 @@ def ordinary(call: Call) -> bool:
 
 
 def bare(call: Call, operation: Operation) -> bool:
-    """Whether a plain call has no arguments but those that the operation needs."""
-    return plain(call) and call.arguments.keys() <= {operation.about, operation.grants}
+    """Whether a plain call has no arguments but those that the operation needs, and all of them."""
+    only = call.arguments.keys() <= {operation.about, operation.grants}
+    return plain(call) and only and not set(call.without) & {*operation.arguments}
 
 
 def question(call: Call) -> tuple[str, str, str]:
@@ -204,3 +210,34 @@ class Consents:
     def possible(self, subject: str) -> AbstractSet[str]:
         """Return what a subject's consent may cover."""
         return self._possible.get(subject, NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NarrowedLists:
+    """To what each list of a history may be narrowed by a consent; see `of`."""
+
+    narrowed: Mapping[int, frozenset[str]]
+
+    @classmethod
+    def read(cls, history: History, grant: Operation | None) -> NarrowedLists:
+        """Follow the consents of a history; without an operation that consents there are none."""
+        narrowed: dict[int, frozenset[str]] = {}
+        consents, lasting = Consents(grant=grant), set[str]()
+        for event in history.events if grant else ():
+            if isinstance(event, Subject):
+                lasting |= set[str]() if event.fresh else {event.name}
+            elif isinstance(event, Exchange):
+                consents.note(event)
+                name = event.call.subject
+                if name in lasting or consents.possible(name):
+                    narrowed[event.n] = consents.certain(name)
+        return cls(narrowed=narrowed)
+
+    def of(self, walk: PageWalk) -> frozenset[str] | None:
+        """Return the keys that a list must have in spite of consents; None if none can narrow it.
+
+        After a consent a target may list everything, or what is consented to. A customer who was
+        there before the history may have consented to anything.
+        """
+        seen = [self.narrowed[page.n] for page in walk.pages if page.n in self.narrowed]
+        return frozenset[str].intersection(*seen) if seen else None

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
 #: What a target file can bind at an operation, and what a facet can require of it.
 FEATURES: Final = (
+    "path",
     "key",
     "on",
     "field",
     "state",
     "argument",
+    "unlisted",
     "other",
     "mode",
     "value",
@@ -50,11 +52,8 @@ Script: TypeAlias = Generator[Step, Reply, None]
 class BindingRequirement:
     """A feature that the target file must bind before a facet can be tested.
 
-    `feature` is one of `FEATURES`, the keys of an operation in a target file: `key`,
-    `on`, `field` or `state` of its `item`; `argument`, or `other`, the second value of one;
-    `mode`, `value`, `links`, `approval`, `aliases` or `credentials`. `name` says which
-    argument, field, mode or value is meant. `if_missing` is the verdict where the target does
-    not bind it.
+    `feature` is one of `FEATURES`; `name` says which argument, field, mode or value is meant.
+    `if_missing` is the verdict where the target does not bind it.
     """
 
     operation: str
@@ -65,6 +64,15 @@ class BindingRequirement:
     def __str__(self) -> str:
         tail = f".{self.name}" if self.name else ""
         return f"operations.{self.operation}.{self.feature}{tail}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimit:
+    """A number of calls in a period; `attended` if calls with the customer count, too."""
+
+    number: int
+    attended: bool
+    daily: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +106,8 @@ class Facet:
     """One way in which a clause can hold or be broken; becomes one obligation.
 
     `description` completes the clause's sentence. `not_applicable_because` gives the reason
-    where the facet can neither hold nor be broken.
+    where the facet can neither hold nor be broken. `rests_on` is the facet that shows that a
+    bank can accept what is refused here: unless that one conforms, a refusal proves nothing.
     """
 
     id: str
@@ -107,6 +116,7 @@ class Facet:
     needs: frozenset[Capability]
     requires: tuple[BindingRequirement, ...] = ()
     not_applicable_because: str = ""
+    rests_on: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +149,13 @@ class Kind:
     exactly_one_of: ClassVar[tuple[str, ...]] = ()
     #: Whether a clause holds for every available operation, not only for those that it names.
     whole_interface: ClassVar[bool] = False
-    #: Parameters that set a limit; an OpenAPI document lists the clause among its limits.
-    #: None where the kind sets none.
+    #: Parameters that set a limit, which OpenAPI documents list; None where the kind sets none.
     limits: ClassVar[tuple[str, ...] | None] = None
     #: What the operations do to which a clause about a request applies: makes, shows,
     #: changes, ends. Empty for all of them.
     applies_to: ClassVar[tuple[str, ...]] = ()
+    #: Whether violations also count that the check finds in the trials of other clauses.
+    ambient: ClassVar[bool] = False
 
     #: The contract of the clause.
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
@@ -307,11 +318,8 @@ class Kind:
         """Return -1, 0 or 1 before, during or after the announced closure of a week, if any."""
         return None
 
-    def unattended_limits(self) -> Mapping[str, int]:
-        """Return how many calls without the customer are allowed in a period, by operation.
-
-        Empty where calls with the customer count, too.
-        """
+    def call_limits(self) -> Mapping[str, CallLimit]:
+        """Return how many calls of each operation are allowed in a period."""
         return {}
 
     def allowed_values(self, field: str) -> Sequence[Json] | None:
@@ -329,10 +337,6 @@ class Kind:
     def control_of(self, operation: str) -> str | None:
         """Return the operation that is the control for another, if the clause names one."""
         return None
-
-    def daily_limits(self) -> Mapping[str, int]:
-        """Return how many calls a day without the customer the clause allows, by operation."""
-        return {}
 
 
 def needs(*capabilities: Capability) -> frozenset[Capability]:

@@ -5,7 +5,7 @@ Each is a generator to be used with `yield from`; none does I/O or judges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
@@ -98,6 +98,21 @@ def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
                 arguments={operation.grants or "": list(keys)},
             )
         )
+
+
+def walk_whole(
+    call: Call, subject: Subject, keys: Collection[str], grant_: Operation | None, most: int
+) -> Part[None]:
+    """Read a list in which these keys must be, and once more after a consent to all of them.
+
+    The second time is for a customer who was there before and lacks some of them: a target may
+    list only what is consented to, and nobody knows what was.
+    """
+    pages = yield from walk(call, most)
+    shown = {item.key for page in pages for item in page.items}
+    if grant_ is not None and not subject.fresh and not shown.issuperset(keys):
+        yield from grant(grant_, subject.name, *keys)
+        yield from walk(call, most)
 
 
 def customer(name: str, owner: str, granting: Operation | None) -> Part[Subject]:

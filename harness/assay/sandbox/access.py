@@ -36,6 +36,9 @@ class Listing:
     #: The consent in force; None when there never was one.
     consent: frozenset[str] | None
     today: date
+    #: Other customers' eligible items, and those that their consents name; unused by the sound bank.
+    foreign: Sequence[Item]
+    foreign_consented: Sequence[Item]
 
 
 #: Returns the eligible items that are listed.
@@ -105,6 +108,21 @@ class AccessRequest:
 
 #: Decides on one request to read an item.
 Scope: TypeAlias = Callable[[AccessRequest], Decision]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentRequest:
+    """A consent as it was transmitted: keys of items."""
+
+    named: frozenset[str]
+    #: Keys of all items of the customer.
+    owned: frozenset[str]
+    #: Keys of those that a consent can name.
+    grantable: frozenset[str]
+
+
+#: Returns the keys that a consent grants, or None to refuse the consent.
+Granted: TypeAlias = Callable[[ConsentRequest], frozenset[str] | None]
 #: Returns the consent in force, given the former one and the new one.
 Renew: TypeAlias = Callable[[frozenset[str] | None, frozenset[str]], frozenset[str]]
 
@@ -114,6 +132,11 @@ def consented_only(request: AccessRequest) -> Decision:
     if request.own and request.consent is not None and request.item.key in request.consent:
         return Decision.SERVED
     return Decision.REFUSED
+
+
+def all_or_none(request: ConsentRequest) -> frozenset[str] | None:
+    """Grant what the consent names; refuse it if anything in it cannot be granted."""
+    return request.named if request.named <= request.grantable else None
 
 
 def replace_consent(_former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:

@@ -93,10 +93,14 @@ MONDAY_NIGHT = replace(SUNDAY_NIGHT, days=frozenset({MONDAY}))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The moment of a reading, and the requested first day, if any."""
+    """The moment of a reading, and the requested days."""
 
     now: datetime
     asked: date | None
+    #: The requested last day, if any.
+    until: date | None = None
+    #: The local day on which the history of the item began to be kept; None if unknown.
+    opened: date | None = None
 
 
 #: Returns the oldest day shown.

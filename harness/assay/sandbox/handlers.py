@@ -7,8 +7,16 @@ sessions and maintenance are handled in :mod:`assay.sandbox.app`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from assay.sandbox.access import Access, AccessRequest, Decision, Listing, admit
+from assay.sandbox.access import (
+    Access,
+    AccessRequest,
+    ConsentRequest,
+    Decision,
+    Listing,
+    admit,
+)
 from assay.sandbox.accounts import (
     Entry,
     Item,
@@ -86,10 +94,7 @@ def _accounts(call: AccountCall) -> Answer:
     call.charge_quota("accounts", page)
     policies, customer = call.policies, call.customer
     day = today(call.world.now)
-    eligible = [
-        item for item in customer.items.values() if policies.eligible[item.resource](item, day)
-    ]
-    items = policies.listed(Listing(items=eligible, consent=customer.consent, today=day))
+    items = policies.listed(_listing(call, day))
     cut = policies.pages["accounts"](len(items), page)
     links = {"self": call.link("accounts-self")}
     if cut.next is not None:
@@ -102,17 +107,46 @@ def _accounts(call: AccountCall) -> Answer:
     return Answer(status=200, body=body)
 
 
+def _listing(call: AccountCall, day: date) -> Listing:
+    def eligible(customer: Customer) -> list[Item]:
+        return [
+            item
+            for item in customer.items.values()
+            if call.policies.eligible[item.resource](item, day)
+        ]
+
+    own = call.customer
+    others = [one for one in call.world.customers.values() if one.id != own.id]
+    return Listing(
+        items=eligible(own),
+        consent=own.consent,
+        today=day,
+        foreign=[item for one in others for item in eligible(one)],
+        foreign_consented=[
+            item for one in others for item in eligible(one) if item.key in (one.consent or ())
+        ],
+    )
+
+
 def _consents(call: AccountCall) -> Answer:
     policies, customer = call.policies, call.customer
-    keys = policies.body(call.request.body)
+    keys = frozenset(policies.body(call.request.body))
     day = today(call.world.now)
-    for key in keys:
-        item = customer.items.get(key)
-        if item is None or not policies.grantable[item.resource](item, day):
-            raise Refused(policies, "ineligible")
+    asked = ConsentRequest(
+        named=keys,
+        owned=frozenset(customer.items),
+        grantable=frozenset(
+            key
+            for key in keys & customer.items.keys()
+            if policies.grantable[customer.items[key].resource](customer.items[key], day)
+        ),
+    )
+    granted = policies.granted(asked)
+    if granted is None:
+        raise Refused(policies, "ineligible")
     call.charge_quota("consents")
-    if keys:
-        customer.consent = policies.renew(customer.consent, frozenset(keys))
+    if granted:
+        customer.consent = policies.renew(customer.consent, granted)
     return Answer(status=201, body={})
 
 
@@ -167,7 +201,7 @@ def _history(call: AccountCall, item: Item) -> Sequence[Entry]:
     """Return the entries of an item that the request asks for."""
     query, now, policies = call.request.query, call.world.now, call.policies
     asked, until = read_day(query, "dateFrom"), read_day(query, "dateTo")
-    span = Span(now=now, asked=asked)
+    span = Span(now=now, asked=asked, until=until, opened=item.ledger.opened)
     if _EXTENDED in query.get("scope", ""):
         oldest = policies.extended(span)
         if oldest is None:

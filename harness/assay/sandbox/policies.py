@@ -14,11 +14,13 @@ from assay.sandbox.access import (
     BATCH,
     CARD_WINDOW,
     Eligible,
+    Granted,
     Listed,
     Quota,
     Renew,
     Scope,
     account_eligible,
+    all_or_none,
     consented_only,
     list_all,
     replace_consent,
@@ -92,6 +94,8 @@ class Policies:
     eligible: Table[Resource, Eligible]
     #: Items that a consent can name.
     grantable: Table[Resource, Eligible]
+    #: What a consent grants that names something else.
+    granted: Granted
     #: accounts.listing
     listed: Listed
     #: psu-identity
@@ -182,6 +186,7 @@ SOUND = Policies(
     closed=SUNDAY_NIGHT,
     eligible=_ELIGIBLE,
     grantable=_ELIGIBLE,
+    granted=all_or_none,
     listed=list_all,
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),

@@ -202,7 +202,8 @@ def fill(shown: BrowserForm, filled: Mapping[str, str]) -> Callable[[], object]:
     """Fill in a form where it differs, and return the action that submits it."""
     shown.at.evaluate(NO_VALIDATION)
     for name, value in filled.items():
-        if name not in shown.form.names:
+        choices = shown.form.choices.get(name)
+        if name not in shown.form.names or (choices is not None and value not in choices):
             shown.at.evaluate(ADD_FIELD, [name, value])
     buttons = shown.at.locator(SUBMITS)
     typed = [entry for entry in shown.fields if entry.kind in TYPED]
@@ -222,7 +223,7 @@ def _put(entry: BrowserField, value: str) -> bool:
         case "radio" | "checkbox":
             if picked:
                 entry.at.check()
-        case "select":
+        case "select" if value in entry.options:
             entry.at.select_option(value=value)
         case "hidden":
             entry.at.evaluate(SET_VALUE, value)

@@ -84,7 +84,8 @@ def require_plain(step: Authorise) -> None:
         CannotArrange: the step is not a plain signature.
 
     """
-    if step.code is not Code.RIGHT or step.spoof or step.linger or step.pace:
+    plain = step.code is step.typed is Code.RIGHT and not step.forced
+    if not plain or step.spoof or step.linger or step.pace:
         raise CannotArrange(
             "an SCA signer that fills in the bank's screens"
             " (set `sca.kind` to `forms` or `browser` in the target file)"
@@ -96,9 +97,24 @@ def factor_name(sca: Sca, value: str) -> str:
     return next((name for name, spelling in sca.factors.items() if spelling == value), value)
 
 
+def codes_by_factor(factors: Mapping[str, str], codes: Mapping[str, str]) -> dict[str, str]:
+    """Return codes by the contract's names of the factors, where they are by the target's.
+
+    A word that is no target's name of a factor stays; of two codes of one factor, the one by the
+    target's name counts.
+    """
+    names = {word: name for name, word in reversed([*factors.items()])}
+    own = {names[word]: code for word, code in codes.items() if word in names}
+    return {**{word: code for word, code in codes.items() if word not in names}, **own}
+
+
 def code_to_enter(kind: Code, factor: str, codes: Mapping[str, str]) -> str:
     """Return the text that is entered as the code of a factor."""
-    right = codes.get(factor, "")
+    return text_to_enter(kind, codes.get(factor, ""))
+
+
+def text_to_enter(kind: Code, right: str) -> str:
+    """Return the text that is entered where this one is right."""
     match kind:
         case Code.RIGHT:
             return right

@@ -18,7 +18,15 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.html_forms import Form, stuck
-from assay.sca.protocol import NOW, SPOOFED, ScreenFlowResult, Wait, code_to_enter, factor_name
+from assay.sca.protocol import (
+    NOW,
+    SPOOFED,
+    ScreenFlowResult,
+    Wait,
+    code_to_enter,
+    factor_name,
+    text_to_enter,
+)
 
 #: The most screens in one flow.
 MAX_SCREENS = 12
@@ -157,7 +165,7 @@ class ScreenFlow:
                 case "login":
                     filled[name] = self.access.login or ""
                 case "password":
-                    filled[name] = self.access.password or ""
+                    filled[name] = text_to_enter(self.step.typed, self.access.password or "")
                 case "factor":
                     picked = self._factor(form.choices.get(name, []))
                     if picked is None:
@@ -179,6 +187,11 @@ class ScreenFlow:
         named = self.sca.factors.values()
         result.unspelt = tuple(choice for choice in choices if choice not in named)
         wanted = self.step.factor or next(iter(result.offered), None)
+        if wanted and self.step.forced:
+            code, codes = self.access.codes.get(wanted), [*self.access.codes.values()]
+            # A code that others share would not show for which of them it was taken.
+            self.factor, result.coded = wanted, bool(code) and codes.count(code or "") == 1
+            return self.sca.factors.get(wanted, wanted)
         if wanted not in result.offered:
             result.why = f"the factor {wanted} is not offered" if wanted else "no factor is offered"
             return None

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from assay.errors import InputError
 from assay.history import Wire
-from assay.traffic.har_to_history import RecordedEntry
+from assay.traffic.readings import RecordedEntry
 
 #: The largest file that is read, and the largest body, in bytes.
 MAX_FILE, MAX_BODY = 512 * 1024 * 1024, 4 * 1024 * 1024
@@ -32,6 +32,10 @@ NO_RESPONSE = "the recording has no response"
 CUT_OFF = "cut off"
 #: The valid statuses, and the longest duration of a call in milliseconds.
 STATUSES, MAX_DURATION = range(100, 1000), 1e9
+#: The most digits of a length.
+MAX_DIGITS = 16
+#: Methods whose requests have a body, unless they say that it is empty.
+BODIED = frozenset({"PUT", "POST", "PATCH"})
 #: Statuses whose responses have no body.
 BODILESS = frozenset({204, 205, 304})
 HINT = "a HAR file is one object with a 'log', as browsers and `assay proxy` write it"
@@ -100,8 +104,10 @@ def _entry(raw: Any, zone: ZoneInfo | None) -> Iterator[RecordedEntry]:
     )
     wire, lost = _with_response(wire, response)
     ms = entry.get("time")
+    at, zoned = _moment(_text(entry, "startedDateTime"), zone)
     yield RecordedEntry(
-        at=_moment(_text(entry, "startedDateTime"), zone),
+        at=at,
+        zoned=zoned,
         wire=wire,
         ms=float(ms) if isinstance(ms, int | float) and 0 <= ms < MAX_DURATION else 0.0,
         lost=lost,
@@ -120,18 +126,58 @@ def _with_response(wire: Wire, response: Object) -> tuple[Wire, str]:
     status = response.get("status")
     if not isinstance(status, int) or isinstance(status, bool) or status not in STATUSES:
         return wire, NO_RESPONSE
-    wire = replace(wire, status=status, headers=_headers(response))
     content = _object(response, "content") or {}
+    wire = replace(wire, status=status, headers=_response_headers(response, content))
+    size = max(_number(content, "size"), _number(response, "bodySize"))
+    announced = _announced(wire.header("content-length"))
     text = content.get("text")
-    if not isinstance(text, str):
-        size = max(_number(content, "size"), _number(response, "bodySize"))
+    if not isinstance(text, str) or not text:
         # Recorders write 0 and -1 for "none" and for "unknown" alike.
-        empty = status in BODILESS or (size <= 0 and wire.media_type == "")
-        announced_empty = (wire.header("content-length") or "").strip() == "0"
-        return wire, "" if empty or announced_empty else NO_BODY
+        said = text == "" and size == 0
+        none = size <= 0 and (said or wire.media_type == "") and not announced
+        return wire, "" if status in BODILESS or none or announced == 0 else NO_BODY
     body = _body(text, content.get("encoding"))
-    truncated = len(body) > MAX_BODY or _is_cut_off(content)
-    return replace(wire, body=body[:MAX_BODY], truncated=truncated), ""
+    if _is_cut_off(content):
+        return replace(wire, body=body[:MAX_BODY], truncated=True), ""
+    packed = wire.header("content-encoding") is not None
+    whole = {size} if packed else {size, announced}
+    if not _is_json(body) and (_is_shorter(body, text, size) or len(body) not in whole):
+        return wire, NO_BODY
+    return replace(wire, body=body[:MAX_BODY], truncated=len(body) > MAX_BODY), ""
+
+
+def _response_headers(response: Object, content: Object) -> tuple[tuple[str, str], ...]:
+    """Return the headers of a response; its media type may be recorded apart from them."""
+    headers = _headers(response)
+    kind = content.get("mimeType")
+    if not isinstance(kind, str) or "/" not in kind:
+        return headers
+    named = any(name.lower() == "content-type" for name, _ in headers)
+    return headers if named else (*headers, ("Content-Type", kind))
+
+
+def _announced(length: str | None) -> int | None:
+    """Return what a `Content-Length` says, if it is there."""
+    length = (length or "").strip()
+    return (
+        int(length) if length.isascii() and length.isdigit() and len(length) < MAX_DIGITS else None
+    )
+
+
+def _is_shorter(body: bytes, text: str, size: int) -> bool:
+    """Whether a recorded body is shorter than it was, by whatever a recorder counts."""
+    return max(len(body), len(text)) < size
+
+
+def _is_json(body: bytes) -> bool:
+    """Whether a body is an object or a list of JSON, which no part of one is.
+
+    It may have another length than it was sent with: recorders replace private texts.
+    """
+    try:
+        return isinstance(json.loads(body), dict | list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_cut_off(part: Object) -> bool:
@@ -139,21 +185,25 @@ def _is_cut_off(part: Object) -> bool:
 
 
 def _request_body(request: Object) -> tuple[bytes, bool]:
-    """Return the body of a request, and whether there was one that is not recorded."""
-    posted = _object(request, "postData")
-    if posted is None:
-        return b"", _number(request, "bodySize") > 0
+    """Return the body of a request, and whether there was one that is not recorded as a whole."""
+    posted = _object(request, "postData") or {}
     text, params = posted.get("text"), posted.get("params")
+    lengths = [value for name, value in _headers(request) if name.lower() == "content-length"]
+    announced = _announced(lengths[0]) if lengths else None
+    size = max(_number(request, "bodySize"), announced or 0)
     if _is_cut_off(posted):
         return b"", True
-    if isinstance(text, str) and (text or not params):
-        return _body(text, posted.get("encoding") or posted.get("_encoding")), False
-    if isinstance(params, list):
+    if isinstance(text, str) and text:
+        body = _body(text, posted.get("encoding") or posted.get("_encoding"))
+        return body, not _is_json(body) and len(body) != size
+    if isinstance(params, list) and params:
         listed: list[Any] = params
         fields = [_checked_object(param) for param in listed]
         pairs = [(str(field.get("name")), str(field.get("value", ""))) for field in fields]
         return urlencode(pairs).encode(), False
-    return b"", _number(request, "bodySize") > 0
+    writes = str(request.get("method")).upper() in BODIED
+    known = announced is not None or request.get("bodySize") == 0
+    return b"", size > 0 or (writes and not known)
 
 
 def _body(text: str, encoding: object) -> bytes:
@@ -176,11 +226,13 @@ def _headers(message: Object) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _moment(text: str, zone: ZoneInfo | None) -> datetime:
+def _moment(text: str, zone: ZoneInfo | None) -> tuple[datetime, bool]:
+    """Return an instant, and whether its text has an offset."""
     try:
         moment = datetime.fromisoformat(text)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=zone or UTC)
-        return moment.astimezone(UTC)
+        zoned = moment.tzinfo is not None
+        moment = moment if zoned else moment.replace(tzinfo=zone or UTC)
+        return moment.astimezone(UTC), zoned
     except (ValueError, OverflowError):
         raise ValueError("its 'startedDateTime' is not a time of ISO 8601") from None
 

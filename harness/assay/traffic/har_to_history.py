@@ -28,12 +28,12 @@ from assay.history import (
     Malformed,
     Outcome,
     Subject,
-    Wire,
 )
 from assay.journal.redact import Redactor
 from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest
+from assay.traffic.readings import RecordedEntry
 
 #: How many kinds of unmatched requests are named; the others are only counted.
 MAX_UNMATCHED = 1000
@@ -43,20 +43,6 @@ MAX_KEY = 256
 MAX_KNOWN = 200
 #: The clock of a subject that exists only to be redacted.
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedEntry:
-    """A recorded request with its response; `ms` are milliseconds.
-
-    `lost` says why the response is unknown, `body_lost` that the body of the request is missing.
-    """
-
-    at: datetime
-    wire: Wire
-    ms: float = 0.0
-    lost: str = ""
-    body_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,21 +7,28 @@ sent.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.binding.target import Target
 from assay.contract.model import Party
 from assay.history import Authorised, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
+from assay.judging.corrections import DECIDED
 from assay.judging.judge import Check, judge
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
+from assay.rules.rule import Kind
 
 NOT_SHOWN = "this traffic does not show it"
+#: Why a recording that can be read in several ways does not decide.
+ORDER_UNKNOWN = "but the order or the times of this recording are not certain"
+MISSING = (
+    "but a call, or a header of one, may be missing from this recording (`--complete`: none is)"
+)
 #: How much evidence of one agreement is kept for one obligation.
 MAX_EVIDENCE = 20
 
@@ -32,7 +39,8 @@ class NamedHistory:
 
     `about` are the obligations that the trial tests; if empty, the history may show any. A random
     `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
-    sent it, with the credentials of the target file.
+    sent it, with the credentials of the target file. `others` are other readings of a recording,
+    `gaps` the history with what may be missing from it.
     """
 
     name: str
@@ -40,6 +48,8 @@ class NamedHistory:
     about: frozenset[str] = frozenset()
     sequence: bool = False
     own: bool = False
+    others: tuple[History, ...] = ()
+    gaps: tuple[History, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +98,8 @@ class Judge:
         """Judge the obligations of one clause by all histories that may show them."""
         first = obligations[0]
         own = self._assembly.operations_of(first.contract) | self._signed
-        check = party_check(self.plan.clauses[first.contract][first.clause], self.party, own)
+        bound = self.plan.clauses[first.contract][first.clause]
+        check = party_check(bound, self.party, own)
         bank = self.party is Party.BANK
         clauses = clauses_of(self.plan.contracts[first.contract]) if bank else ()
         by_obligation: dict[str, list[tuple[Verdict, str]]] = {
@@ -99,12 +110,64 @@ class Judge:
             shown = [each for each in obligations if not limited or each.id in named.about]
             if not shown:
                 continue
-            for verdict in judge(check, shown, ProbeRun(history=named.history), clauses):
+            judged = judge(check, shown, ProbeRun(history=named.history), clauses)
+            if named.others or named.gaps:
+                others = [
+                    self._read_otherwise(bound, shown, history, clauses) for history in named.others
+                ]
+                sure = [frozenset(map(_violation, check(history))) for history in named.gaps]
+                judged = tuple(_certain(verdict, others, sure) for verdict in judged)
+            for verdict in judged:
                 violated = verdict.standing is Standing.VIOLATES
                 if verdict.evidence and (violated or not (bank and named.sequence)):
                     by_obligation[verdict.obligation].append((verdict, named.name))
         for obligation, verdicts in by_obligation.items():
             yield _merged(obligation, verdicts)
+
+    def _read_otherwise(
+        self,
+        bound: BoundClause,
+        obligations: Sequence[Obligation],
+        history: History,
+        clauses: Collection[Kind],
+    ) -> Mapping[str, Standing]:
+        """Return what another reading of a recording says, in which exchanges have other numbers."""
+        operations = self.plan.contracts[obligations[0].contract].operations
+        own = {one.n for one in history.exchanges if one.call.operation in operations}
+        check = party_check(bound, self.party, own)
+        verdicts = judge(check, obligations, ProbeRun(history=history), clauses)
+        return {verdict.obligation: verdict.standing for verdict in verdicts}
+
+
+def _violation(evidence: Evidence) -> tuple[str, int] | None:
+    """Return what a violation is about, by which it is found again in another history."""
+    disagrees = evidence.agreement is Agreement.DISAGREES
+    return (evidence.facet, max(evidence.exchanges)) if disagrees else None
+
+
+def _certain(
+    verdict: Verdict,
+    others: Sequence[Mapping[str, Standing]],
+    sure: Sequence[frozenset[tuple[str, int] | None]],
+) -> Verdict:
+    """Return a verdict whose evidence is unclear where the recording can be read otherwise.
+
+    A violation counts if it is one in spite of everything that may be missing. A standing
+    counts if every reading of the recording has it.
+    """
+    if verdict.standing not in DECIDED:
+        return verdict
+    agreed = all(each[verdict.obligation] is verdict.standing for each in others)
+    evidence: list[Evidence] = []
+    for each in verdict.evidence:
+        doubted = each.agreement is not Agreement.UNCLEAR and not agreed
+        why = ORDER_UNKNOWN
+        if each.agreement is Agreement.DISAGREES and not doubted:
+            doubted, why = any(_violation(each) not in found for found in sure), MISSING
+        seen = f"{each.seen}; {why}"
+        evidence.append(replace(each, agreement=Agreement.UNCLEAR, seen=seen) if doubted else each)
+    standing, reason = weigh(evidence)
+    return replace(verdict, standing=standing, reason=reason, evidence=tuple(evidence))
 
 
 def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check:

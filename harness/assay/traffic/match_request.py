@@ -14,9 +14,9 @@ from datetime import date, datetime, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from assay.binding.decode import same
 from assay.binding.encode import BARE, Access
 from assay.binding.pointer import MISSING, find
+from assay.binding.spelling import same
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.history import Call

@@ -16,10 +16,9 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from assay.binding.decode import same
-from assay.binding.encode import BAD_IDENTIFIERS, JUNK, Access
+from assay.binding.encode import BAD_DATES, BAD_IDENTIFIERS, JUNK, Access
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT
+from assay.binding.spelling import SLOT, same
 from assay.binding.target import OperationBinding, Place, Spelling
 from assay.contract.model import Json, Operation
 from assay.history import Call, Malformed, Wire
@@ -261,6 +260,12 @@ def find_malformation(request: ParsedRequest, operation: Operation, call: Call) 
     granted = call.arguments.get(operation.grants or "")
     if (operation.grants and not isinstance(granted, list)) or _has_only_wrong_types(request):
         return Malformed.WRONG_TYPES
+    for bend, name in (
+        (Malformed.BAD_SINCE, operation.since),
+        (Malformed.BAD_UNTIL, operation.until),
+    ):
+        if name is not None and call.arguments.get(name) == BAD_DATES[bend]:
+            return bend
     about = call.arguments.get(operation.about or "")
     return _malformed_identifier(about) if isinstance(about, str) else None
 

@@ -30,9 +30,11 @@ from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Disposition, Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.report import read_journal
+from assay.rules.clauses import call_limits
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.judge import Judge, NamedHistory
+from assay.traffic.readings import RecordedEntry, readings, with_gaps
 
 #: The name of the trial for a recording that is a HAR file.
 RECORDING = "recording"
@@ -82,6 +84,7 @@ class RecordingSession:
         journal = Journal.at(path)
         journal.redactor = self.redactor
         head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
+        journal.learn_public(self.plan, self.target)
         journal.write("header", {**head, "party": self.party.value})
         for item in self.plan.items:
             journal.write("plan", planned(item))
@@ -126,8 +129,11 @@ def open_recording(
     keywords: str = "",
     marks: str = "",
     bases: Sequence[str] = (),
+    complete: bool = False,
 ) -> RecordingSession:
     """Read a recording, with the contracts and the target file that describe it.
+
+    `complete` says that a HAR file has every call of its callers, as it was sent.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -157,10 +163,10 @@ def open_recording(
     )
     if journal is not None:
         return session
-    recorded = _read_har(path, bound, target, session.redactor, party)
+    recorded, named = _read_har(path, bound, target, session.redactor, party, complete=complete)
     return replace(
         session,
-        histories=(NamedHistory(name=RECORDING, history=recorded.history),),
+        histories=(named,),
         access=recorded.access,
         unmatched=recorded.unmatched,
         unread=recorded.unread,
@@ -173,12 +179,37 @@ def _read_har(
     target: Target,
     redactor: Redactor,
     party: Party,
-) -> RecordedHistory:
+    *,
+    complete: bool,
+) -> tuple[RecordedHistory, NamedHistory]:
+    """Read a HAR file as a history, with every other way in which it can be read."""
+    contracts = [each.contract for each in bound]
     operations = {
-        name: operation for each in bound for name, operation in each.contract.operations.items()
+        name: operation for each in contracts for name, operation in each.operations.items()
     }
-    entries = read_har(path, target.zone)
-    return to_history(entries, operations, target, redactor, lenient=party is Party.TPP)
+
+    def convert(entries: Sequence[RecordedEntry], learning: Redactor) -> RecordedHistory:
+        return to_history(entries, operations, target, learning, lenient=party is Party.TPP)
+
+    first, *others = readings(read_har(path, target.zone))
+    recorded = convert(first, redactor)
+    named = NamedHistory(
+        name=RECORDING,
+        history=recorded.history,
+        others=tuple(convert(entries, Redactor()).history for entries in others),
+    )
+    if complete:
+        return recorded, named
+    every = (call_limits(contract, attended=False).items() for contract in contracts)
+    limits = {name: limit for limits in every for name, limit in limits}
+    presence = target.presence
+    marked = presence is None or any(
+        entry.wire.request_header(presence.header) is not None for entry in first
+    )
+    gaps = [with_gaps(recorded.history, operations, limits)]
+    if not marked:  # a filter may have removed the header from every call
+        gaps.append(with_gaps(recorded.history, operations, dict.fromkeys(limits, 0)))
+    return recorded, replace(named, gaps=tuple(gaps))
 
 
 def plan_recording(

@@ -20,6 +20,7 @@ import httpx
 from assay.binding.encode import HttpRequest
 from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.leftovers import close_connections_with_leftovers
 from assay.transport.protocol import (
     CONTROL_PATH,
     MAX_BODY,
@@ -128,6 +129,7 @@ class HttpClient:
             return response, *self._read(response, deadline)
         finally:
             response.close()
+            close_connections_with_leftovers(self._wire)
 
     def _read(self, response: httpx.Response, deadline: float) -> tuple[bytes, bool]:
         """Read a body up to the limit, decoded, within the time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -164,6 +165,16 @@ def test_leaks(status: int, kind: type) -> None:
     assert kind(leaked=(Item(key="FR1"),)) == got
 
 
+@pytest.mark.parametrize(("shown", "leaks"), [("null", 0), ('""', 0), ('"EUR"', 1)])
+def test_an_error_object_with_null_fields_leaks_nothing(shown: str, leaks: int) -> None:
+    """A target may have one schema for all answers, in which every field can be null."""
+    fields = {"currency": FieldAt(at=("/currency",))}
+    one = OperationBinding(one="", item=ItemBinding(key=("/iban",), fields=fields))
+    got = outcome(wire(403, f'{{"iban": null, "currency": {shown}, "error": "no"}}'), one)
+    assert isinstance(got, Rejected)
+    assert leaks == len(got.leaked)
+
+
 def test_everything() -> None:
     """Items, values beside the list, and the next page are read where the profile points."""
     body = {
@@ -283,6 +294,25 @@ def test_no_resource(kind: str) -> None:
     assert [None] == [one.resource for one in got.items]
 
 
+@pytest.mark.parametrize(
+    ("lists", "resources"), [(("account",), ["account"] * 2), (("account", "card"), [None] * 2)]
+)
+def test_a_list_of_one_resource(lists: tuple[str, ...], resources: list[str | None]) -> None:
+    """Where a list holds one resource alone, its items are of that resource without saying so."""
+    binding = replace(BINDING, item=replace(BINDING.item, resource=None))
+    target = Target(
+        name="t",
+        transport=TransportKind.HTTP,
+        base_url="https://bank.example/v1",
+        operations={"accounts": binding},
+    )
+    operation = Operation(id="accounts", method="GET", path="/accounts", lists=lists)
+    got = wire(200, '{"accounts": [{"iban": "FR1"}, {"iban": "FR2"}]}')
+    decoded = decode(got, body_of(got), operation, target)
+    assert isinstance(decoded, Accepted)
+    assert resources == [item.resource for item in decoded.items or ()]
+
+
 def test_numbers() -> None:
     """Numbers with a point stay what they were, however long or large."""
     body = body_of(wire(200, '{"a": 0.10, "b": 1e400, "c": NaN}'))
@@ -314,6 +344,14 @@ def test_no_links(link: object) -> None:
     body = {"accounts": [], "links": {"next": link}}
     assert outcome(wire(200, json.dumps(body))).next is None
     assert () == links_of(wire(200), body, BINDING)
+
+
+@pytest.mark.parametrize(("status", "found"), [(201, 1), (200, 1), (303, 0), (404, 0), (500, 0)])
+def test_the_location_of_what_was_made_is_a_link(status: int, found: int) -> None:
+    """Wherever the target file points; a redirection and a failure lead elsewhere."""
+    located = replace(wire(status), headers=(("location", "//intern.example/a"),))
+    links = links_of(located, {}, BINDING)
+    assert ("https://intern.example/a",) * found == links
 
 
 def test_all_links_once() -> None:

@@ -6,11 +6,13 @@ import json
 from base64 import b64encode
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.encode import Access, encode
+from assay.binding.encode import Access, arguments, encode
+from assay.binding.spelling import RequestValues
 from assay.binding.target import (
     Auth,
     AuthKind,
@@ -83,6 +85,27 @@ def test_headers() -> None:
     here = (("PSU-IP-Address", "192.0.2.10"),)
     assert standing + here == encode(ASK, BALANCES, PROFILE, ACCESS).headers
     assert standing == encode(replace(ASK, present=False), BALANCES, PROFILE, ACCESS).headers
+
+
+def test_a_header_replaces_another() -> None:
+    """A header is sent once: an argument, then the operation, then the file decide its value."""
+    consents = PROFILE.operations["consents"]
+    accounts = {"accounts": Spelling(place=Place.HEADER, name="accept")}
+    own = {"accept": "text/a", "CONTENT-TYPE": "application/json; charset=utf-8"}
+    file = replace(PROFILE, headers={"Accept": "text/b", "X-Own": "1"})
+
+    def sent(call: Call, **changes: Any) -> list[tuple[str, str]]:
+        operations = {"consents": replace(consents, **changes)}
+        encoded = encode(call, CONSENTS, replace(file, operations=operations), Access())
+        return [header for header in encoded.headers if header[0] != "PSU-IP-Address"]
+
+    plain = ("Content-Type", "application/json")
+    assert [("Accept", "text/b"), ("X-Own", "1"), plain] == sent(GIVE)
+    assert [("X-Own", "1"), *own.items()] == sent(GIVE, headers=own)
+    given = replace(GIVE, arguments={"accounts": "text/c"})
+    assert [("X-Own", "1"), ("accept", "text/c"), plain] == sent(given, arguments=accounts)
+    left_out = replace(GIVE, arguments={}, without=("accounts",))
+    assert [("X-Own", "1"), plain] == sent(left_out, arguments=accounts)
 
 
 def test_no_token() -> None:
@@ -176,14 +199,22 @@ def test_not_spelt(call: Call, operation: Operation, access: Access) -> None:
         encode(call, operation, PROFILE, access)
 
 
+_DAYS = {day: Spelling(place=Place.QUERY, name=day) for day in ("from", "to")}
+_BINDING = PROFILE.operations["balances"]
+_BINDING = replace(_BINDING, arguments={**_BINDING.arguments, **_DAYS})
+DATED = replace(PROFILE, operations={**PROFILE.operations, "balances": _BINDING})
+
+
 @pytest.mark.parametrize("bend", list(Malformed))
 def test_bent(bend: Malformed) -> None:
     """Every bent request differs from the valid one, and its URL stays one that can be sent."""
     call, operation = (ASK, BALANCES)
     if bend.name in {"NOT_JSON", "TRUNCATED", "WRONG_TYPES", "EMPTY", "DEEP", "SCALAR", "HUGE"}:
         call, operation = (GIVE, CONSENTS)
-    plain = encode(call, operation, PROFILE, ACCESS)
-    bent = encode(replace(call, malformed=bend), operation, PROFILE, ACCESS)
+    if bend.name in {"BAD_SINCE", "BAD_UNTIL"}:
+        operation = replace(BALANCES, since="from", until="to")
+    plain = encode(call, operation, DATED, ACCESS)
+    bent = encode(replace(call, malformed=bend), operation, DATED, ACCESS)
     assert (plain.url, plain.body) != (bent.url, bent.body)
     assert plain.headers == bent.headers
     assert bent.url.isascii()
@@ -203,3 +234,17 @@ def test_wrong_types() -> None:
     """With all types wrong the names are still the right ones."""
     bent = encode(replace(GIVE, malformed=Malformed.WRONG_TYPES), CONSENTS, PROFILE, ACCESS)
     assert {"access": {"accounts": 42}} == json.loads(bent.body)
+
+
+@pytest.mark.parametrize(
+    ("sent", "recorded"),
+    [(False, "no"), (True, "yes"), ("no", "no"), (0, 0), (1, "once"), ("False", "False")],
+)
+def test_a_target_word_that_is_no_text(sent: object, recorded: object) -> None:
+    """It is recorded as the contract's word: a target's own value is of no other type."""
+    words = {"no": False, "yes": True, "once": 1}
+    spelling = Spelling(place=Place.BODY, name="/recurring", value="no", words=words)
+    making = Operation(id="make", method="POST", path="/p", arguments=("recurring",))
+    binding = OperationBinding(arguments={"recurring": spelling})
+    call = Call(operation="make", subject="psu", arguments={"recurring": sent})
+    assert {"recurring": recorded} == arguments(call, making, binding, RequestValues())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 124) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 145) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
@@ -150,15 +151,39 @@ def test_every_key_of_an_operation_is_a_feature() -> None:
     plain = {(key,) for key in operation if key != "item"} | {("item", key) for key in item}
     expected = [(*key, "x") if key in named else key for key in plain]
     keys = [feature.place("op", "x")[2:] for feature in BINDING_FEATURES.values()]
-    assert sorted([*expected, ("arguments", "x", "other")]) == sorted(keys)
+    assert sorted([*expected, ("arguments", "x"), ("arguments", "x", "other")]) == sorted(keys)
     assert all(feature.title for feature in BINDING_FEATURES.values())
 
 
-def test_a_requirement_says_which_features_there_are() -> None:
-    """Who writes a kind elsewhere finds the words where they are used."""
-    said = BindingRequirement.__doc__ or ""
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("", True),
+        ("operations: {accounts: {path: /konten}}", False),
+        ("operations: {accounts: {path: /konten}, trusted-beneficiaries: {path: /gut}}", True),
+        ("operations: {create-payment: {path: /zahlungen}}", True),
+    ],
+)
+def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) -> None:
+    """Where a target has paths of its own, no method is asked at the contract's path: it is a 404."""
+    path = tmp_path / "t.yaml"
+    path.write_text(SMALL + text)
+    target = read_target(path)
+    (bound,) = bind([parse_contract(find_contract("aisp"))], target)
+    facet = "aisp/trusted-beneficiaries/refused-without-consent"
+    (bound_facet,) = [one for one in bound.obligations if one.id == facet]
+    unbound = [
+        missing_reason(one)
+        for one in bound_facet.requires
+        if not is_bound(one, bound.contract, target)
+    ]
+    needed = ["needs operations.trusted-beneficiaries.path in the target file"]
+    assert ([] if asked else needed) == unbound
+
+
+def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
+    """The words that a facet can require are features that a target file can bind."""
     assert {*FEATURES} <= {*BINDING_FEATURES}
-    assert [] == [name for name in FEATURES if f"`{name}`" not in said]
 
 
 def test_waivers() -> None:

@@ -42,7 +42,7 @@ def test_run_with_no_arguments_is_the_main_job(tmp_path):
     """In an empty folder everything conforms, and the report stands below reports/local."""
     code, out, err = started("run", cwd=tmp_path)
     assert (0, "") == (code, err)
-    assert "The gateway meets all 227 obligations." in out
+    assert "The gateway meets all 278 obligations." in out
     (folder,) = (tmp_path / "reports" / "local").iterdir()
     assert {"journal.jsonl", "report.html", "report.md", "report.json", "junit.xml"} == {
         path.name for path in folder.iterdir()
@@ -194,8 +194,22 @@ def test_check_describes_what_is_sound(tmp_path):
     """A sound file is summed up in a line."""
     code, out, _ = assay("check", "aisp", "sandbox", cwd=tmp_path)
     assert code == 0
-    assert "107 obligations, 17 open points" in out
+    assert "127 obligations, 18 open points" in out
     assert "target sandbox" in out
+
+
+def test_check_announces_what_has_no_value(tmp_path):
+    """An argument without a value is no mistake, but what needs it stays unverified: `check` says so."""
+    lacking = "{body: /amount, value: null, other: null}"
+    create = f"create-payment: {{arguments: {{amount: {lacking}}}}}"
+    (tmp_path / "own.yaml").write_text(
+        f"assay: 1\ntarget: own\nextends: sandbox\noperations: {{{create}}}\n"
+    )
+    code, out, _ = assay("check", "pis", "own.yaml", cwd=tmp_path)
+    assert code == 0
+    key = "operations.create-payment.arguments.amount.value"
+    assert f":4: note: {key}: no value, so what calls create-payment stays unverified" in out
+    assert "note" not in assay("check", "aisp", "pis", "sandbox", "stet-1.4.0", cwd=tmp_path)[1]
 
 
 def test_check_finds_shipped_targets_with_a_dot_in_their_name(tmp_path):

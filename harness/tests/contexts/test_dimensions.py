@@ -11,7 +11,6 @@ from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
 from assay.planning.prepare import prepare
-from assay.rules.kinds import KINDS
 from assay.sandbox.mutants.contextual import SITUATIONS
 
 
@@ -123,4 +122,3 @@ def test_kinds_name_known_dimensions_only(prepared):
         for key in clause.kind.unaffected_by()
     }
     assert named <= set(DIMENSIONS)
-    assert len(KINDS) == 32

@@ -40,8 +40,8 @@ def problems(old, new):
         ("fields: [amount, creditorAccount, date]", "fields: []", "fields"),
         (
             "fields: [amount, creditorAccount, date]",
-            "fields: [amount, currency]",
-            "fields[1]: 'currency' is no argument of a change",
+            "fields: [amount, chargeBearer]",
+            "fields[1]: 'chargeBearer' is no argument of a change",
         ),
         (
             "fields: [amount, creditorAccount, date]",

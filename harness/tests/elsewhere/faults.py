@@ -272,12 +272,12 @@ class OrdersOfOtherPractices(Laboratory):
 
 
 class OtherShiftShown(Laboratory):
-    """The shift is shown in another spelling."""
+    """The shift is shown as another word."""
 
     breaks = ("orders.content/shift",)
 
     def shown(self, slip):
-        return {**super().shown(slip), "shift": slip.wanted["shift"].lower()}
+        return {**super().shown(slip), "shift": slip.wanted["shift"][::-1]}
 
 
 class AllCanBeAmended(Laboratory):

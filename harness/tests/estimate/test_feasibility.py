@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assay.binding.join import bind
+from assay.binding.security import Auth, AuthKind
 from assay.binding.target import (
     Budget,
     FixtureKind,
@@ -24,8 +25,12 @@ from assay.contract.model import Capability
 from assay.estimate.cost import cost_of, lines, record
 from assay.estimate.dry_run import dry_run_trial
 from assay.estimate.feasibility import assess
+from assay.execution.environment import set_up
 from assay.execution.guard import Customer
 from assay.execution.ledger import Ledger, QuotaUse
+from assay.execution.session import Session, run_session
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
 from assay.planning.plan import Disposition, plan
 from assay.planning.prepare import prepare
 from assay.planning.remedies import ALLOW_WRITES
@@ -74,6 +79,35 @@ def spent(path, number, *, customer="alice-0", method="accounts", day=TODAY):
     return path
 
 
+# -- values that a target file lacks -------------------------------------------------
+AMOUNT = "amount: {body: /amount, value: null, other: null}"
+
+
+@pytest.mark.parametrize("lacking", [AMOUNT, ""])
+def test_what_lacks_a_value_is_not_planned(tmp_path, lacking):
+    """A plan leaves unverified what a run leaves unverified, where an argument has no value."""
+    path = tmp_path / "own.yaml"
+    create = f"operations: {{create-payment: {{arguments: {{{lacking}}}}}}}\n" if lacking else ""
+    path.write_text(f"assay: 1\ntarget: own\nextends: sandbox\n{create}", encoding="utf-8")
+    prepared = prepare(target_name=str(path), keywords="euro or duplicate or payments")
+    planned = {
+        item.obligation.id: item.reason
+        for item in prepared.plan.items
+        if item.disposition is Disposition.UNVERIFIED
+    }
+    environment = set_up(prepared.target)
+    session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    verdicts = run_session(session).verdicts
+    unverified = {one.obligation for one in verdicts if one.standing is Standing.UNVERIFIED}
+    assert unverified == planned.keys()
+    assert bool(lacking) is bool(planned)
+    reason = "needs a value for operations.create-payment.arguments.amount in the target file"
+    assert {*planned.values()} <= {
+        reason,
+        "needs operations.create-payment.arguments.amount.other in the target file",
+    }
+
+
 # -- dry runs ----------------------------------------------------------------------
 def test_no_trial_is_stopped_on_the_sandbox():
     """On the shipped sandbox every trial runs to its end."""
@@ -111,10 +145,23 @@ def test_a_suitable_customer():
     assert {"asked"} == set(found.values())
 
 
+#: The authentication of a target whose TPP has a token of its own.
+WITH_TPP = Auth(kind=AuthKind.BEARER, provider=Auth(kind=AuthKind.BEARER, token_env="TPP"))
+
+
+def test_a_missing_token_of_the_tpp_stops_a_trial_in_the_plan():
+    """The plan says that the TPP has no token; nothing would be sent without one."""
+    offers = (*READS, Capability.WRITE)
+    found = assessed(target(role("alice", 3), offers=offers), "pis/well-formed")
+    assert () == found.plan.trials
+    reasons = {one.reason for one in found.plan.items}
+    assert any(reason.startswith("needs a token of the TPP (`auth.provider`") for reason in reasons)
+
+
 def test_a_trial_that_is_stopped_half_way():
     """Facets observed before the stop are tested, at that price; the others have the reason."""
     offers = (*READS, Capability.WRITE)
-    found = assessed(target(role("alice", 3), offers=offers), "pis/well-formed")
+    found = assessed(target(role("alice", 3), offers=offers, auth=WITH_TPP), "pis/well-formed")
     (item,) = (one for one in found.plan.items if one.obligation.facet == "json")
     (trial,) = found.plan.trials
     rehearsed = found.trials[trial.id]
@@ -127,9 +174,8 @@ def test_a_missing_signer_stops_a_trial_in_the_plan():
     """A signer that refuses stops the trial in the plan as it would in the run."""
     offers = (*READS, Capability.WRITE)
     by_hand = Sca(kind=ScaKind.CONTROL, factors={"sms": "sms"})
-    found = dispositions(
-        assessed(target(role("alice", 3), offers=offers, sca=by_hand), "pis/duplicate")
-    )
+    signed_by = target(role("alice", 3), offers=offers, sca=by_hand, auth=WITH_TPP)
+    found = dispositions(assessed(signed_by, "pis/duplicate"))
     assert (
         "needs a control API that signs (set `fixtures.kind` to `control` in the target file)"
         in found.values()
@@ -162,7 +208,7 @@ def test_the_embedded_sandbox_needs_no_assessment():
         " p.feasibility, p.plan.calls)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "set() None 968\n" == out.stdout
+    assert "set() None 1258\n" == out.stdout
 
 
 # -- budgets -------------------------------------------------------------------------
@@ -234,7 +280,7 @@ def test_a_budget_of_calls():
     calls = first.calls + 1
     found = assessed(target(role("alice", 3, 3), budget=Budget(calls=calls)), words)
     assert found.plan.calls <= calls
-    left = {why for why in dispositions(found).values() if why != "asked"}
+    left = {*dispositions(found).values()} - {*dispositions(whole).values()}
     assert left
     assert all(f" of {calls} left (budget.calls)" in why for why in left)
 

@@ -103,7 +103,7 @@ def test_a_sample_of_contextual_mutants_is_found():
 def test_judge_says_the_same_of_the_journal(tmp_path):
     """The record of a run has the trials in all contexts, and is judged like the run."""
     plan, target = reference()
-    words = "eligible-accounts"
+    words = "refuses-savings"
     chosen = [item.obligation.id for item in plan.items if words in item.obligation.id]
     planned = with_contexts(restrict(plan, chosen), target, Depth.EACH).plan
     path = tmp_path / "journal.jsonl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -19,6 +19,7 @@ from assay.binding.target import (
     ItemBinding,
     NextPage,
     OperationBinding,
+    Sca,
     Target,
     TransportKind,
     Turn,
@@ -69,6 +70,7 @@ class Place:
     """A world and a scene in one: everybody owns nothing, and time stands still."""
 
     token: str | None = "own"
+    codes: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
     closed: int = 0
 
@@ -78,7 +80,9 @@ class Place:
     def arrange(self, step: Arrange) -> tuple[Subject, Access]:
         if step.subject == "nobody":
             raise CannotArrange("somebody who owns a ship")
-        return Subject(name=step.subject, now=NOW, owns=()), Access(token=self.token)
+        return Subject(name=step.subject, now=NOW, owns=()), Access(
+            token=self.token, codes=self.codes
+        )
 
     def clock(self, to: datetime | None) -> datetime:
         return to or NOW
@@ -99,7 +103,15 @@ class Run:
     place: Place
 
 
-def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", **place: Any) -> Run:
+def go(
+    probe: Any,
+    answer: Callable[[httpx.Request], bytes] = lambda _: b"{}",
+    *,
+    target: Target = PROFILE,
+    common: str | None = "common",
+    operation: Operation = ACCOUNTS,
+    **place: Any,
+) -> Run:
     sent: list[httpx.Request] = []
     recorded: list[tuple[Event, Access]] = []
 
@@ -110,13 +122,16 @@ def go(probe: Any, answer: Callable[[httpx.Request], bytes] = lambda _: b"{}", *
     world = Place(**place)
     client = HttpClient(base_url=BASE, transport=httpx.MockTransport(respond))
     environment = Environment(
-        target=PROFILE, client=client, fixtures=world, common=Access(token="common")
+        target=replace(target, sca=Sca(factors={"sms": "TXT"})),
+        client=client,
+        fixtures=world,
+        common=Access(token=common),
     )
     number = count(1)
     driven = run_probe(
         probe,
         environment,
-        {"accounts": ACCOUNTS},
+        {"accounts": operation},
         number=lambda: next(number),
         record=lambda event, access: recorded.append((event, access)),
     )
@@ -139,6 +154,13 @@ def whole_walk(most: int = 40) -> Any:
     yield from steps.walk(CALL, most=most)
 
 
+@pytest.mark.parametrize("word", ["sms", "TXT"])
+def test_codes_of_a_customer(word: str) -> None:
+    """The codes of a customer are known by the contract's factors, whichever word they came by."""
+    run = go(whole_walk(), codes={word: "123456"})
+    assert {"sms": "123456"} == run.recorded[0][1].codes
+
+
 def test_the_order_of_events() -> None:
     """Every event is recorded as it happens, in the order of the history."""
     run = go(whole_walk(), listing("?page=2"))
@@ -154,6 +176,39 @@ def test_the_token_of_a_subject(own: str | None, used: str) -> None:
     """A subject's own token outweighs the common one."""
     run = go(whole_walk(), listing(), token=own)
     assert f"Bearer {used}" == run.sent[0].headers["authorization"]
+
+
+@pytest.mark.parametrize("by_provider", [True, False])
+def test_no_call_without_a_token(*, by_provider: bool) -> None:
+    """A call that needs a token is not sent without one: its refusal would be no fault of the bank."""
+    operation = replace(ACCOUNTS, by_provider=by_provider)
+    run = go(whole_walk(), listing(), operation=operation, token=None, common=None)
+    assert [] == run.sent
+    missing = "auth.provider" if by_provider else "a token of the customer psu"
+    assert missing in run.driven.stopped
+
+
+def test_a_party_that_needs_no_token() -> None:
+    """Where the target file says that the TPP needs no token, its calls are sent without."""
+    auth = replace(PROFILE.auth, provider=Auth(kind=AuthKind.NONE))
+    operation = replace(ACCOUNTS, by_provider=True)
+    run = go(
+        whole_walk(),
+        listing(),
+        target=replace(PROFILE, auth=auth),
+        operation=operation,
+        token=None,
+        common=None,
+    )
+    assert ["authorization" in one.headers for one in run.sent] == [False]
+    assert "" == run.driven.stopped
+
+
+def test_a_huge_token() -> None:
+    """A token that no server takes in a header is neither sent nor recorded."""
+    run = go(whole_walk(), listing(), token="x" * 1_000_000)
+    assert ([], []) == (run.sent, run.recorded)
+    assert "a token of at most 8192 characters, not one of 1000000" in run.driven.stopped
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ SIGNED = Authorised(
         factor="app",
         by="other",
         code=Code.WRONG,
+        typed=Code.HALF,
+        forced=True,
         pace=timedelta(seconds=1.5),
         linger=(timedelta(minutes=4), timedelta(seconds=1)),
         spoof="https://other.example/",
@@ -178,6 +180,12 @@ def test_an_exchange(outcome: Any) -> None:
     """A call and its outcome are read back unchanged."""
     event = exchange(outcome=outcome)
     assert event == again(event)
+
+
+def test_a_confounded_exchange() -> None:
+    """Why a varied call is not judged is kept, so that a journal is judged alike."""
+    confounded = replace(exchange(), confounded="it differs in two things")
+    assert confounded == again(confounded, Careless())
 
 
 def test_ids_and_digests_of_a_target() -> None:

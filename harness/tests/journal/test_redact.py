@@ -40,6 +40,29 @@ def test_everywhere(text: str) -> None:
     assert text.format("<account-1>") == knowing("zz-key").text(text.format("zz-key"))
 
 
+def test_the_value_of_a_hidden_header() -> None:
+    """What a journal hides in a header is masked wherever it is quoted; plain words are not."""
+    redactor = Redactor(public=frozenset({"SEPA"}))
+    wire = Wire(
+        method="GET",
+        url="https://bank.example/",
+        request_headers=(
+            ("X-Idempotency", "key-4711"),
+            ("X-Product", "SEPA"),
+            ("X-Since", "2026-09-16"),
+            ("Authorization", "Basic dXNlcjpwYXNz"),
+            ("Accept-Encoding", "gzip, deflate"),
+            ("X-Old", "<hidden>"),
+        ),
+        headers=(("ETag", 'W/"4f-7"'), ("Connection", "keep-alive"), ("X-Last", "true")),
+    )
+    redactor.learn_headers(wire)
+    said = 'it was "key-4711" (W/"4f-7"), not dXNlcjpwYXNz'
+    assert 'it was "<header-1>" (<header-3>), not <header-2>' == redactor.text(said)
+    plain = "SEPA since 2026-09-16: keep-alive, true, gzip, deflate, Basic, <hidden>"
+    assert plain == redactor.text(plain)
+
+
 @pytest.mark.parametrize(
     "spelt",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
@@ -148,6 +149,27 @@ def test_a_verdict_is_masked_and_bounded() -> None:
         one.variation,
         len(one.expected),
     )
+
+
+def test_the_value_of_a_hidden_header_is_masked_where_it_is_quoted() -> None:
+    """What a journal hides in a header stands in clear neither in arguments nor in evidence."""
+    asked = exchange(request_headers=(("X-Key", "key-4711"),))
+    call = replace(asked.call, arguments={"key": "key-4711"})
+    asked = replace(asked, call=call)
+    sheet = Sheet()
+    journal = Journal(out=sheet)
+    journal.event("a/b#c", asked, Access())
+    assert "key-4711" not in sheet.getvalue()
+    evidence = Evidence(
+        facet="f",
+        agreement=Agreement.AGREES,
+        expected="X-Key: key-4711",
+        seen="'key-4711'",
+        exchanges=(1,),
+    )
+    verdict = Verdict(obligation="a/b/f", standing=Standing.CONFORMS, evidence=(evidence,))
+    (clean,) = journal.clean(verdict).evidence
+    assert ("X-Key: <header-1>", "'<header-1>'") == (clean.expected, clean.seen)
 
 
 def test_no_file() -> None:

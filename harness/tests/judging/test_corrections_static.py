@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,19 @@ import pytest
 
 from assay.execution.environment import set_up
 from assay.execution.session import RunResult, Session, run_session
-from assay.history import Accepted, Call, Exchange, History, Item, Owned, Rejected, Subject, Wire
+from assay.history import (
+    Accepted,
+    Call,
+    Entry,
+    Exchange,
+    History,
+    Item,
+    Malformed,
+    Owned,
+    Rejected,
+    Subject,
+    Wire,
+)
 from assay.journal.writer import Journal
 from assay.judging.corrections import StaticWatch, discount_static
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
@@ -127,6 +140,66 @@ def test_over_trials() -> None:
     assert {"accounts"} == watch.static()
 
 
+def trial(n: int, *exchanges: Exchange, entries: tuple[Entry, ...] = ()) -> History:
+    """Return the history of a trial with a customer of its own."""
+    things = tuple(Owned(key=f"A{n}-{m}", resource="account", entries=entries) for m in range(2))
+    return History(events=(Subject(name="psu", now=NOW, owns=things), *exchanges))
+
+
+def made(n: int, body: bytes, debtor: str, amount: str = "1.00") -> Exchange:
+    arguments = {"debtorAccount": debtor, "amount": amount}
+    return exchange(n, body, "create-payment", arguments=arguments)
+
+
+def test_a_deterministic_bank() -> None:
+    """The first request of every trial may have the same key: each trial has a bank of its own."""
+    watch = StaticWatch(making={"create-payment"}, about_requests={"read-payment"})
+    for n in range(9):
+        read = exchange(2, b"read", "read-payment", arguments={"id": "PAY-1"})
+        watch.see(trial(n, made(1, b"PAY-1", f"A{n}-0"), read))
+    assert frozenset() == watch.static()
+
+
+def test_requests_of_one_trial_have_keys_of_their_own() -> None:
+    """Different requests of one trial that are answered with one key show a mock."""
+    watch = StaticWatch(making={"create-payment"})
+    for n in range(4):
+        again = made(2, b"PAY-1", f"A{n}-0", "2.00")
+        watch.see(trial(n, made(1, b"PAY-1", f"A{n}-0"), again))
+    assert {"create-payment"} == watch.static()
+
+
+def test_the_same_request_again() -> None:
+    """An equal request may be answered with the same key."""
+    watch = StaticWatch(making={"create-payment"})
+    for n in range(9):
+        watch.see(trial(n, *(made(m, b"PAY-1", f"A{n}-0") for m in (1, 2))))
+    assert frozenset() == watch.static()
+
+
+def test_accounts_with_the_same_entries() -> None:
+    """Two accounts may have the same entries, and so the same answer; others may not."""
+    for days, static in (((1, 1), frozenset()), ((1, 2), {"transactions"})):
+        watch = StaticWatch()
+        owned = tuple(
+            Owned(
+                key=f"A{n}",
+                resource="account",
+                entries=(
+                    Entry(key="T1", on=NOW.date().replace(day=days[n % 2] + n * (days[1] - 1))),
+                ),
+            )
+            for n in range(8)
+        )
+        psu = Subject(name="psu", now=NOW, owns=owned)
+        asked = [
+            exchange(n, b"x", "transactions", arguments={"iban": one.key})
+            for n, one in enumerate(owned)
+        ]
+        watch.see(History(events=(psu, *asked)))
+        assert static == watch.static()
+
+
 @pytest.mark.parametrize("outcome", [Accepted(items=()), Accepted(), Rejected(leaked=ITEMS)])
 def test_nothing_to_compare(outcome: object) -> None:
     """Empty lists and refusals are the same at any bank, and show nothing."""
@@ -154,6 +227,18 @@ def test_an_operation_that_refuses_is_not_static() -> None:
         n=6, at=NOW, call=accepted.call, outcome=Rejected(), wire=Wire(method="PUT", url="")
     )
     assert {"balances"} == seen(*shown, accepted, refused).static()
+
+
+@pytest.mark.parametrize("how", [{"malformed": Malformed.NOT_JSON}, {"credentials": True}])
+def test_empty_answers_of_a_mock(how: dict[str, object]) -> None:
+    """An operation that refuses only the wrong shape, and answers all else with nothing, is static."""
+    shown = [asked(n, b"x") for n in range(4)]
+    empty = [
+        replace(exchange(n, b"", "consents"), outcome=Accepted(items=None)) for n in range(5, 9)
+    ]
+    refused = replace(exchange(9, b"", "consents", **how), outcome=Rejected())
+    assert {"balances", "consents"} == seen(*shown, *empty, refused).static()
+    assert frozenset() == seen(*empty, refused).static()
 
 
 def verdict(standing: Standing, *cites: int) -> Verdict:

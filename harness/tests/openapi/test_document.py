@@ -157,7 +157,9 @@ def test_two_operations_of_one_path_are_one():
     one = operation("modify-payment-or-cancel-payment")
     modified, cancelled = sent("modify-payment-or-cancel-payment")["anyOf"]
     assert ["pis/modify-payment", "pis/cancel-payment"] == one["x-assay-operations"]
-    assert {"amount", "creditorAccount", "requestedExecutionDate"} == set(modified["properties"])
+    assert {"amount", "creditorAccount", "currency", "requestedExecutionDate"} == set(
+        modified["properties"]
+    )
     assert {"const": "cancelled"}.items() <= cancelled["properties"]["status"].items()
     assert ["status"] == cancelled["required"]
 

@@ -51,9 +51,9 @@ def test_the_suites_discharge_every_obligation(tmp_path):
     code, out, _ = run("--contract", "aisp", "-q", cwd=tmp_path)
     assert code == 0
     # One suite is left out as a whole where Schemathesis is not installed.
-    skipped = 17 + (find_spec("schemathesis") is None)
-    assert f"107 passed, {skipped} skipped" in out
-    assert "107 conforms" in out
+    skipped = 18 + (find_spec("schemathesis") is None)
+    assert f"127 passed, {skipped} skipped" in out
+    assert "127 conforms" in out
 
 
 def test_suites_alone_mean_the_shipped_contracts(tmp_path):
@@ -80,7 +80,7 @@ def test_over_several_workers(tmp_path, faulty):
     code, out, _ = run("--target", faulty, "-n", "2", "-q", cwd=tmp_path)
     assert code == 1
     assert "1 violates" in out
-    assert "226 conforms" in out
+    assert "277 conforms" in out
 
 
 def test_the_journal_of_a_pytest_run_is_whole(tmp_path):
@@ -88,7 +88,7 @@ def test_the_journal_of_a_pytest_run_is_whole(tmp_path):
     code, _, _ = run("-m", "pagination", "--assay-journal", "j.jsonl", cwd=tmp_path)
     report = read_journal(tmp_path / "j.jsonl")
     assert code == 0
-    assert (10, True) == (len(report.results), report.complete)
+    assert (11, True) == (len(report.results), report.complete)
 
 
 def test_an_incomplete_run_exits_with_3(tmp_path):

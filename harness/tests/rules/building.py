@@ -43,6 +43,7 @@ NO = Rejected(), 403
 UNKNOWN = Rejected(), 401
 GONE = Unavailable(), 404
 FAILED = Indeterminate(cause=Cause.SERVER, why="the target failed (503)"), 503
+BROKEN = Indeterminate(cause=Cause.SERVER, why="the target failed (500)"), 500
 LOST = Indeterminate(cause=Cause.TRANSPORT, why="no answer within 10 s"), 0
 ODD = Indeterminate(cause=Cause.BINDING, why="the profile does not know status 302"), 302
 DONE = Accepted(), 200
@@ -207,7 +208,10 @@ class Obliging:
                 if surely_listed(self.contract, one, self.now)
             ]
         key = call.arguments[operation.about]
-        one = next(got for each in self.people.values() if (got := each.owned(key)))
+        known = (got for each in self.people.values() if (got := each.owned(key)))
+        one = next(known, None)
+        if one is None:
+            return []
         since = self.now.date() - timedelta(days=90)
         return [Item(key=entry.key, on=entry.on) for entry in one.entries if entry.on >= since]
 

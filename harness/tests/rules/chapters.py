@@ -159,6 +159,7 @@ def payments(n, who, other):
         make(NO, without=("creditorAccount",), **plain),
         make(shown(key["g"], REJECTED), **plain | {"chargeBearer": "DEBT"}),
         make(NO, **plain | {"currency": "USD"}),
+        make(NO, **plain | {"amount": None}),
         ask("create-payment", NO, by=who, mode="immediate", malformed=Malformed.NOT_JSON),
         ask("create-payment", NO, by=who, mode="immediate", credentials=True),
         make(LOST, **plain | {"amount": "1.00"}),

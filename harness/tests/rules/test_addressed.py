@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import AT, FAILED, GONE, LOST, NO, NONE, UNKNOWN
+from building import AT, BROKEN, FAILED, GONE, LOST, NO, NONE, UNKNOWN
 from orders import (
     DONE,
     KEY,
@@ -91,7 +91,13 @@ def test_an_answer_to_it_convicts():
 
 
 @pytest.mark.parametrize(
-    "came", [(Accepted(items=(Item(),)), 200), NONE], ids=["an empty thing", "an empty list"]
+    "came",
+    [
+        (Accepted(items=(Item(),)), 200),
+        (Accepted(items=(Item(fields={"amount": None}),)), 200),
+        NONE,
+    ],
+    ids=["an empty thing", "a thing of nulls", "an empty list"],
 )
 def test_an_answer_that_shows_nothing_may_be_a_refusal(came):
     """The target file can say so."""
@@ -327,3 +333,9 @@ def test_only_the_foreign_needs_a_second_provider():
     params = ruled("payments.addressed")
     needing = [facet.id for facet in params.facets() if Capability.PROVIDERS in facet.needs]
     assert ["read-payment-foreign", "modify-payment-foreign"] == needing
+
+
+def test_a_failure_is_no_refusal():
+    """Beside the maker who is answered the target fails; without him nobody knows why."""
+    assert ["read-payment-unknown disagrees 2"] == says(read(BROKEN, key=ODD), read(key=MINE))
+    assert [] == says(read(BROKEN, key=ODD))

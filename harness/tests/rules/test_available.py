@@ -168,6 +168,10 @@ def test_another_name_gives_the_same_data(came, says):
         [MAIN, ask("balances", listed("y"), "A1", by="other", alias=0)],
         [MAIN, consent("A2"), ask("balances", NO, "A1", alias=0)],
         [MAIN, ask("balances", listed("y"), "A1", alias=0, at=AT + timedelta(hours=1))],
+        [
+            replace(MAIN, at=AT.replace(hour=23, minute=59)),
+            ask("balances", listed("y"), "A1", alias=0, at=AT.replace(day=17, hour=0)),
+        ],
         [ask("balances", listed(item()), "A1"), ask("balances", listed(item()), "A1", alias=0)],
         [ask("balances", NONE, "A1"), ask("balances", NONE, "A1", alias=0)],
     ],
@@ -178,6 +182,7 @@ def test_another_name_gives_the_same_data(came, says):
         "another customer",
         "a consent between",
         "much later",
+        "a midnight between",
         "nothing to tell items by",
         "nothing there",
     ],
@@ -235,3 +240,21 @@ def test_without_a_control_a_malformed_call_says_nothing(by):
         for line in check("consents.available", *events, consent("A1", came=NO, **BENT))
         if "malformed" in line
     ]
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [(NO, "agrees"), (GONE, "agrees"), (NONE, "agrees"), (FAILED, "disagrees"), (LOST, "unclear")],
+)
+@pytest.mark.parametrize("about", ["A2", "B1", "unknown"])
+def test_what_is_not_to_be_served_breaks_nothing(about, came, says):
+    """It may be refused in any way; a server failure is none. The control comes before it."""
+    control = consent("A1"), ask("balances", listed("x"), "A1")
+    asked = ask("balances", came, about)
+
+    assert f"survives-unserved {says} 3" in check("balances.available", PSU, OTHER, *control, asked)
+    assert [] == check("balances.available", PSU, OTHER, consent("A1"), asked)
+    absent = ask("balances", came, about, present=False)
+    assert ["answers agrees 2"] == check("balances.available", PSU, OTHER, *control, absent)
+    granted = check("consents.available", PSU, OTHER, consent("A1"), consent(about, came=came))
+    assert (f"survives-unserved {says} 2" in granted) is (about != "A2")

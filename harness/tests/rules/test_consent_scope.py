@@ -214,3 +214,26 @@ def test_each_kind_of_data_has_its_own_facets():
 def test_traffic_without_a_roster_says_nothing():
     """Nobody knows whose account it is."""
     assert [] == check("consent.scope", consent("A1"), balances(NO), balances(DATA, "A2"))
+
+
+@pytest.mark.parametrize("taken", [DONE, NO, FAILED])
+@pytest.mark.parametrize(
+    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (NONE, "unclear")]
+)
+def test_naming_a_strangers_account_gives_nothing(came, agreement, taken):
+    """Whatever becomes of the consent; the same question was refused before it."""
+    events = [
+        consent("A1"),
+        balances(DATA),
+        consent("B1", by="other"),
+        balances(DATA, "B1", by="other"),
+    ]
+    named = consent("A1", "B1", came=taken)
+
+    assert f"balance-usurped {agreement} 7" in says(
+        *events, balances(NO, "B1"), named, balances(came, "B1")
+    )
+    for before in ([], [balances(DATA, "B1")], [balances(leaked("x"), "B1")]):
+        assert not [
+            one for one in says(*events, *before, named, balances(came, "B1")) if "usurped" in one
+        ]

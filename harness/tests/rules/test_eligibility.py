@@ -8,6 +8,7 @@ import pytest
 from building import (
     AISP,
     AT,
+    DONE,
     FAILED,
     NO,
     PARIS,
@@ -15,6 +16,7 @@ from building import (
     ask,
     card,
     check,
+    consent,
     item,
     listed,
     owner,
@@ -23,7 +25,7 @@ from building import (
 
 from assay.history import Advanced
 from assay.rules.clauses import surely_listed
-from assay.rules.kinds.eligibility import months_before
+from assay.rules.state.calendar import months_before
 
 RECENT = {"last-used": "2026-09-15"}
 
@@ -50,6 +52,48 @@ def test_what_is_in_a_hidden_state_is_never_listed(trait):
     assert [f"hides-{trait} agrees 1"] == accounts(listed("A1"), *things)
     assert [f"hides-{trait} disagrees 1"] == accounts(listed("A1", "A2"), *things)
     assert [f"hides-{trait} unclear 1"] == accounts(listed("A1", item()), *things)
+
+
+SAVINGS = account("A2", savings=True)
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_list_of_what_is_consented_to_hides_the_rest_for_another_reason(fresh):
+    """What must not be listed and is, is found out all the same."""
+    psu = owner("psu", account("A1"), SAVINGS, account("A3"), fresh=fresh)
+    doubt = [] if fresh else ["hides-savings unclear 2"]
+    for shown, said in (
+        (("A1",), doubt),
+        (("A1", "A3"), ["hides-savings agrees 2"]),
+        (("A1", "A2"), ["hides-savings disagrees 2"]),
+    ):
+        assert said == check(
+            "accounts.eligible", psu, consent("A1"), ask("accounts", listed(*shown))
+        )
+
+
+def test_what_was_consented_to_is_listed_if_it_was_used_recently():
+    """What was not consented to may be left out, also by a consent from before this history."""
+    things = card("C1", **RECENT), card("C2", **RECENT)
+    for psu, events, said in (
+        (owner("psu", *things), [consent("C1")], ["lists-recent agrees 2"]),
+        (
+            owner("psu", *things),
+            [consent("C1", "C2")],
+            ["lists-recent agrees 2", "lists-recent disagrees 2"],
+        ),
+        (owner("psu", *things, fresh=False), [], ["lists-recent agrees 1"]),
+    ):
+        assert said == check("cards.eligible", psu, *events, ask("accounts", listed("C1")))
+
+
+def test_pages_of_two_days_are_no_one_list():
+    """A card may have been left out at midnight, and the list was read before and after."""
+    pages = (
+        ask("accounts", listed("A1", next="2"), at=AT.replace(hour=23, minute=59)),
+        ask("accounts", listed("A2"), follow="2", at=AT.replace(day=17, hour=0)),
+    )
+    assert [] == check("accounts.eligible", owner("psu", account("A1"), SAVINGS), *pages)
 
 
 @pytest.mark.parametrize("came", [listed(), listed("A2"), NO, FAILED, listed("A1", next="2")])
@@ -235,3 +279,44 @@ def test_the_machine_s_own_zone_is_never_asked(monkeypatch):
         )
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.mark.parametrize("taken", [DONE, NO, FAILED])
+@pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [(NO, "agrees"), (listed("x"), "disagrees"), (listed(), "unclear"), (FAILED, "unclear")],
+)
+def test_the_data_of_what_is_hidden_are_refused_whatever_the_consent(came, agreement, trait, taken):
+    """The controls: a plain one was served, and this one refused before a consent named it."""
+    psu = owner("psu", account("A1"), account("A2", **{trait: True}))
+    control = consent("A1"), ask("balances", listed("x"), "A1")
+    before, named = ask("balances", NO, "A2"), consent("A1", "A2", came=taken)
+
+    asked = ask("balances", came, "A2")
+    assert [f"withholds-{trait} {agreement} 5"] == check(
+        "accounts.eligible", psu, *control, before, named, asked
+    )
+    for events in (
+        (*control, named, asked),
+        (*control, before, asked),
+        (before, named, asked),
+        (*control, ask("balances", listed("x"), "A2"), named, asked),
+        (*control, before, named, ask("balances", came, "A2", present=False)),
+    ):
+        assert [] == check("accounts.eligible", psu, *events)
+
+
+def test_what_is_hidden_for_two_reasons_bears_on_neither():
+    """It would not be known which state was overlooked."""
+    psu = owner("psu", account("A1"), account("A2", savings=True, offline=True))
+
+    assert [] == check(
+        "accounts.eligible",
+        psu,
+        consent("A1"),
+        ask("balances", listed("x"), "A1"),
+        ask("balances", NO, "A2"),
+        consent("A2"),
+        ask("balances", listed("x"), "A2"),
+    )

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from building import FAILED, LOST, NO, UNKNOWN, account, card, owner
+from building import BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
 from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
 from playing import calls, carrying_out, paid, play, price
 
 from assay.history import Authorise
+from assay.rules.formats import is_iban
 from assay.rules.kinds import kind_of
-from assay.rules.kinds.eligible_for import ORDINARY
+from assay.rules.kinds.eligible_for import ORDINARY, stranger
 
 PSU = owner(
     "psu",
@@ -153,3 +154,71 @@ def test_a_request_that_is_about_nothing_is_a_fault_of_the_harness():
     clause = next(clause for clause in PIS.clauses if clause.id == "eligible-accounts")
     with pytest.raises(TypeError, match="names no resource"):
         kind_of("eligible-for").parse(clause, contract)
+
+
+def test_a_failure_is_no_refusal():
+    """Beside an ordinary thing that is served, and without one nobody knows."""
+    assert ["serves-ordinary agrees 1", "refuses-savings disagrees 1,2"] == says(
+        about("A1"), about("S1", BROKEN)
+    )
+    assert ["serves-ordinary agrees 1", "refuses-savings unclear 2"] == says(
+        about("A1"), about("S1", FAILED)
+    )
+    assert ["refuses-savings unclear 1"] == says(about("S1", BROKEN))
+
+
+# -- a key that nobody has --------------------------------------------------------------
+IBAN = "FR7630006000011234567890189"
+
+
+def strange(came=None, key="A1", **words):
+    return about(stranger(key), came, **words)
+
+
+@pytest.mark.parametrize(
+    ("key", "other"), [("A1", "F8"), (IBAN, "FR2630006000011234432109810"), ("0042", "9957")]
+)
+def test_a_key_that_nobody_has_looks_like_a_real_one(key, other):
+    """An IBAN has right check digits, too."""
+    assert other == stranger(key)
+    assert is_iban(key) == is_iban(other)
+
+
+@pytest.mark.parametrize(
+    ("came", "word"), [(NO, "agrees 1,2"), (BROKEN, "disagrees 1,2"), (LOST, "unclear 2")]
+)
+def test_what_nobody_owns_is_refused(came, word):
+    """Beside the same request about an ordinary thing of the customer's."""
+    said = says(about("A1"), strange(came))
+    assert ["serves-ordinary agrees 1", f"refuses-unknown {word}"] == said
+
+
+def test_what_nobody_owns_and_is_carried_out_convicts():
+    """To be accepted alone does not: it may be rejected when the customer signs."""
+    key = f"P-{stranger('A1')}"
+    done = sign(key=key), read(shown(key, DONE), key=key)
+    assert "refuses-unknown disagrees 2,3,4" in says(about("A1"), strange(), *done)
+    assert "refuses-unknown unclear 2" in says(about("A1"), strange())
+    rejected = strange(shown(key, REJECTED))
+    assert "refuses-unknown agrees 1,2" in says(about("A1"), rejected)
+
+
+def test_without_an_ordinary_thing_a_refusal_is_no_merit():
+    """Nor is any value a key."""
+    assert [] == says(strange(NO))
+    assert ["serves-ordinary agrees 1"] == says(about("A1"), about({"iban": "A1"}, NO))
+
+
+def test_a_key_that_nobody_has_is_asked_about_once():
+    """And signed, where it is accepted."""
+    steps, said = play("eligible-accounts", "refuses-unknown", carrying_out)
+    assert ["psu-1", stranger("psu-1")] == [
+        one.arguments["debtorAccount"] for one in calls(steps) if "debtorAccount" in one.arguments
+    ]
+    assert "refuses-unknown disagrees" in said
+    refusing, _ = play(
+        "eligible-accounts",
+        "refuses-unknown",
+        lambda call, key: shown(key) if call.arguments["debtorAccount"] == "psu-1" else NO,
+    )
+    assert price("eligible-accounts", "refuses-unknown") == paid(refusing)

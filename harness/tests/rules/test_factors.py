@@ -280,10 +280,122 @@ def test_nothing_came_of_anything():
     assert [] == says(make(LOST), *wrong(made=LOST, looked=LOST))
 
 
+# -- the password, and factors that are not offered ---------------------------------------
+
+
+def locked_out(password=Code.WRONG, ending=STOPPED, state=OPEN, **seen):
+    """Write down that a password was typed in that is none."""
+    screens = ALL if ending is CONFIRMED else ALL[:2]
+    return story("P2", ending, state, **{"screens": screens, "step": {"typed": password}, **seen})
+
+
+@pytest.mark.parametrize("password", BAD)
+@pytest.mark.parametrize(
+    ("ending", "state", "word"),
+    [
+        (STOPPED, OPEN, "agrees"),
+        (DISCONNECTED, REJECTED, "agrees"),
+        (CONFIRMED, REJECTED, "agrees"),
+        (CONFIRMED, OPEN, "unclear"),
+        (CONFIRMED, DONE, "disagrees"),
+        (STOPPED, DONE, "disagrees"),
+    ],
+)
+def test_what_is_no_password_signs_nothing(password, ending, state, word):
+    """The right one does, and this one does not, whenever that is found out."""
+    way = locked_out(password, ending, state)
+    assert [f"{word} 1,2,3,4,5,6"] == about("password-checked", *RIGHT, *way)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        locked_out(step={"typed": Code.WRONG, "code": Code.WRONG}),
+        locked_out(step={"typed": Code.WRONG, "by": "other"}),
+        locked_out(screens=()),
+        locked_out(screens=("factor", "code")),
+        locked_out(status=503),
+        wrong(),
+        RIGHT,
+    ],
+    ids=["code", "another", "no screens", "no password", "failed", "only the code", "right"],
+)
+def test_what_shows_nothing_of_the_password(way):
+    """It was not typed in, or more than the password was wrong."""
+    assert [] == about("password-checked", *story("P3"), *way)
+
+
+def test_a_refused_password_without_the_right_one_is_no_merit():
+    """Where nobody can sign, nobody can sign with a wrong password."""
+    assert [] == about("password-checked", *locked_out())
+    assert ["disagrees 1,2,3"] == about("password-checked", *locked_out(state=DONE))
+
+
+def test_a_wrong_password_is_no_evidence_of_the_code():
+    """Both were asked for; which of them was found wrong, nobody knows."""
+    assert [] == about(
+        "code-checked",
+        *RIGHT,
+        *locked_out(CONFIRMED, step={"code": Code.WRONG, "typed": Code.WRONG}),
+    )
+
+
+TAKEN = {"factor": "soft-token", "forced": True}
+
+
+def sent(ending=STOPPED, state=OPEN, **seen):
+    """Write down that a factor was sent that the screen did not offer."""
+    screens = ALL if ending is CONFIRMED else ALL[:3]
+    return story("P2", ending, state, **{"screens": screens, "step": TAKEN, **seen})
+
+
+@pytest.mark.parametrize(
+    ("ending", "state", "word"),
+    [
+        (STOPPED, OPEN, "agrees"),
+        (DISCONNECTED, ENDED, "agrees"),
+        (CONFIRMED, REJECTED, "agrees"),
+        (CONFIRMED, OPEN, "unclear"),
+        (CONFIRMED, DONE, "disagrees"),
+    ],
+)
+def test_what_is_not_offered_signs_nothing(ending, state, word):
+    """Even if the browser sends it; the same customer signs with what is offered."""
+    way = sent(ending, state)
+    found = about("PRO-not-with-soft-token", *RIGHT, *way, segment="PRO")
+    assert [f"{word} 1,2,3,4,5,6"] == found
+
+
+@pytest.mark.parametrize(
+    ("way", "segment"),
+    [
+        (sent(CONFIRMED, DONE), "PART"),
+        (sent(CONFIRMED, DONE), None),
+        (sent(CONFIRMED, DONE, offered=("sms", "soft-token")), "PRO"),
+        (sent(CONFIRMED, DONE, coded=False), "PRO"),
+        (sent(CONFIRMED, DONE, step={"factor": "cap", "forced": True}), "PRO"),
+        (sent(CONFIRMED, DONE, step={"factor": "soft-token"}), "PRO"),
+        (sent(step={**TAKEN, "typed": Code.WRONG}), "PRO"),
+        (sent(screens=ALL[:2]), "PRO"),
+    ],
+    ids=["retail", "nobody", "offered", "no code", "allowed", "not forced", "password", "not sent"],
+)
+def test_what_shows_nothing_of_factors_that_are_not_offered(way, segment):
+    """It may sign, or is offered all the same, or the bank may have taken another code."""
+    assert [] == about("PRO-not-with-soft-token", *RIGHT, *way, segment=segment)
+
+
+def test_a_refused_factor_without_one_that_signs_is_no_merit():
+    """Where nobody can sign, nobody can sign with another factor."""
+    assert [] == about("PRO-not-with-soft-token", *sent(), segment="PRO")
+
+
 # -- the probe ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", ["PART:offered", "PRO:offered", "codes"])
+@pytest.mark.parametrize(
+    "scenario", ["PART:offered", "PRO:offered", "PRO:soft-token", "codes", "passwords"]
+)
 def test_the_price(scenario):
     """What the plan says is what it costs."""
     p = ruled("sca.factors")
@@ -291,12 +403,18 @@ def test_the_price(scenario):
 
 
 def test_the_facets():
-    """One for each kind of customer, and three for everybody."""
+    """One for each kind of customer, four for everybody, and one for what PRO must not have."""
     p = ruled("sca.factors")
-    facets = {facet.id: facet for facet in p.facets()}
-    assert ["PART-offered", "PRO-offered", "password-alone", "factor-alone", "code-checked"] == [
-        *facets
-    ]
+    facets = {one.id: one for one in p.facets()}
+    assert [
+        "PART-offered",
+        "PRO-offered",
+        "password-alone",
+        "factor-alone",
+        "code-checked",
+        "password-checked",
+        "PRO-not-with-soft-token",
+    ] == [*facets]
     assert {"segments"} == {
         one.value for one in facets["PRO-offered"].needs - facets["code-checked"].needs
     }
@@ -312,6 +430,26 @@ def test_a_look_at_what_is_offered_carries_nothing_out(segment):
     assert [(Decision.REFUSE, None)] == [(one.decision, one.factor) for one in bank.ways()]
     assert [(f"{segment}-offered", "agrees")] == [
         (one.facet, one.agreement.value) for one in p.check(history(*bank.events))
+    ]
+
+
+def test_passwords_that_are_none_are_typed_in():
+    """The right one first; the code is right each time."""
+    p = ruled("sca.factors")
+    bank = Signing()
+    bank.play(p.probe(p.scenario("passwords")))
+    assert [Code.RIGHT, Code.EMPTY, Code.HALF, Code.WRONG] == [one.typed for one in bank.ways()]
+    assert {Code.RIGHT} == {one.code for one in bank.ways()}
+
+
+def test_a_factor_that_is_not_offered_is_sent():
+    """Once, by a small professional, after a plain signature."""
+    p = ruled("sca.factors")
+    bank = Signing()
+    bank.play(p.probe(p.scenario("PRO:soft-token")))
+    assert "PRO" == bank.events[0].segment
+    assert [(None, False), ("soft-token", True)] == [
+        (one.factor, one.forced) for one in bank.ways()
     ]
 
 

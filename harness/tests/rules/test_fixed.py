@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
+from building import BROKEN, FAILED, GONE, LOST, NO, ODD, UNKNOWN, Obliging
 from orders import (
     ARGUMENTS,
     DONE,
@@ -311,3 +311,73 @@ def test_what_is_accepted_is_read_and_never_signed():
     assert 1 + 2 * 13 == len(calls)
     assert {"create-payment", "read-payment"} == {one.operation for one in calls}
     assert {"disagrees"} == {one.partition(" ")[2] for one in found}
+
+
+def test_a_failure_is_no_refusal():
+    """Beside an accepted control the target fails over the value; overloaded, it may be anything."""
+    assert ["other-value disagrees 1,2"] == says(make(), bent(BROKEN))
+    assert ["other-value unclear 1,2"] == says(make(), bent(FAILED))
+    assert [] == says(bent(BROKEN))
+    assert [] == says(make(BROKEN), bent(BROKEN))
+
+
+# -- changes ------------------------------------------------------------------------------
+
+PUT_OFF = make(mode="deferred", date="2026-09-19")
+CONTROL = modify(amount="47.11")
+
+
+def to_dollars(came=None, **more):
+    """Write down that a request was to be changed to another currency, too."""
+    return modify(came, amount="47.11", currency="USD", varied=("amount",), **more)
+
+
+def changed(*events):
+    return [one for one in says(PUT_OFF, *events, clause="euro") if one.startswith("stays")]
+
+
+def seen(currency="EUR", state=OPEN):
+    return read(shown("P1", state, currency=currency))
+
+
+@pytest.mark.parametrize(
+    ("events", "word"),
+    [
+        ((to_dollars(NO), CONTROL), "agrees 1,2,3"),
+        ((to_dollars(NO), seen(), CONTROL), "agrees 1,2,3,4"),
+        ((to_dollars(), seen()), "agrees 1,2,3"),
+        ((to_dollars(), seen("USD", REJECTED)), "agrees 1,2,3"),
+        ((to_dollars(), seen("USD")), "disagrees 1,2,3"),
+        ((to_dollars(NO), seen("USD")), "disagrees 1,2,3"),
+        ((to_dollars(LOST), seen("USD")), "disagrees 1,2,3"),
+        ((to_dollars(BROKEN), CONTROL), "disagrees 1,2,3"),
+        ((to_dollars(BROKEN), seen(), CONTROL), "disagrees 1,2,3,4"),
+        ((to_dollars(FAILED), CONTROL), "unclear 1,2,3"),
+        ((to_dollars(LOST), seen(), CONTROL), "unclear 1,2,3,4"),
+        ((to_dollars(UNKNOWN), CONTROL), "unclear 1,2,3"),
+        ((to_dollars(), seen("GBP")), "unclear 1,2,3"),
+        ((to_dollars(), read()), "unclear 1,2,3"),
+        ((to_dollars(),), "unclear 1,2"),
+    ],
+)
+def test_a_change_leaves_the_value_as_it_is(events, word):
+    """It is refused, beside the same change without it, or has no effect on what is shown."""
+    assert [f"stays-when-changed {word}"] == changed(*events)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (to_dollars(NO),),
+        (to_dollars(BROKEN), modify(NO, amount="47.11")),
+        (to_dollars(NO), modify(creditorAccount="C2")),
+        (modify(amount="47.11", currency="EUR"), seen("USD")),
+        (modify(amount="47.11", currency="eur"), seen("eur")),
+        (sign(), to_dollars(NO), CONTROL),
+        (to_dollars(NO, key="P2"), CONTROL),
+    ],
+    ids=["no control", "refused", "another change", "right", "spelling", "signed", "another"],
+)
+def test_what_shows_nothing_of_a_change(events):
+    """Nobody knows whether anything can be changed at all, or it was no other value."""
+    assert [] == changed(*events)

@@ -30,7 +30,7 @@ def test_what_is_not_shown_is_no_fault(came):
 
 def test_a_change_is_in_force():
     """After a change that was accepted, the new value is the right one."""
-    assert ["amount disagrees 1,3", "amount agrees 1,4"] == says(
+    assert ["amount disagrees 1,2,3", "amount agrees 1,2,4"] == says(
         make(mode="deferred"),
         modify(amount="1.00"),
         read(shown(amount="12.30")),
@@ -60,3 +60,27 @@ def test_somebody_elses_request_is_unknown():
 def test_what_was_rejected_need_not_be_remembered():
     """Of a request that became nothing, anything may be shown."""
     assert [] == says(make(), read(shown(state=REJECTED, amount="0.00")))
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_null_is_no_value(value):
+    """Neither one that is shown, nor one that was sent: the target may fill it in."""
+    assert [] == says(make(), read(shown(amount=value)))
+    assert [] == says(make(categoryPurpose=value), read(shown(categoryPurpose="SUPP")))
+
+
+def test_another_spelling_is_open():
+    """A target that takes such a value may keep it in its own spelling; numbers are compared."""
+    assert ["creditorAccount unclear 1,2"] == says(
+        make(creditorAccount=" fr76 1234"), read(shown(creditorAccount="FR761234"))
+    )
+    assert ["amount unclear 1,2"] == says(make(amount="12,30"), read(shown(amount="12.30")))
+    assert ["amount disagrees 1,2"] == says(make(amount="12.30"), read(shown(amount="1230")))
+
+
+def test_a_value_that_the_contract_forbids_may_be_ignored():
+    """Whether it is refused or has no effect is for the clause that forbids it."""
+    dollars = modify(currency="USD")
+    for shown_then in ("EUR", "USD"):
+        assert [] == says(make(mode="deferred"), dollars, read(shown(currency=shown_then)))
+    assert ["currency agrees 1,2"] == says(make(), read(shown(currency="EUR")))

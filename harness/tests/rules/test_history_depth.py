@@ -1,5 +1,6 @@
 """`history-depth` finds what is older than so many local days, and asks no more."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -186,5 +187,29 @@ def test_days_across_the_end_of_summer_time_are_calendar_days():
 
     for on, agreement in ((first, "agrees"), (first - timedelta(days=1), "disagrees")):
         assert [f"default {agreement} 1"] == says(
-            psu, ask("transactions", listed(item("x", on=on)), "A1", at=late)
+            replace(psu, now=late), ask("transactions", listed(item("x", on=on)), "A1", at=late)
         )
+
+
+@pytest.mark.parametrize(("age", "agreement"), [(90, "agrees"), (91, "disagrees")])
+def test_a_week_later_the_days_have_moved_on(age, agreement):
+    """The last day that was shown is too old then."""
+    later = AT + timedelta(days=7)
+    shown = item("x", on=later.date() - timedelta(days=age))
+
+    assert [f"later {agreement} 1"] == says(PSU, ask("transactions", listed(shown), "A1", at=later))
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [(days(90), "agrees"), (days(89, 91), "disagrees"), ([], "unclear")],
+)
+def test_a_last_day_without_a_first_one_gives_nothing_older(came, agreement):
+    """The days are counted from today."""
+    asked = {"arguments": {"until": str(TODAY - timedelta(days=20))}}
+
+    assert [f"until-alone {agreement} 1"] == says(
+        PSU, ask("transactions", listed(*came), "A1", **asked)
+    )
+    for odd in ({"arguments": {"until": "soon"}}, {**asked, "mode": "m"}):
+        assert [] == says(PSU, ask("transactions", listed(*came), "A1", **odd))

@@ -1,7 +1,7 @@
 """`listing` compares whole walks with what the customer plainly owns."""
 
 import pytest
-from building import FAILED, LOST, NO, account, ask, card, check, consent, item, listed, owner
+from building import AT, FAILED, LOST, NO, account, ask, card, check, consent, item, listed, owner
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 ALL = listed("A1", "A2", "C1")
@@ -26,20 +26,100 @@ def test_all_that_is_owned_is_listed_before_consent(came, agreement):
     assert [f"all-without-consent {agreement} 1"] == says(PSU, ask("accounts", came))
 
 
-def test_after_consent_for_a_part_all_is_still_listed():
-    """A bank that lists only what was consented to is found out."""
-    assert ["all-with-consent agrees 2"] == says(PSU, consent("A1"), ask("accounts", ALL))
-    assert ["all-with-consent disagrees 2"] == says(
-        PSU, consent("A1"), ask("accounts", listed("A1"))
+@pytest.mark.parametrize("shown", [("A1",), ("A1", "C1"), ("A1", "A2", "C1")])
+def test_after_consent_all_may_be_listed_or_only_what_is_consented_to(shown):
+    """The document says it of the time before; it speaks of the list of consented accounts, too."""
+    assert ["consented-with-consent agrees 2"] == says(
+        PSU, consent("A1"), ask("accounts", listed(*shown))
     )
 
 
-def test_after_consent_for_all_listing_all_says_nothing():
-    """A bank that lists only what was consented to would list the same."""
-    everything = consent("A1", "A2", "C1")
+def test_after_consent_what_is_consented_to_is_listed():
+    """Whatever else is."""
+    assert ["consented-with-consent disagrees 2"] == says(
+        PSU, consent("A1", "C1"), ask("accounts", listed("A1", "A2"))
+    )
+    assert ["consented-with-consent unclear 2"] == says(
+        PSU, consent("A1", "C1"), ask("accounts", listed("A1", item()))
+    )
 
-    assert [] == says(PSU, everything, ask("accounts", ALL))
-    assert ["all-with-consent disagrees 2"] == says(PSU, everything, ask("accounts", listed("A1")))
+
+def test_of_several_consents_only_the_last_is_sure():
+    """It may have replaced the first, or been added to it."""
+    twice = (consent("A1"), consent("A2"))
+    assert ["consented-with-consent agrees 3"] == says(PSU, *twice, ask("accounts", listed("A2")))
+    assert ["consented-with-consent disagrees 3"] == says(
+        PSU, *twice, ask("accounts", listed("A1"))
+    )
+
+
+def test_a_consent_to_what_is_not_listed_owes_nothing():
+    """An account that is not eligible is left out with a consent, too."""
+    psu = owner("psu", account("A1"), account("A2", savings=True))
+    assert [] == says(psu, consent("A2"), ask("accounts", listed("A1")))
+
+
+def test_a_consent_while_pages_are_turned():
+    """The pages before it and after it are no list of the same things."""
+    pages = ask("accounts", listed("A1", next="2")), ask("accounts", listed("A2"), follow="2")
+    assert ["all-without-consent unclear 1,3", "consented-with-consent agrees 1,3"] == says(
+        PSU, pages[0], consent("A1"), pages[1]
+    )
+
+
+# -- customers who were there before ---------------------------------------------------------
+
+OLD = owner("psu", account("A1"), account("A2"), card("C1"), fresh=False)
+
+
+def test_an_earlier_consent_may_narrow_the_list():
+    """Nobody knows what was consented to before: nothing is missing for sure."""
+    assert ["all-without-consent agrees 1"] == says(OLD, ask("accounts", ALL))
+    assert ["all-without-consent unclear 1"] == says(OLD, ask("accounts", listed("A1")))
+
+
+def test_what_was_consented_to_here_is_known():
+    """So it is judged, whatever was before."""
+    assert ["consented-with-consent disagrees 2"] == says(
+        OLD, consent("A1", "A2"), ask("accounts", listed("A1"))
+    )
+
+
+# -- what belongs to others ------------------------------------------------------------------
+
+OTHER = owner("other", account("B1"), account("A2"))
+
+
+def test_what_belongs_to_another_customer_is_not_listed():
+    """Unless both own it; of what nobody here owns nothing is known."""
+    assert ["all-without-consent agrees 1", "only-own agrees 1"] == says(
+        PSU, OTHER, ask("accounts", listed("A1", "A2", "C1", "more"))
+    )
+    assert ["all-without-consent agrees 1", "only-own disagrees 1"] == says(
+        PSU, OTHER, ask("accounts", listed("A1", "A2", "C1", "B1"))
+    )
+    assert "only-own disagrees 1" in says(OLD, OTHER, ask("accounts", listed("B1")))
+
+
+def test_an_empty_list_shows_nothing_of_others():
+    """It would show nothing of them at a bank that mixes customers up."""
+    assert ["all-without-consent disagrees 1"] == says(PSU, OTHER, ask("accounts", listed()))
+    assert ["all-without-consent unclear 1", "only-own unclear 1"] == says(
+        PSU, OTHER, ask("accounts", listed("A1", item()))
+    )
+
+
+# -- what says nothing -----------------------------------------------------------------------
+
+
+def test_pages_of_two_days_are_no_one_list():
+    """A card may have been left out at midnight."""
+    late, early = AT.replace(hour=23, minute=59), AT.replace(day=17, hour=0, minute=0)
+    pages = (
+        ask("accounts", listed("A1", next="2"), at=late),
+        ask("accounts", listed("A2"), follow="2", at=early),
+    )
+    assert [] == says(PSU, *pages)
 
 
 @pytest.mark.parametrize("came", [LOST, FAILED])
@@ -59,7 +139,12 @@ def test_pages_of_two_walks_are_told_apart():
     """Two customers turn their pages in turn."""
     other = owner("other", account("B1"), account("B2"))
 
-    assert ["all-without-consent agrees 1,4", "all-without-consent disagrees 2,3"] == says(
+    assert [
+        "all-without-consent agrees 1,4",
+        "only-own agrees 1,4",
+        "all-without-consent disagrees 2,3",
+        "only-own disagrees 2,3",
+    ] == says(
         PSU,
         other,
         ask("accounts", listed("A1", "A2", next="2")),

@@ -26,7 +26,7 @@ from orders import (
 from playing import calls, carrying_out, paid, play, price
 
 from assay.contract.model import Capability
-from assay.history import Authorise, Ending, Lack, Lacking, Malformed
+from assay.history import Arrange, Authorise, Ending, Lack, Lacking, Malformed
 from assay.judging.verdict import Standing
 
 LATER = "2026-09-19"
@@ -187,6 +187,57 @@ def test_who_has_a_past_may_repeat_something():
     """What was signed before the history began, nobody knows."""
     said = types(DEFERRED, make(NO), who=payer(fresh=False))
     assert ["deferred agrees 1", "immediate unclear 1,2"] == said
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [("17.11", "disagrees"), ("17.10", "unclear"), ("12.31", "unclear")],
+)
+def test_an_amount_that_nobody_asked_for_before(amount, said):
+    """The minute of the refusal, as cents more: no request from before the history has it."""
+    refused = make(NO, mode="deferred", date=LATER)
+    again = make(NO, mode="deferred", date=LATER, amount=amount)
+    events = refused, make(), again, make(shown("P4"), amount=amount)
+    first, second, third, fourth = types(*events, who=payer(fresh=False))
+    assert ("deferred unclear 1", "immediate agrees 2") == (first[:18], second)
+    assert (f"deferred {said} 3", "immediate agrees 4") == (third.partition(",")[0], fourth)
+
+
+def test_the_amount_of_another_customer_shows_nothing():
+    """Who was not refused before has no reason to ask for just this amount."""
+    again = make(NO, mode="deferred", date=LATER, amount="17.11")
+    said = types(again, make(shown("P4"), amount="17.11"), who=payer(fresh=False))
+    assert "deferred unclear 1,2" == said[0]
+
+
+@pytest.mark.parametrize(
+    ("fresh", "refuses", "asked"),
+    [
+        (True, "deferred", ["deferred", "immediate"]),
+        (False, "", ["deferred", "immediate"]),
+        (False, "deferred", ["deferred", "immediate", "deferred 17.11", "immediate 17.11"]),
+        (False, "immediate", ["deferred", "immediate", "immediate 17.11", "deferred 17.11"]),
+        (False, "deferred immediate", ["deferred", "immediate"]),
+    ],
+)
+def test_what_a_real_customer_is_refused_is_asked_again(fresh, refuses, asked):
+    """With another amount, beside a control; at a bank that accepts it, nothing more is spent."""
+    clause = ruled("payment-types")
+    script, seen = clause.probe(clause.scenario("served")), []
+    step = next(script)
+    while True:
+        if isinstance(step, Arrange):
+            reply = payer(step.subject, fresh=fresh)
+        else:
+            given = {"amount": "12.30", **step.arguments}
+            seen.append(f"{step.mode} {given['amount']}".removesuffix(" 12.30"))
+            answer = make(NO if step.mode in refuses.split() else shown(f"P{len(seen)}"))
+            reply = replace(answer, at=AT, call=replace(step, arguments=given))
+        try:
+            step = script.send(reply)
+        except StopIteration:
+            break
+    assert asked == seen
 
 
 def test_what_a_customer_has_registered_may_matter():

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from building import FAILED, LOST, NO, UNKNOWN, ask
+from building import BROKEN, FAILED, LOST, NO, UNKNOWN, ask
 from orders import (
     DONE,
     ENDED,
@@ -561,3 +561,26 @@ def test_what_each_facet_needs():
     assert base | {Capability.SCA} == needs["signed-accepted"]
     assert base | {Capability.SCA, Capability.CLOCK} == needs["done-refused"]
     assert Capability.EFFECTS in needs["carried-out-as-changed"]
+
+
+@pytest.mark.parametrize(
+    ("day", "found"),
+    [
+        ("2026-09-16", []),
+        ("2026-09-16T10:00:00Z", []),
+        ("2026-09-19", ["deferred-accepted disagrees 1,2,3,4"]),
+        (None, ["deferred-accepted disagrees 1,2,3,4"]),
+    ],
+)
+def test_what_is_shown_for_another_day_may_not_be_put_off(day, found):
+    """Then a change may be refused for that; null is no day."""
+    assert found == says(put_off(came=shown(date=day)), *closed(), read())
+
+
+def test_a_failure_is_no_refusal():
+    """The same change of a request that can be changed is accepted beside it."""
+    control = put_off("P9"), change(key="P9")
+    broken = *control, make(), change(BROKEN)
+    assert ["immediate-refused disagrees 3,4"] == says(*broken, facet="immediate-refused")
+    alone = make(), change(BROKEN)
+    assert ["immediate-refused unclear 1,2"] == says(*alone, facet="immediate-refused")

@@ -1,7 +1,20 @@
 """`no-credentials` wants a refusal of what its proper twin is granted."""
 
 import pytest
-from building import DONE, FAILED, LOST, NO, NONE, UNKNOWN, ask, check, consent, leaked, listed
+from building import (
+    BROKEN,
+    DONE,
+    FAILED,
+    LOST,
+    NO,
+    NONE,
+    UNKNOWN,
+    ask,
+    check,
+    consent,
+    leaked,
+    listed,
+)
 
 CONTROL = ask("accounts", listed("A1"))
 
@@ -54,3 +67,8 @@ def test_proper_calls_and_other_methods_are_not_judged():
         consent("A1", credentials=True),
         ask("balances", listed("x"), "A1", credentials=True),
     )
+
+
+def test_a_failure_is_no_refusal():
+    """The proper twin was answered: it is the credentials over which the target fails."""
+    assert ["accounts disagrees 2"] == check("redirect-only", CONTROL, tricked(BROKEN))

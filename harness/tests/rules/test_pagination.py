@@ -11,6 +11,8 @@ from building import (
     LOST,
     NO,
     NONE,
+    TODAY,
+    UNKNOWN,
     account,
     ask,
     check,
@@ -21,6 +23,8 @@ from building import (
     owner,
     ruled,
 )
+
+from assay.history import Entry
 
 PSU = owner("psu", *(account(f"A{n}") for n in range(1, 13)))
 KEYS = [f"A{n}" for n in range(1, 13)]
@@ -106,12 +110,77 @@ def test_a_walk_that_somebody_broke_off_is_no_fault_of_the_bank():
     assert not [line for line in says(PSU, *pages(KEYS[:5], KEYS[5:10], end="p2")) if "dis" in line]
 
 
-@pytest.mark.parametrize("came", [FAILED, LOST, NO])
-def test_a_page_that_fails_ends_the_judgement_not_the_bank(came):
-    """A failure in the middle is neither an end nor a gap."""
-    walk = [*pages(KEYS[:5], KEYS[5:10], end="p2"), ask("accounts", came, follow="p2")]
+@pytest.mark.parametrize(
+    ("came", "how", "end"),
+    [
+        (NO, {}, ["ends disagrees 1,2,3"]),
+        (FAILED, {}, ["ends disagrees 1,2,3"]),
+        (LOST, {}, []),
+        (UNKNOWN, {}, []),
+        (NO, {"present": False}, []),
+    ],
+)
+def test_a_page_that_is_named_is_there(came, how, end):
+    """Not so without the customer: page turns may count. What got lost is nobody's fault."""
+    walk = [
+        *pages(KEYS[:5], KEYS[5:10], end="p2", **how),
+        ask("accounts", came, follow="p2", **how),
+    ]
 
-    assert ["first-page agrees 1"] == says(PSU, *walk)
+    assert ["first-page agrees 1", *end] == says(PSU, *walk)
+
+
+ENTRIES = [f"A1-{n}" for n in range(30)]
+
+
+def of_entries(*events):
+    """Judge a list of two full pages of entries, and one of other length."""
+    things = (Entry(key=key, on=TODAY) for key in ENTRIES)
+    full = replace(account("A1"), entries=tuple(things))
+    return [
+        check("transactions.page-size", owner("psu", replace(full, entries=some)), *events)
+        for some in (full.entries, full.entries[:28])
+    ]
+
+
+def entry_page(first, last, more=None, **how):
+    return ask("transactions", listed(*ENTRIES[first:last], next=more), "A1", **how)
+
+
+@pytest.mark.parametrize(
+    ("came", "exact"),
+    [
+        (None, "exact agrees 1,2"),
+        (NONE, "exact agrees 1,2,3"),
+        (NO, "exact disagrees 1,2,3"),
+        (FAILED, "exact disagrees 1,2,3"),
+    ],
+)
+def test_a_list_that_fills_its_pages_is_read_to_its_end(came, exact):
+    """An empty page may follow; one that is not there may not be named."""
+    more = [] if came is None else [ask("transactions", came, "A1", follow="p2")]
+    second = entry_page(15, 30, "p2" if more else None, follow="p1")
+
+    full, other = of_entries(entry_page(0, 15, "p1"), second, *more)
+    assert exact in full
+    assert not [one for one in other if one.startswith("exact")]
+
+
+def test_a_full_last_page_is_not_left_out():
+    """Whoever divides the number of items by the size of a page may lose one."""
+    full, other = of_entries(entry_page(0, 15))
+    assert "exact disagrees 1" in full
+    assert not [one for one in other if one.startswith("exact")]
+    full, _ = of_entries(entry_page(0, 14))
+    assert not [one for one in full if one.startswith("exact")]
+
+
+def test_how_much_somebody_owns_is_not_arranged_to_the_last():
+    """A list of what is owned has no facet of its own for full pages."""
+    psu = owner("psu", *(account(key) for key in KEYS[:10]))
+    dead = [*pages(KEYS[:5], KEYS[5:10], end="p2"), ask("accounts", NO, follow="p2")]
+
+    assert "ends disagrees 1,2,3" in says(psu, *dead)
 
 
 @pytest.mark.parametrize("came", [NONE, NO, FAILED, LOST])
@@ -263,3 +332,61 @@ def test_entries_of_tomorrow_are_not_waited_for():
 
     assert [] == check("transactions.page-size", psu, event, size=2)
     assert [] == check("transactions.page-size", psu, event, size=2, zone=None)
+
+
+# -- lists that a consent may narrow, and pages of two days -----------------------------------
+
+
+def complete(*events):
+    return [one for one in says(*events) if one.startswith(("first", "complete"))]
+
+
+def test_a_list_of_what_is_consented_to_is_whole():
+    """After a consent to six, six are on the pages; all may be there, too."""
+    some = consent(*KEYS[:6])
+    for sheets in (GOOD, (KEYS[:5], KEYS[5:6]), (KEYS[:5], KEYS[5:7])):
+        numbers = ",".join(str(n) for n in range(2, 2 + len(sheets)))
+        assert ["first-page agrees 2", f"complete agrees {numbers}"] == complete(
+            PSU, some, *pages(*sheets)
+        )
+    assert ["complete disagrees 2"] == complete(PSU, some, *pages(KEYS[:5]))[1:]
+    assert [] == complete(PSU, consent("A1"), *pages(["A1"]))
+
+
+def test_an_earlier_consent_may_narrow_a_list():
+    """Of a customer who was there before only what is there is known."""
+    old = replace(PSU, fresh=False)
+    assert ["first-page agrees 1", "complete agrees 1,2,3"] == complete(old, *pages(*GOOD))
+    assert [] == complete(old, *pages(KEYS[:3]))
+    assert ["first-page disagrees 2", "complete disagrees 2"] == complete(
+        old, consent(*KEYS), *pages(KEYS[:3])
+    )
+
+
+def test_pages_of_two_days_are_no_one_list():
+    """Somebody turned the last page after midnight: what went before may have gone since."""
+    first, *later = pages(*GOOD)
+    late = replace(first, at=AT.replace(hour=23, minute=59))
+    early = [replace(one, at=AT.replace(day=17, hour=0)) for one in later]
+    assert [] == says(PSU, late, *early)
+    assert [] != says(PSU, late, *(replace(one, at=late.at) for one in later))
+
+
+def test_the_probe_asks_again_after_a_consent():
+    """A customer who was there before lacks something: the second time nothing explains it."""
+    p = ruled("accounts.page-size")
+    script = p.probe(p.facets()[0].scenario)
+    arranged = next(script)
+    owns = tuple(
+        replace(account(f"{holding.resource}-{n}"), resource=holding.resource)
+        for holding in arranged.holdings
+        for n in range(holding.count)
+    )
+    call = script.send(owner("psu", *owns, fresh=False))
+    assert "accounts" == call.operation
+    granted = script.send(
+        history(replace(ask("accounts", listed("account-0")), call=call)).events[0]
+    )
+    assert {"accounts": [one.key for one in owns]} == granted.arguments
+    again = script.send(history(replace(consent(), call=granted)).events[0])
+    assert call == again

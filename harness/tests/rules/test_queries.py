@@ -1,5 +1,7 @@
 """The queries of a history: page walks, the resource of each key, consents."""
 
+from dataclasses import replace
+
 import pytest
 from building import (
     AISP,
@@ -17,9 +19,9 @@ from building import (
     owner,
 )
 
-from assay.history import Malformed
+from assay.history import Call, Malformed
 from assay.rules import queries
-from assay.rules.queries import Consents
+from assay.rules.queries import Consents, bare
 
 
 def walked(*events):
@@ -115,3 +117,12 @@ def test_without_a_grant_there_are_no_consents():
 
     assert not state.note(event)
     assert card("C1").key not in state.possible("psu")
+
+
+def test_a_call_without_an_argument_that_it_must_have_is_not_bare():
+    """The contract says of `arguments` that every call has them."""
+    operation = replace(AISP.operations["balances"], arguments=("bookingStatus",))
+    call = Call(operation="balances", subject="psu", arguments={"iban": "A1"})
+    assert bare(call, operation)
+    assert bare(replace(call, without=("other",)), operation)
+    assert not bare(replace(call, without=("bookingStatus",)), operation)

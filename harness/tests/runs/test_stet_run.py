@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from assay.execution.environment import set_up
@@ -18,9 +21,19 @@ from assay.sandbox.serve import serving
 
 pytestmark = pytest.mark.slow
 
-#: A method has one name in STET, and the document gives some of them several.
+#: A method has one name in STET, and the document gives some of them several. STET addresses
+#: accounts by ids of its own: what is not listed cannot be asked for, and a report of balances
+#: does not name its account.
 NAMES = frozenset(
-    {"aisp/balances.available/aliases-agree", "aisp/transactions.available/aliases-agree"}
+    {
+        "aisp/balances.available/aliases-agree",
+        "aisp/transactions.available/aliases-agree",
+        "aisp/accounts.eligible/withholds-savings",
+        "aisp/accounts.eligible/withholds-inactive",
+        "aisp/accounts.eligible/withholds-offline",
+        "aisp/own-data/balance",
+        "aisp/own-data/outstanding",
+    }
 )
 STET = "stet-1.4.0"
 
@@ -70,3 +83,15 @@ def test_the_same_faults(fault: str) -> None:
             if standing is Standing.VIOLATES and name not in NAMES
         }
     assert red["sandbox"] == red[STET]
+
+
+def test_a_mode_that_varies_more(tmp_path: Path) -> None:
+    """A mode whose transfers lack members is refused for that anywhere: its refusal proves nothing."""
+    short = {"amount": "1.00", "currency": "EUR"}
+    lists = [{"instructedAmount": short}, {"instructedAmount": short}]
+    several = {"body": "", "value": {"creditTransferTransaction": lists}}
+    create = {"modes": {"several": several}}
+    raw = {"assay": 1, "target": "own", "extends": STET, "operations": {"create-payment": create}}
+    (tmp_path / "own.yaml").write_text(json.dumps(raw), encoding="utf-8")
+    prepared = prepare(target_name=str(tmp_path / "own.yaml"), keywords="several-refused")
+    assert {"pis/single/several-refused": Standing.INDETERMINATE} == standings(prepared)

@@ -118,7 +118,7 @@ def survives(bank, id):
     else:
         key = guest.keys()[0]
         path = f"/accounts/{operation}?iban="
-        bad = ("%00%01", "A" * 10_000, "%D0%96", f"{key}&page=abc")
+        bad = ("%00%01", "A" * 10_000, "%D0%96", f"{key}&page=abc", f"{key}&dateFrom=no")
         sent = [guest.get(path + query) for query in bad]
     return all(answer.status_code < 500 for answer in sent)
 
@@ -160,13 +160,29 @@ def unavailable(bank, id):
     return None if guest is None else not guest.get(path).is_success
 
 
-@facet("accounts.listing/all-without-consent", "accounts.listing/all-with-consent")
-def lists_all(bank, id):
+@facet("accounts.listing/all-without-consent", "accounts.listing/consented-with-consent")
+def lists_what_it_owes(bank, id):
     guest = bank.world().customer({**ACCOUNT, "count": 2}, {**CARD, "count": 2})
-    if "without" not in id and not guest.consent(guest.keys()[0]).is_success:
-        return None
+    owed = guest.keys()
+    if "without" not in id:
+        owed = [owed[0], owed[-1]]
+        if not guest.consent(*owed).is_success:
+            return None
     keys = listed(guest)
-    return None if keys is None else set(guest.keys()) <= set(keys)
+    return None if keys is None else set(owed) <= set(keys)
+
+
+@facet("accounts.listing/only-own")
+def lists_its_own(bank, id):
+    world = bank.world()
+    guest, other = world.customer(ACCOUNT), world.customer(ACCOUNT)
+    before = listed(guest)
+    if not other.consent(*other.keys()).is_success:
+        return None
+    after = listed(guest)
+    if not before or not after:
+        return None
+    return set(before) | set(after) <= set(guest.keys())
 
 
 @facet(*(f"accounts.eligible/hides-{trait}" for trait in ("savings", "inactive")))
@@ -208,15 +224,20 @@ def cards(bank, id):
         f"{what}.page-size/{part}"
         for what in ("accounts", "transactions")
         for part in ("first-page", "full-pages", "complete", "no-repeats", "ends")
-    )
+    ),
+    "transactions.page-size/exact",
 )
 def paging(bank, id):
     what, _, part = id.replace(".page-size/", " ").partition(" ")
+    return all(paging_of(bank, what, part, exact) for exact in (False, True))
+
+
+def paging_of(bank, what, part, exact):
     if what == "accounts":
-        guest = bank.world().customer({**ACCOUNT, "count": 12})
+        guest = bank.world().customer({**ACCOUNT, "count": 10 if exact else 12})
         size, owned, path = 5, guest.keys(), "/accounts"
     else:
-        dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(40)]
+        dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(30 if exact else 40)]
         _, guest = ready(bank, {"resource": "account", "entries": dates})
         if guest is None:
             return None
@@ -224,7 +245,7 @@ def paging(bank, id):
         path = f"/accounts/transactions?iban={guest.keys()[0]}"
     pages, ends = walked(guest, path, what)
     if pages is None:
-        return None
+        return part not in {"ends", "exact"}
     pages = [page for page in pages if page]
     seen = Counter(row["iban" if what == "accounts" else "id"] for page in pages for row in page)
     return {
@@ -233,20 +254,23 @@ def paging(bank, id):
         "complete": set(owned) <= set(seen),
         "no-repeats": max(seen.values()) == 1,
         "ends": ends,
+        "exact": not exact or len(pages) == 2,
     }[part]
 
 
 @facet(
     "transactions.depth/default",
     "transactions.depth/asked-older",
+    "transactions.depth/until-alone",
+    "transactions.depth/later",
     "transactions.depth/local-day",
     "no-extended-history/gives-no-more",
 )
 def depth(bank, id):
     at = "00:30" if "local" in id else "10:00"
-    dates = [(TODAY - timedelta(days=n)).isoformat() for n in (1, 90, 91, 150, 400)]
+    dates = [(TODAY - timedelta(days=n)).isoformat() for n in (1, 20, 84, 90, 91, 100, 400)]
     holding = {"resource": "account", "entries": dates}
-    _, guest = ready(bank, holding, now=f"2026-09-16T{at}:00+02:00")
+    world, guest = ready(bank, holding, now=f"2026-09-16T{at}:00+02:00")
     if guest is None:
         return None
     path = f"/accounts/transactions?iban={guest.keys()[0]}"
@@ -255,10 +279,15 @@ def depth(bank, id):
         return None
     if "asked" in id:
         path += "&dateFrom=2020-01-01"
+    if "until" in id:
+        path += f"&dateTo={dates[1]}"
+    if "later" in id:
+        world.at("2026-09-23T10:00:00+02:00")
+        dates = dates[:1] + dates
     if "extended" in id:
         path += "&scope=aisp+extended_transaction_history"
     shown = rows(guest.get(path), "transactions") or []
-    return not {row["bookingDate"] for row in shown} & set(dates[2:])
+    return not {row["bookingDate"] for row in shown} & set(dates[3 if "later" in id else 4 :])
 
 
 @facet(*(f"euro/{kind}" for kind in READ))
@@ -300,7 +329,7 @@ def identifiers(bank, id):
     *(
         f"consent.scope/{kind}-{part}"
         for kind in READ
-        for part in ("granted", "refused", "before", "foreign")
+        for part in ("granted", "refused", "before", "foreign", "usurped")
     )
 )
 def consent_scope(bank, id):
@@ -318,9 +347,50 @@ def consent_scope(bank, id):
         return None if control.status_code >= 500 else control.is_success
     if body_of(control) is None:
         return None
-    key = {"refused": kept, "foreign": other.keys()[0]}.get(part)
+    key = {"refused": kept, "foreign": other.keys()[0], "usurped": other.keys()[0]}.get(part)
+    if part == "usurped":
+        guest.consent(granted, key)
     answer = guest.get(path + key) if key else before
     return not answer.is_success and f'"{what}"' not in answer.text
+
+
+@facet(*(f"accounts.eligible/withholds-{state}" for state in ("savings", "inactive", "offline")))
+def withheld(bank, id):
+    state = id.partition("-")[2]
+    guest = bank.world().customer(ACCOUNT, {**ACCOUNT, "traits": {state: True}})
+    plain, hidden = guest.keys()
+    if not guest.consent(plain).is_success or not operate(guest, "balances").is_success:
+        return None
+    guest.consent(plain, hidden)
+    paths = (f"/accounts/{what}?iban={hidden}" for what in ("balances", "transactions"))
+    return not any(guest.get(path).is_success for path in paths)
+
+
+@facet(*(f"own-data/{kind}" for kind in ("account", "card", *READ)))
+def own_data(bank, id):
+    kind = id.partition("/")[2]
+    holding, what = READ.get(kind, ({**ACCOUNT, "resource": kind}, "accounts"))
+    world = bank.world()
+    guest, other = (world.customer(holding) for _ in range(2))
+    for customer in (guest, other):
+        if not customer.consent(*customer.keys()).is_success:
+            return None
+        shown = rows(operate(customer, what), what)
+        if not shown or {row["iban"] for row in shown} != set(customer.keys()):
+            return False
+    return True
+
+
+@facet(*(f"{what}.available/survives-unserved" for what in OPERATIONS[1:]))
+def unserved(bank, id):
+    what = id.partition(".")[0]
+    world, guest = ready(bank)
+    if guest is None or not operate(guest, what).is_success:
+        return None
+    key = world.customer(ACCOUNT).keys()[0]
+    path = f"/accounts/{what}?iban={key}"
+    answer = guest.consent(key) if what == "consents" else guest.get(path)
+    return answer.status_code < 500
 
 
 @facet("psu-identity/disclosed-after", "psu-identity/withheld-before")
@@ -470,9 +540,10 @@ def maintenance(bank, id):
 
 @facet("well-formed/json", "well-formed/media-type")
 def form(bank, id):
-    guest = bank.world().customer(ACCOUNT)
-    for operation in ("consents", "accounts", "balances", "transactions"):
-        answer = operate(guest, operation)
+    guest = bank.world().customer({**ACCOUNT, "entries": ["2026-09-15"] * 16})
+    answers = [operate(guest, one) for one in ("consents", "accounts", "balances", "transactions")]
+    answers.append(guest.get(f"/transactions?page=2&iban={guest.keys()[0]}"))
+    for answer in answers:
         if not answer.is_success or not answer.content:
             continue
         is_json = body_of(answer) is not None

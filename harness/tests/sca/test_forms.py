@@ -19,7 +19,13 @@ from assay.history import Authorise, Code, Decision, Ending, Wire
 from assay.sca import html_forms as pages
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
-from assay.sca.protocol import SPOOFED, ScreenFlowResult, code_to_enter, factor_name
+from assay.sca.protocol import (
+    SPOOFED,
+    ScreenFlowResult,
+    code_to_enter,
+    codes_by_factor,
+    factor_name,
+)
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
 
@@ -427,6 +433,25 @@ def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
     assert given == code_to_enter(code, "sms", {"sms": right})
 
 
+@pytest.mark.parametrize(
+    ("codes", "known"),
+    [
+        ({"TXT": "1"}, {"sms": "1"}),
+        ({"sms": "1"}, {"sms": "1"}),
+        ({"sms": "1", "TXT": "2"}, {"sms": "2"}),
+        # Each factor is called like another one on the screens.
+        ({"app": "1", "cap": "2"}, {"cap": "1", "app": "2"}),
+        ({"eye": "1"}, {"eye": "1"}),
+    ],
+)
+def test_codes_by_the_word_of_the_target(
+    codes: Mapping[str, str], known: Mapping[str, str]
+) -> None:
+    """A code is found by the target's word of its factor, and by the contract's."""
+    factors = {"sms": "TXT", "cap": "app", "app": "cap"}
+    assert known == codes_by_factor(factors, codes)
+
+
 def test_a_code_that_nobody_knows() -> None:
     """Nothing is typed in for a factor whose code the world did not tell."""
     assert {"code": ""} == walk(*ALL, HOME, access=replace(ACCESS, codes={})).filled[2]
@@ -715,6 +740,23 @@ def test_a_spoofed_address_goes_along_with_the_decision() -> None:
     assert not set(SPOOFED) & walk(*ALL, HOME).filled[-1].keys()
 
 
+def test_a_password_that_is_none_is_typed_in() -> None:
+    """Not the customer's own, in the field of the password."""
+    right = walk(*ALL, HOME).filled[0]
+    wrong = walk(*ALL, HOME, typed=Code.WRONG).filled[0]
+
+    assert right.keys() == wrong.keys()
+    assert 1 == sum(right[name] != wrong[name] for name in right)
+
+
+def test_a_factor_that_is_not_offered_is_sent_all_the_same() -> None:
+    """In the target's spelling; nobody is stopped for it before the bank answers."""
+    way = walk(*ALL, HOME, factor="soft-token", forced=True)
+
+    assert "soft-token" in [value for one in way.filled for value in one.values()]
+    assert "soft-token" not in (way.walked.offered or ())
+
+
 # -- the last page ----------------------------------------------------------------
 
 
@@ -922,6 +964,8 @@ def test_the_control_api_is_asked_in_the_targets_words(
     [
         {"code": Code.WRONG},
         {"code": Code.EMPTY},
+        {"typed": Code.WRONG},
+        {"factor": "cap", "forced": True},
         {"spoof": "https://evil.example/"},
         {"linger": (MINUTE,)},
         {"pace": MINUTE},

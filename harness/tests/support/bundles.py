@@ -4,7 +4,7 @@ A few banks with many variants each take the time of a few, and find what varian
 do to one another besides. Where one turns red, :func:`blamed` names the variant.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -50,7 +50,7 @@ def bundles() -> tuple[tuple[Neutral, ...], ...]:
     banks: list[list[Neutral]] = []
     taken: list[set[str]] = []
     for variant in sorted((*NEUTRAL, *PIS_NEUTRAL), key=lambda one: -len(own[one.id])):
-        free = [number for number, places in enumerate(taken) if not places & own[variant.id]]
+        free = [number for number, places in enumerate(taken) if _apart(places, own[variant.id])]
         if free:
             banks[free[0]].append(variant)
             taken[free[0]] |= own[variant.id]
@@ -58,6 +58,13 @@ def bundles() -> tuple[tuple[Neutral, ...], ...]:
             banks.append([variant])
             taken.append({*own[variant.id]})
     return tuple(map(tuple, banks))
+
+
+def _apart(places: Collection[str], others: Collection[str]) -> bool:
+    """Whether no place is another one, or a part of it."""
+    return not any(
+        one.startswith(other) or other.startswith(one) for one in places for other in others
+    )
 
 
 def blamed(variants: tuple[Neutral, ...], red: Callable[[Policies], bool]) -> tuple[str, ...]:

@@ -9,10 +9,14 @@ from assay.judging.verdict import Standing
 from assay.planning.obligation import tpp_obligations
 from assay.traffic.session import open_recording
 
+#: What only the lack of a call shows: a recording may lack one, if nobody says that it is complete.
+BY_ABSENCE = "aisp/consent.scope/only-consented"
 
-def judged(har, tmp_path):
+
+def judged(har, tmp_path, *, complete=False):
     """Return the verdicts on a TPP's recording, by obligation."""
-    result = open_recording(har, party=Party.TPP).close(tmp_path / "journal.jsonl")
+    session = open_recording(har, party=Party.TPP, complete=complete)
+    result = session.close(tmp_path / f"journal-{complete}.jsonl")
     return {verdict.obligation: verdict.standing for verdict in result.verdicts}
 
 
@@ -36,8 +40,13 @@ def test_each_violation(obligation, tmp_path):
     client = Client()
     psu = clean(client)
     VIOLATIONS[obligation](client, psu)
-    verdicts = judged(client.har(tmp_path / "broken.har"), tmp_path)
-    assert [obligation] == [name for name, one in verdicts.items() if one is Standing.VIOLATES]
+    har = client.har(tmp_path / "broken.har")
+    for complete in (True, False):
+        verdicts = judged(har, tmp_path, complete=complete)
+        open_ = not complete and obligation == BY_ABSENCE
+        violated = [name for name, one in verdicts.items() if one is Standing.VIOLATES]
+        assert [obligation][open_:] == violated
+        assert Standing.INDETERMINATE is verdicts[obligation] or not open_
 
 
 def test_every_obligation_has_a_violation():

@@ -32,7 +32,7 @@ FAULTS = {
     "pis.content.creditorAccount": "pis",
     "pis.report-url.first-parameter": "pis",
     "pis.cash.begun-hours": "pis",
-    "pis.redirect.idle-a-second-late": "pis",
+    "pis.redirect.idle-two-seconds-late": "pis",
     "pis.duplicate.any-debtor": "pis",
 }
 

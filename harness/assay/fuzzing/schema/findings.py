@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from assay.binding.decode import same
 from assay.binding.pointer import find
+from assay.binding.spelling import same
 from assay.binding.target import OperationBinding
 from assay.contract.model import Contract
 from assay.fuzzing.schema.generator import FAILED, Remark

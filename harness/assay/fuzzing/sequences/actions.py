@@ -9,6 +9,8 @@ kind of rule supplies its own actions.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,6 +36,8 @@ from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Ste
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget, dry_run
 
+#: A control character, as JSON escapes it.
+CONTROL = re.compile(r"\\u00[01]|\\u007f")
 #: The subject of an action, and the owner of other things; a sequence assigns customers.
 SELF, OTHER = "self", "other"
 #: The most steps of a probe that are gathered.
@@ -74,6 +78,12 @@ class _ProbeStep:
     requests: tuple[str, ...]
 
 
+def _is_writable(step: Step) -> bool:
+    """Whether a step can stand in a file: YAML has no control characters."""
+    arguments = step.arguments if isinstance(step, Call) else {}
+    return not CONTROL.search(json.dumps(dict(arguments), default=str))
+
+
 def gather_actions(plan: Plan, contract: Contract) -> Actions:
     """Gather the actions of a contract from the trials of a plan."""
     zone = contract.zone or ANYWHERE
@@ -85,7 +95,7 @@ def gather_actions(plan: Plan, contract: Contract) -> Actions:
             continue
         plays = [_probe_steps(plan, trial, now.astimezone(zone)) for now in NOWS]
         for probe_step in plays[0]:
-            if not isinstance(probe_step.step, Advance):
+            if not isinstance(probe_step.step, Advance) and _is_writable(probe_step.step):
                 action = _without_context(probe_step)
                 key = repr(_without_variation(action))
                 # A control of one probe is plain, even if another probe calls it varied.

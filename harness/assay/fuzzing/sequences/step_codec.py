@@ -313,6 +313,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "age": _seconds,
     "decision": partial(_member, Decision),
     "code": partial(_member, Code),
+    "typed": partial(_member, Code),
     "malformed": partial(_member, Malformed),
     "without": tuple,
     "varied": tuple,

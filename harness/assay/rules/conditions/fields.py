@@ -11,6 +11,7 @@ as a whole number, and else 0.01, or finer if N is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -41,8 +42,10 @@ def value_of(seen: DecidedRequest, argument: str) -> Given | None:
     return Given(text=str(value), other=argument in seen.request.made.call.varied)
 
 
-#: Stands for any number: numbers are interchangeable, except where a rule compares them.
-A_NUMBER = "a number"
+#: Stands for any number above zero with so many decimals: these are interchangeable, except
+#: where a rule compares them. Another spelling of a number is a value of its own.
+A_NUMBER = "a number with {} decimals"
+_PLAIN = re.compile(r"[0-9]+(?:\.([0-9]+))?", re.ASCII)
 
 
 def named_values(atoms: Iterable[Atom]) -> Iterator[tuple[str, str]]:
@@ -64,9 +67,11 @@ def sent_values(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]
 
 
 def _kind(value: Json) -> str:
-    text = value if isinstance(value, str) else None
-    spelt = number(str(value) if isinstance(value, int | Decimal | float) else text)
-    return A_NUMBER if spelt is not None and not isinstance(value, bool) else repr(value)
+    number_like = isinstance(value, str | int | Decimal | float) and not isinstance(value, bool)
+    spelt = _PLAIN.fullmatch(str(value)) if number_like else None
+    if spelt is None or not any(digit in spelt[0] for digit in "123456789"):
+        return repr(value)
+    return A_NUMBER.format(len(spelt[1] or ""))
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:

@@ -21,6 +21,7 @@ from assay.rules.kinds.disclosed_when import DisclosedWhen
 from assay.rules.kinds.duplicate import Duplicate
 from assay.rules.kinds.eligibility import Eligibility
 from assay.rules.kinds.eligible_for import EligibleFor
+from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
 from assay.rules.kinds.fixed import Fixed
@@ -34,6 +35,7 @@ from assay.rules.kinds.modes import Modes
 from assay.rules.kinds.modification import Modification
 from assay.rules.kinds.no_credentials import NoCredentials
 from assay.rules.kinds.notice import Notice
+from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
 from assay.rules.kinds.return_address import ReturnAddress
@@ -43,6 +45,7 @@ from assay.rules.kinds.unavailable import UnavailableOperation
 from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.well_formed import WellFormed
+from assay.rules.kinds.withstands import Withstands
 from assay.rules.parameters import COMMON
 from assay.rules.rule import Kind
 
@@ -58,6 +61,7 @@ KINDS: Mapping[str, type[Kind]] = {
         HistoryDepth,
         Field,
         ConsentScope,
+        OwnData,
         DisclosedWhen,
         NoCredentials,
         Quota,
@@ -80,7 +84,9 @@ KINDS: Mapping[str, type[Kind]] = {
         Duplicate,
         DecisionRule,
         WellFormed,
+        Withstands,
         Consistent,
+        Execution,
     )
 }
 

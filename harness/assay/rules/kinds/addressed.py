@@ -15,7 +15,7 @@ keys that were returned.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Json, Operation
@@ -161,6 +161,7 @@ class Addressed(Kind):
         """Judge every call about a request."""
         tracked = Tracker(lifecycle=self.lifecycle)
         makers: dict[str, set[str]] = {}
+        made = [one.key for one in tracker.instances(history, self.lifecycle) if one.key]
         about = {
             operation.id: operation.about or ""
             for operation in (self.lifecycle.read, self.lifecycle.change, self.lifecycle.end)
@@ -174,7 +175,7 @@ class Addressed(Kind):
                 makers.setdefault(request.key, set()).add(event.call.by)
             key = event.call.arguments.get(about.get(event.call.operation, ""))
             if event.call.operation in about and isinstance(key, str):
-                yield from _judge_by_tpp(event, key, makers)
+                yield from _judge_by_tpp(event, key, makers, made)
 
 
 def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequirement, ...]:
@@ -282,7 +283,9 @@ class _CallHistory:
 def _judge(call: _AddressedCall, *, controlled: bool, shown: bool) -> Iterator[Evidence]:
     facet = f"{call.exchange.call.operation}-{call.fault}"
     why = "no request has this key" if call.fault == UNKNOWN else "the request is another TPP's"
-    evidence = must_be_refused(facet, _disclosing(call.exchange, shown=shown), why)
+    evidence = must_be_refused(
+        facet, _disclosing(call.exchange, shown=shown), why, controlled=controlled
+    )
     if controlled or evidence.agreement is DISAGREES:
         yield evidence if call.sure else doubt(evidence, EARLIER)
 
@@ -306,12 +309,13 @@ def _disclosing(exchange: Exchange, *, shown: bool) -> Exchange:
 def _discloses(item: Item, sent: Mapping[str, Json]) -> bool:
     """Whether an item discloses anything that the call itself did not contain."""
     named = item.key is not None and item.key not in map(str, sent.values())
-    discloses = any(name not in sent or sent[name] != value for name, value in item.fields.items())
+    shown = {name: value for name, value in item.fields.items() if value not in (None, "")}
+    discloses = any(name not in sent or sent[name] != value for name, value in shown.items())
     return named or discloses or item.state is not None
 
 
 def _judge_by_tpp(
-    exchange: Exchange, key: str, makers: Mapping[str, set[str]]
+    exchange: Exchange, key: str, makers: Mapping[str, set[str]], made: Sequence[str]
 ) -> Iterator[Evidence]:
     if exchange.call.by in makers.get(key, ()):
         yield tpp_evidence(
@@ -323,7 +327,7 @@ def _judge_by_tpp(
     why = "no answer in this history returned the key"
     if key in makers:
         judged, why = DISAGREES, "the key was returned to another TPP"
-    elif refused and makers and not any(same_format(key, known) for known in makers):
+    elif refused and made and not any(same_format(key, known) for known in made):
         judged, why = DISAGREES, f"{why}, and it does not look like any that was returned"
     elif exchange.accepted:
         judged, why = AGREES, "the bank accepts the key from this TPP"

@@ -1,6 +1,7 @@
 """`available`: an operation answers under each of its names, and withstands malformed calls.
 
-A refused valid call is a violation, and so is a server failure, even on a malformed call.
+A refused valid call is a violation, and so is a server failure, also on a malformed call and
+on one that must be refused (about something unknown, another customer's or without consent).
 Most documents leave open how a malformed *read* is answered, so only a body that cannot be
 parsed at all must be refused.
 """
@@ -25,8 +26,9 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
-from assay.rules.queries import Consents, bare, consented_keys, ordinary, question, target_failed
+from assay.rules.queries import Consents, bare, ordinary, question, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.state.calendar import within_a_day
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -45,6 +47,8 @@ BODIES = (
 )
 #: The data may have changed between two calls further apart than this.
 RECENT = timedelta(minutes=5)
+#: The facet and the scenario of calls that must be refused.
+UNSERVED = "survives-unserved"
 #: Bodies that are unreadable under any contract.
 UNREADABLE = frozenset({Malformed.NOT_JSON, Malformed.TRUNCATED})
 
@@ -106,6 +110,16 @@ class Available(Kind):
                 requires=_identifier(self),
             )
         )
+        if (self.operation.about or self.operation.grants) and not self.operation.request:
+            out.append(
+                Facet(
+                    id=UNSERVED,
+                    description="a call about what is not to be served does not make it fail",
+                    scenario=Scenario(id=UNSERVED),
+                    needs=psu | needs(Capability.TWO_PSU),
+                    requires=_identifier(self),
+                )
+            )
         if UNREADABLE & set(bends(self)):
             out.append(
                 Facet(
@@ -134,9 +148,11 @@ class Available(Kind):
             return
         now = yield from steps.clock()
         entries = steps.days_before(now.date(), 1, 2, 3)
-        psu = yield from steps.arrange(
-            "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
-        )
+        holdings = [Holding(resource=owner, entries=entries) for owner in self.owners]
+        psu = yield from steps.arrange("psu", *holdings)
+        if scenario.id == UNSERVED:
+            yield from _unserved(self, psu, holdings[0])
+            return
         keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
         used = keys if scenario.id == "aliases" else keys[:1]
@@ -162,7 +178,7 @@ class Available(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the answers to valid calls, to aliases and to malformed calls."""
         if self.lifecycle is not None:
-            yield from _requests(self.lifecycle, self.operation, history)
+            yield from _requests(self, self.lifecycle, history)
             return
         subjects = history.subjects
         consents = Consents(grant=self.grant)
@@ -176,31 +192,62 @@ class Available(Kind):
                 continue
             if call.malformed:
                 if call.subject in controlled:
-                    yield from _judge_bent(exchange, call.malformed)
+                    yield from _judge_bent(self, exchange, call.malformed)
             elif not bare(call, self.operation):
                 continue
             elif call.alias is not None and question(call) in shown:
-                yield from _agree(exchange, shown[question(call)])
+                yield from _agree(self, exchange, shown[question(call)])
             else:
+                twin = call.subject in controlled
                 controlled |= {call.subject} if exchange.accepted else set()
                 shown |= {question(call): exchange} if call.alias is None else {}
-                sound = _sound(self, exchange, subjects.get(call.subject), consents)
-                if sound or (exchange.accepted and exchange.items):
-                    yield _answers(exchange)
+                sound = clauses.certainly_served(
+                    self.contract,
+                    self.operation,
+                    exchange,
+                    grant=self.grant,
+                    subject=subjects.get(call.subject),
+                    consents=consents,
+                )
+                yield from _plain(exchange, sound=sound, controlled=twin)
 
 
 def bends(clause: Available) -> tuple[Malformed, ...]:
     """Return the malformations that apply to this operation."""
     if clause.operation.method in {"PUT", "POST", "PATCH"}:
         return BODIES
-    return READS if clause.operation.about else (Malformed.JUNK_QUERY,)
+    days = (
+        (clause.operation.since, Malformed.BAD_SINCE),
+        (clause.operation.until, Malformed.BAD_UNTIL),
+    )
+    reads = READS if clause.operation.about else (Malformed.JUNK_QUERY,)
+    return (*reads, *(bend for name, bend in days if name))
 
 
 def _identifier(clause: Available) -> tuple[BindingRequirement, ...]:
-    about = clause.operation.about
-    if not about:
-        return ()
-    return (BindingRequirement(operation=clause.operation.id, feature="argument", name=about),)
+    names = (clause.operation.about,) if clause.operation.about else ()
+    operation = clause.operation.id
+    return tuple(BindingRequirement(operation=operation, feature="argument", name=n) for n in names)
+
+
+def _unserved(clause: Available, psu: Subject, holding: Holding) -> Script:
+    """Ask about a thing that there is not, about another customer's, and without a consent."""
+    first = psu.owns[0].key
+    unknown = first[:-1] + ("1" if first.endswith("0") else "0")
+    other = yield from steps.arrange("other", holding)
+    yield from steps.grant(clause.grant, "psu", first)
+    call = Call(
+        operation=clause.operation.id,
+        subject="psu",
+        arguments=steps.arguments(clause.operation, first),
+    )
+    yield from steps.send(call)
+    used = [(unknown, "something that does not exist"), (other.owns[0].key, "another customer's")]
+    if len(psu.owns) > 1 and not clause.operation.grants:
+        used.append((psu.owns[1].key, "something without a consent"))
+    for key, what in used:
+        about = steps.arguments(clause.operation, key)
+        yield from steps.send(replace(call, arguments=about, variation=f"about {what}"))
 
 
 def _bent(clause: Available, call: Call) -> Script:
@@ -211,9 +258,10 @@ def _bent(clause: Available, call: Call) -> Script:
 
 
 def _requests(
-    lifecycle: tracker.Lifecycle, operation: Operation, history: History
+    clause: Available, lifecycle: tracker.Lifecycle, history: History
 ) -> Iterator[Evidence]:
     """Judge valid calls about requests, and malformed ones after an accepted one."""
+    operation = clause.operation
     past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
     for event in history.events:
@@ -221,7 +269,7 @@ def _requests(
             call = event.call
             if call.malformed:
                 if call.subject in controlled:
-                    yield from _judge_bent(event, call.malformed)
+                    yield from _judge_bent(clause, event, call.malformed)
             elif ordinary(call):
                 controlled |= {call.subject} if event.accepted else set()
                 if event.accepted or is_valid(operation, event, past):
@@ -229,29 +277,12 @@ def _requests(
         past.note(event)
 
 
-def _sound(
-    clause: Available, exchange: Exchange, subject: Subject | None, consents: Consents
-) -> bool:
-    """Whether the history shows a call to be valid.
-
-    Its resource must belong to the customer, be listed and be covered by a consent.
-    """
-    call, operation = exchange.call, clause.operation
-    if not operation.about and not operation.grants:
-        return True
-    if operation.grants:
-        named = consented_keys(call, operation)
-    else:
-        named = frozenset({str(call.arguments.get(operation.about or ""))})
-    if clause.grant and not named <= consents.certain(call.subject):
-        return False
-    if subject is None:
-        return clause.grant is not None
-    owned = [subject.owned(key) for key in named]
-    return bool(owned) and all(
-        thing is not None and clauses.surely_listed(clause.contract, thing, exchange.at)
-        for thing in owned
-    )
+def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:
+    """Judge a well-formed call, by whether it is to be served."""
+    if not sound and controlled:
+        yield _survives(UNSERVED, exchange)
+    if sound or (exchange.accepted and exchange.items):
+        yield _answers(exchange)
 
 
 def _answers(exchange: Exchange) -> Evidence:
@@ -267,9 +298,10 @@ def _answers(exchange: Exchange) -> Evidence:
     )
 
 
-def _agree(other: Exchange, main: Exchange) -> Iterator[Evidence]:
-    """Compare with the last answer under the main name, if it is recent and not empty."""
-    if not main.accepted or other.at - main.at > RECENT:
+def _agree(clause: Available, other: Exchange, main: Exchange) -> Iterator[Evidence]:
+    """Compare with the last answer under the main name, if it is recent and shows something."""
+    days = {within_a_day(exchange.at, clause.contract.zone) for exchange in (main, other)}
+    if not main.accepted or other.at - main.at > RECENT or len(days) > 1:
         return
     same = other.accepted and _bag(other) == _bag(main)
     if same and not any(_telling(item) for item in main.items):
@@ -294,15 +326,19 @@ def _bag(exchange: Exchange) -> list[str]:
     return sorted(f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items)
 
 
-def _judge_bent(exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+def _survives(facet: str, exchange: Exchange) -> Evidence:
     sound = exchange.accepted or exchange.refused
-    yield Evidence(
-        facet="survives-malformed",
+    return Evidence(
+        facet=facet,
         agreement=AGREES if sound else DISAGREES if target_failed(exchange) else UNCLEAR,
         expected="an answer or a refusal, not a server failure",
         seen=describe_answer(exchange),
         exchanges=(exchange.n,),
         variation=exchange.call.variation,
     )
-    if bend in UNREADABLE:
+
+
+def _judge_bent(clause: Available, exchange: Exchange, bend: Malformed) -> Iterator[Evidence]:
+    yield _survives("survives-malformed", exchange)
+    if bend in UNREADABLE & set(bends(clause)):
         yield must_be_refused("refuses-malformed", exchange, "the body cannot be read")

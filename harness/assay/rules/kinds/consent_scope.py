@@ -1,8 +1,9 @@
 """`consent-scope`: data is served only for what the customer consented to.
 
-Each resource has four facets: with a consent it is served; it is refused if the consent
-does not cover it, before any consent, and to another customer. Each refusal has a control:
-the same call about a resource with a consent, served in the same trial.
+Each resource has five facets: with a consent it is served; it is refused if the consent does
+not cover it, before any consent, to another customer, and to another customer whose own
+consent names it. Each refusal has a control: the same call about a resource with a consent,
+served in the same trial.
 
 The TPP: it asks only for data that a consent covers.
 A consent from before a recording may still be valid. It cannot be if the customer is new,
@@ -13,7 +14,7 @@ it hardly can be if the bank refuses what no recorded consent covers and serves 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -33,7 +34,15 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
-from assay.rules.queries import EARLIER, Consents, bare, fresh_subjects
+from assay.rules.queries import (
+    EARLIER,
+    Consents,
+    bare,
+    consented_keys,
+    fresh_subjects,
+    plain,
+    question,
+)
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.state.calendar import dates
 
@@ -44,8 +53,13 @@ ASKS: Mapping[str, str] = {
     "granted": "served once consent is given",
     "refused": "refused if the consent does not cover it",
     "before": "refused before any consent is given",
-    "foreign": "refused to any customer but its owner, even with a consent",
+    "foreign": "refused to any customer but its owner, whose own consent does not help",
+    "usurped": "refused to any customer but its owner, even if the caller's consent names it",
 }
+
+
+#: The facets that take another customer.
+STRANGERS = frozenset({"foreign", "usurped"})
 
 
 def _guarded(contract: Contract, known: Mapping[str, Any]) -> Mapping[str, tuple[Operation, str]]:
@@ -79,14 +93,14 @@ class ConsentScope(Kind):
     guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return four facets for each guarded resource."""
+        """Return five facets for each guarded resource."""
         return tuple(
             Facet(
                 id=f"{child}-{word}",
                 description=f"each {child} is {requirement}",
                 scenario=Scenario(id=child),
                 needs=needs(Capability.PSU, Capability.CONSENT)
-                | (needs(Capability.TWO_PSU) if word == "foreign" else needs()),
+                | (needs(Capability.TWO_PSU) if word in STRANGERS else needs()),
             )
             for child in self.guarded
             for word, requirement in ASKS.items()
@@ -118,8 +132,19 @@ class ConsentScope(Kind):
         foreign = steps.arguments(operation, other.owns[0].key)
         yield from steps.grant(self.grant, "other", other.owns[0].key)
         yield from steps.send(replace(ask, subject="other", arguments=foreign))
+        stolen = replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
+        yield from steps.send(stolen)
+        both = [first, other.owns[0].key]
         yield from steps.send(
-            replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
+            Call(
+                operation=self.grant.id,
+                subject="psu",
+                arguments={self.grant.grants or "": both},
+                variation=f"naming another customer's {owner}",
+            )
+        )
+        yield from steps.send(
+            replace(stolen, variation=f"{stolen.variation}, which the own consent names")
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -127,10 +152,11 @@ class ConsentScope(Kind):
         untouched = fresh_subjects(history)
         owners = _owners(history)
         shown = _shown(self, history)
-        consents = Consents(grant=self.grant)
+        consents, strangers = Consents(grant=self.grant), _Strangers(shown=shown)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
+            strangers.note(exchange, self.grant)
             operation = next((each for each in self.operations if each.id == call.operation), None)
             if operation is None or not call.present or not bare(call, operation):
                 continue
@@ -143,7 +169,7 @@ class ConsentScope(Kind):
             if child is None:
                 continue
             if call.subject not in whose:
-                yield from _foreign(child, exchange, key, whose, shown)
+                yield from strangers.judge(child, exchange, key, whose)
             elif key in consents.certain(call.subject):
                 if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
                     yield _granted(f"{child}-granted", exchange, whose[call.subject])
@@ -235,21 +261,37 @@ def _own(child: str, exchange: Exchange, consents: Consents, shown: _Served) -> 
         yield must_be_refused(f"{child}-before", exchange, "no consent has been given yet")
 
 
-def _foreign(
-    child: str,
-    exchange: Exchange,
-    key: str,
-    whose: Mapping[str, Owned],
-    shown: _Served,
-) -> Iterator[Evidence]:
-    """Judge a call about another customer's resource.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Strangers:
+    """Calls about others' things: which were refused, and which a consent named, taken or not."""
 
-    The controls are the same call by the owner, and a call by the caller about its own.
-    """
-    call = exchange.call
-    served = any((call.operation, owner, key) in shown.things for owner in whose)
-    if served and (call.operation, call.subject) in shown.callers:
-        yield must_be_refused(f"{child}-foreign", exchange, "it belongs to another customer")
+    shown: _Served
+    named: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def note(self, exchange: Exchange, grant: Operation) -> None:
+        """Note what a consent names."""
+        call = exchange.call
+        if call.operation == grant.id and plain(call):
+            self.named.update((call.subject, key) for key in consented_keys(call, grant))
+
+    def judge(
+        self, child: str, exchange: Exchange, key: str, whose: Mapping[str, Owned]
+    ) -> Iterator[Evidence]:
+        """Judge a call about a stranger's thing.
+
+        The controls are the owner, who was served it, and the caller's own things. What is
+        served anyway is not served because the caller's consent names it.
+        """
+        call = exchange.call
+        usurped, again = (call.subject, key) in self.named, question(call) in self.refused
+        if not usurped and exchange.refused and not exchange.items:
+            self.refused.add(question(call))
+        served = any((call.operation, owner, key) in self.shown.things for owner in whose)
+        mine = (call.operation, call.subject) in self.shown.callers
+        if served and mine and (again or not usurped):
+            facet = f"{child}-{'usurped' if usurped else 'foreign'}"
+            yield must_be_refused(facet, exchange, "it is another customer's")
 
 
 def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:

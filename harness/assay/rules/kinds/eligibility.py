@@ -1,13 +1,16 @@
 """`eligibility`: which resources of a customer are listed, depending on their state.
 
-Each state that hides a resource is a facet. Recent use has three: used yesterday, just
-inside the limit, and just outside it. Months are calendar months in the bank's time zone.
-The day of the limit itself is judged only if the contract defines it.
+Each hidden state is a facet; recent use has three: listed when recent, still
+listed just inside the edge, hidden just outside. Months are calendar months of
+the bank's zone. The edge day itself is judged only where the contract says so. After a
+consent a list may show only what is consented to: that something is not there says nothing then.
+
+What is hidden may also be withheld: its data are refused, even if a consent names it. The
+control is the same question about a plain one, answered in the trial.
 """
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -16,13 +19,20 @@ from zoneinfo import ZoneInfo
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
-from assay.judging.verdict import Evidence
+from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.parameters import Raw, all_known, known, ref
-from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
-from assay.rules.state.calendar import dates
+from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
+from assay.rules.queries import (
+    EARLIER,
+    NarrowedLists,
+    PageWalk,
+    bare,
+    page_walks,
+)
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.state.calendar import dates, months_before
+from assay.rules.state.withholding import Withholding
 
 DAY = timedelta(days=1)
 
@@ -69,6 +79,14 @@ def _recent_trait(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Fi
         yield from known((*at, "trait"), value["trait"], defined.get("traits", {}), "trait")
 
 
+def _data(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with operations that there are not, or that are not about one thing."""
+    yield from all_known(at, wanted, raw["operations"], "operation")
+    for index, name in enumerate(wanted):
+        if name in raw["operations"]:
+            yield from about_one_thing((*at, index), name, clause, raw)
+
+
 def _read_recent(value: Mapping[str, Json], _contract: Contract) -> Recent:
     return Recent(
         trait=str(value["trait"]), months=int(str(value["months"])), edge=str(value["edge"])
@@ -91,10 +109,27 @@ class Eligibility(Kind):
     recent: Recent | None = parameters.parameter(
         _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
     )
+    withholds: tuple[Operation, ...] = parameters.parameter(
+        ref("operations"),
+        lambda value, contract: tuple(contract.operations[name] for name in value),
+        key="withholds",
+        references=_data,
+        required=False,
+        default=(),
+    )
+    grant: Operation | None = parameters.grant()
     zone: ZoneInfo | None = parameters.the_zone()
+    granting: Operation | None = parameters.the_grant()
+
+    @property
+    def withholding(self) -> Withholding:
+        """What the clause says of the data of hidden resources."""
+        return Withholding(
+            resource=self.resource, hides=self.hides, operations=self.withholds, grant=self.grant
+        )
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for each hiding state, and three for recent use."""
+        """Return one or two facets for each hiding state, and three for recent use."""
         roster = needs(Capability.PSU, Capability.ROSTER)
         dated = roster | needs(Capability.ZONE)
         requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
@@ -110,7 +145,7 @@ class Eligibility(Kind):
                 ("lists-just-inside", f"every {self.resource} last used {inside} is listed", dated),
                 ("hides-just-outside", f"no {self.resource} last used {outside} is listed", dated),
             ]
-        return tuple(
+        out = [
             Facet(
                 id=id_,
                 description=description,
@@ -119,7 +154,18 @@ class Eligibility(Kind):
                 requires=requirements,
             )
             for id_, description, needed in descriptions
-        )
+        ]
+        out += [
+            Facet(
+                id=f"withholds-{trait}",
+                description=f"data of a {trait} {self.resource} are refused, whatever the consent",
+                scenario=Scenario(id="data"),
+                needs=roster | consent(self.grant),
+                requires=tuple(map(_unlisted, self.withholds)),
+            )
+            for trait in (self.hides if self.withholds else ())
+        ]
+        return tuple(out)
 
     def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
         """Return whether a resource is listed by its date of last use."""
@@ -133,7 +179,10 @@ class Eligibility(Kind):
         return {self.recent.trait: judged is not None and judged[1]}
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own one resource in each state, and list them."""
+        """Own one resource in each state, and list them; or name each in a consent and read it."""
+        if scenario.id == "data":
+            yield from self.withholding.probe()
+            return
         now = yield from steps.clock()
         today = dates(now, self.zone)[-1]
         holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
@@ -145,29 +194,35 @@ class Eligibility(Kind):
             ]
         else:
             holdings.append(Holding(resource=self.resource))
-        yield from steps.arrange("psu", *holdings)
-        yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
+        psu = yield from steps.arrange("psu", *holdings)
+        plain = [thing.key for thing in psu.owns if _plain(self, thing, psu.now)]
+        call = Call(operation=self.operation.id, subject="psu")
+        yield from steps.walk_whole(call, psu, plain, self.granting, steps.MOST_PAGES)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each complete page walk of a customer whose resources are known."""
         subjects = history.subjects
+        narrowed = NarrowedLists.read(history, self.granting)
         for walk in page_walks(history, self.operation.id):
             subject = subjects.get(walk.call.subject)
             if subject is None or not walk.ended or not bare(walk.call, self.operation):
                 continue
-            at = walk.pages[0].at
+            if not walk.on_one_day(self.zone):
+                continue
+            at, consented = walk.pages[0].at, narrowed.of(walk)
             owned = [thing for thing in subject.owns if thing.resource == self.resource]
             keys = walk.keys
-            control = any(thing.key in keys for thing in owned if _plain(self, thing, at))
+            plain = {thing.key for thing in owned if _plain(self, thing, at)}
+            # A list that has everything it may have is narrowed by no consent.
+            whole = consented is None or plain <= keys
             for thing in owned:
-                yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
-
-
-def months_before(day: date, months: int) -> date:
-    """Return the same day of an earlier month, or that month's last day."""
-    index = day.year * 12 + day.month - 1 - months
-    year, month = divmod(index, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+                found = _facet(self, thing, at)
+                if thing.key in keys or whole or thing.key in (consented or ()):
+                    control = not plain.isdisjoint(keys)
+                    yield from _judge(self, thing, walk, seen=thing.key in keys, control=control)
+                elif found is not None and not found[1] and not subject.fresh:
+                    yield _narrowed_out(self, thing, walk, found[0])
+        yield from self.withholding.check(history)
 
 
 def _plain(clause: Eligibility, thing: Owned, at: datetime) -> bool:
@@ -221,6 +276,19 @@ def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
     return ("lists-recent" if today - used <= DAY else "lists-just-inside"), True
 
 
+def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str) -> Evidence:
+    """Return that one is not listed, by a list that may show consented things only."""
+    state = ", ".join(f"{name}: {value}" for name, value in thing.traits.items())
+    return Evidence(
+        facet=facet,
+        agreement=UNCLEAR,
+        expected=f"the {clause.resource} ({state}) to be left out",
+        seen=f"it is not listed, {EARLIER}",
+        exchanges=walk.numbers,
+        variation=state,
+    )
+
+
 def _judge(
     clause: Eligibility, thing: Owned, walk: PageWalk, *, seen: bool, control: bool
 ) -> Iterator[Evidence]:
@@ -239,4 +307,11 @@ def _judge(
         seen="it is listed" if seen else "it is not listed",
         exchanges=walk.numbers,
         variation=state,
+    )
+
+
+def _unlisted(operation: Operation) -> BindingRequirement:
+    name, silent = operation.about or "", Standing.NOT_APPLICABLE
+    return BindingRequirement(
+        operation=operation.id, feature="unlisted", name=name, if_missing=silent
     )

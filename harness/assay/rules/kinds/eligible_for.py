@@ -2,25 +2,31 @@
 
 Each trait that excludes a resource is a facet, and ordinary resources have one. One customer
 owns them all. The first and the last are ordinary, so that the position of a resource cannot
-explain the result. The control is the same request about an ordinary resource.
+explain the result. The control is the same request about an ordinary resource. Nobody owns
+the resource of a similar key, so a request about it is rejected, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Exchange, Holding, Owned
 from assay.rules import parameters, steps
+from assay.rules.formats import is_iban
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
+from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
+from assay.rules.lifecycle.attempts import Attempt, sign_and_read
+from assay.rules.lifecycle.request_queries import similar_key
 from assay.rules.parameters import Raw, all_known, maker
 from assay.rules.rule import Facet, Scenario, Script, needs
 
-ORDINARY = "serves-ordinary"
+ORDINARY, UNKNOWN = "serves-ordinary", "refuses-unknown"
+#: The length of a country code with its check digits, and the divisor (ISO 13616).
+HEAD, DIVISOR = 4, 97
 
 
 def _refuses(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -48,6 +54,16 @@ def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
     return create.owned
 
 
+def stranger(key: str) -> str:
+    """Return a key like this one that nobody has; of an IBAN, one with right check digits."""
+    other = similar_key(key)
+    if not (is_iban(key) and key.isalnum() and key.isascii()):
+        return other
+    turned = f"{other[HEAD:]}{other[:2]}00".upper()
+    digits = DIVISOR + 1 - int("".join(str(int(letter, 36)) for letter in turned)) % DIVISOR
+    return f"{other[:2]}{digits:02}{other[HEAD:]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EligibleFor(AcceptanceRule):
     """The argument that names a resource, and the traits that exclude the resource."""
@@ -68,7 +84,7 @@ class EligibleFor(AcceptanceRule):
             f"refuses-{trait}": f"a request is rejected if the {owner} is {trait}"
             for trait in self.refuses
         }
-        return tuple(
+        out = tuple(
             Facet(
                 id=id_,
                 description=description,
@@ -77,9 +93,19 @@ class EligibleFor(AcceptanceRule):
             )
             for id_, description in descriptions.items()
         )
+        unknown = Facet(
+            id=UNKNOWN,
+            description=f"a request about a {owner} that there is not is rejected",
+            scenario=Scenario(id=UNKNOWN),
+            needs=needs(Capability.PSU, Capability.WRITE),
+        )
+        return (*out, unknown)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make the same request about each resource of a customer."""
+        """Make the same request about each resource of a customer, or about one that nobody owns."""
+        if scenario.id == UNKNOWN:
+            yield from self._probe_unknown()
+            return
         traits = (None, *self.refuses, None)
         holdings = (
             Holding(resource=self.lifecycle.owner, traits={trait: True} if trait else {})
@@ -95,9 +121,27 @@ class EligibleFor(AcceptanceRule):
             made.append((yield from steps.send(call)))
         yield from sign_and_read(self.lifecycle, made[0], *made[1:-1])
 
+    def _probe_unknown(self) -> Script:
+        """Make the same request about a thing of the customer's, and about one of nobody's."""
+        psu = yield from request_steps.customer(self.lifecycle)
+        control = request_steps.request(self.lifecycle, psu)
+        made = yield from steps.send(control)
+        key = stranger(psu.owns[0].key)
+        if key != psu.owns[0].key:
+            sent = {**control.arguments, self.owned: key}
+            words = f"there is no such {self.lifecycle.owner}"
+            strange = yield from steps.send(replace(control, arguments=sent, variation=words))
+            yield from sign_and_read(self.lifecycle, made, strange)
+
     def case(self, attempt: Attempt) -> Case | None:
         """Return the expected result of an attempt about a resource with known traits."""
         trait, owner = self._trait(attempt.thing), self.lifecycle.owner
+        if attempt.thing is None:
+            asked = attempt.made.call.arguments.get(self.owned)
+            strangers = {stranger(trait.key) for trait in attempt.subject.owns}
+            if isinstance(asked, str) and asked in strangers:
+                return Case(facet=UNKNOWN, accepted=False, why=f"there is no such {owner}")
+            return None
         if trait == "":
             return Case(facet=ORDINARY, accepted=True, why=f"the {owner} is ordinary")
         if trait in self.refuses:

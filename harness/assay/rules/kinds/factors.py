@@ -1,8 +1,10 @@
 """`factors`: the authentication factors that customers sign with, none of which can be bypassed.
 
 The offered factors are checked once for each segment of customers. Every factor is used
-to check that a code is asked for, and that wrong codes are rejected. A factor without a
-known code may be confirmed outside the screens, so it is no violation if no code is asked for.
+to check that a code is asked for, and that wrong codes are rejected; wrong passwords are
+tried in the same way. A factor that a segment does not have is sent as if the screen offered
+it. A factor without a known code may be confirmed outside the screens, so it is no violation
+if no code is asked for.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from assay.rules.parameters import ref
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
-#: The scenario with codes; each segment of customers has one of its own.
-CODES = "codes"
+KNOWN = "password-checked"
+#: The scenarios with codes and passwords; each segment of customers has one of its own.
+CODES, PASSWORDS = "codes", "passwords"
 #: Invalid codes, in the order in which they are tried with the first factor.
 BAD: Final = (Code.EMPTY, Code.HALF, Code.WRONG)
 
@@ -42,9 +45,13 @@ _OFFERED: Mapping[str, Json] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorsScenario(Scenario):
-    """The factors offered to a segment; signing with codes if `segment` is None."""
+    """The factors offered to a segment; signing with codes if `segment` is None.
+
+    `forced` is a factor that the segment is not offered, and that is sent nevertheless.
+    """
 
     segment: str | None = None
+    forced: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +81,17 @@ class Factors(Kind):
         """Return the factors that the clause offers to each segment, for its request."""
         return self.offered if request == self.lifecycle.request.id else {}
 
+    @property
+    def barred(self) -> Mapping[str, str]:
+        """A factor that each segment is never offered, where there is one."""
+        first = {
+            segment: next((word for word in self.words if word not in offered), "")
+            for segment, offered in self.offered.items()
+        }
+        return {segment: word for segment, word in first.items() if word}
+
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for each segment, and three for all customers."""
+        """Return facets for each segment and each factor kept from it, and four for all customers."""
         descriptions = {
             PASSWORD: "a request cannot be signed with the password alone",
             FACTOR: "a request cannot be signed without the password",
@@ -104,12 +120,36 @@ class Factors(Kind):
                 )
                 for id_, description in descriptions.items()
             ),
+            Facet(
+                id=KNOWN,
+                description="a password that is wrong, empty or only half of one signs nothing",
+                scenario=FactorsScenario(id=PASSWORDS),
+                needs=signing.NEEDS,
+                requires=signing.requirements(self.lifecycle),
+            ),
+            *(
+                Facet(
+                    id=_not_taken(segment, word),
+                    description=f"{segment} customers sign nothing with {word}",
+                    scenario=FactorsScenario(id=f"{segment}:{word}", segment=segment, forced=word),
+                    needs=signing.NEEDS | needs(Capability.SEGMENTS),
+                    requires=signing.requirements(self.lifecycle),
+                )
+                for segment, word in self.barred.items()
+            ),
         )
 
     def probe(self, scenario: Scenario) -> Script:
         """Look at what is offered, and refuse; or sign with right codes, and then with wrong ones."""
         lifecycle = self.lifecycle
-        segment = scenario_of(scenario, FactorsScenario).segment
+        tried = scenario_of(scenario, FactorsScenario)
+        segment = tried.segment
+        if tried.id == PASSWORDS or tried.forced:
+            psu = yield from request_steps.customer(lifecycle, count=1 + len(BAD), segment=segment)
+            yield from signing.try_to_sign(lifecycle, psu, 0)
+            for n, how in enumerate(_astray(tried.forced), start=1):
+                yield from signing.try_to_sign(lifecycle, psu, n, how)
+            return
         if segment is not None:
             psu = yield from request_steps.customer(lifecycle, segment=segment)
             made = yield from signing.make(lifecycle, psu, 0)
@@ -134,7 +174,10 @@ class Factors(Kind):
         ended = [attempt for attempt in signings if attempt.alone and not attempt.failed]
         coded = {_factor(attempt) for attempt in signings if "code" in attempt.event.screens}
         controls: dict[_SignerKey, Signing] = {}
+        let_in: dict[str, Signing] = {}
         for attempt in ended:
+            if attempt.plain and attempt.confirmed and attempt.done:
+                let_in.setdefault(attempt.subject, attempt)
             if (
                 attempt.plain
                 and attempt.confirmed
@@ -148,14 +191,31 @@ class Factors(Kind):
             if attempt.event.step.decision is Decision.CONFIRM:
                 yield from _around(attempt, coded)
                 yield from _typed(attempt, controls.get((attempt.subject, _factor(attempt))))
+                yield from _logged_in(attempt, let_in.get(attempt.subject))
+                yield from _forced(self, attempt, let_in.get(attempt.subject))
 
 
 def _wrong(word: str, code: Code) -> Authorise:
     return replace(request_steps.SIGN, factor=word, code=code, variation=f"{word}: {code.value}")
 
 
+def _astray(forced: str) -> Iterator[Authorise]:
+    """Yield signatures with a factor that is not offered, or else with passwords that are none."""
+    if forced:
+        words = f"{forced} is sent, and was not offered"
+        yield replace(request_steps.SIGN, factor=forced, forced=True, variation=words)
+        return
+    for code in BAD:
+        words = code.value.replace("code", "password")
+        yield replace(request_steps.SIGN, typed=code, variation=words)
+
+
+def _not_taken(segment: str, word: str) -> str:
+    return f"{segment}-not-with-{word}"
+
+
 def _factor(signing: Signing) -> str | None:
-    """Return the factor that was chosen: the requested one, or the first that was offered."""
+    """Return the factor that was picked: the signing asked for, or the first that was offered."""
     if "factor" not in signing.event.screens:
         return None
     return signing.event.step.factor or next(iter(signing.event.offered or ()), None)
@@ -206,9 +266,9 @@ def _around(signing: Signing, coded: set[str | None]) -> Iterator[Evidence]:
 
 
 def _typed(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
-    """Judge a signature with a code that is not the right one."""
+    """Judge a signature for which a code was typed in that is not right."""
     event = signing.event
-    if event.step.code is Code.RIGHT or "code" not in event.screens:
+    if event.step.code is Code.RIGHT or "code" not in event.screens or _otherwise(event.step):
         return
     if signing.done:
         sure = event.coded and (signing.confirmed or signing.before is not None)
@@ -218,7 +278,59 @@ def _typed(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
     else:
         refused = signing.undone and (not signing.confirmed or signing.over)
         agreement = AGREES if refused and event.coded else UNCLEAR
-    expected = f"nothing to be signed with {event.step.code.value}"
+    expected = f"that nothing is signed with {event.step.code.value}"
     yield signing.evidence(
         CHECKED, agreement, expected, *(control.request.numbers if control else ())
+    )
+
+
+def _otherwise(step: Authorise) -> bool:
+    """Whether more than the code of a factor was not as it should be."""
+    return step.typed is not Code.RIGHT or step.forced
+
+
+def _logged_in(signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+    """Judge a signature for which a password was typed in that is not right."""
+    step = signing.event.step
+    if step.typed is Code.RIGHT or "password" not in signing.event.screens:
+        return
+    if step.code is not Code.RIGHT or step.forced or step.spoof or step.by:
+        return
+    typed = step.typed.value.replace("code", "password")
+    yield from _signs_nothing(KNOWN, signing, control, f"that nothing is signed with {typed}")
+
+
+def _forced(clause: Factors, signing: Signing, control: Signing | None) -> Iterator[Evidence]:
+    """Judge a signature with a factor that the customer's kind is never offered."""
+    event, subject = signing.event, signing.request.subject
+    segment = (subject.segment if subject else None) or ""
+    word = event.step.factor or ""
+    if not event.step.forced or clause.barred.get(segment) != word or "factor" not in event.screens:
+        return
+    if not _taken_from(signing) or word in (event.offered or ()):
+        return  # that it is offered is another facet's
+    facet, expected = _not_taken(segment, word), f"that {word} signs nothing for {segment}"
+    if event.coded or not signing.done:
+        yield from _signs_nothing(facet, signing, control, expected)
+
+
+def _taken_from(signing: Signing) -> bool:
+    """Whether the customer gave everything else as it should be."""
+    step = signing.event.step
+    return step.code is step.typed is Code.RIGHT and not (step.spoof or step.by)
+
+
+def _signs_nothing(
+    facet: str, signing: Signing, control: Signing | None, expected: str
+) -> Iterator[Evidence]:
+    if signing.done:
+        agreement = DISAGREES if signing.confirmed or signing.before is not None else UNCLEAR
+    elif control is None:
+        return
+    else:
+        agreement = (
+            AGREES if signing.undone and (not signing.confirmed or signing.over) else UNCLEAR
+        )
+    yield signing.evidence(
+        facet, agreement, expected, *(control.request.numbers if control else ())
     )

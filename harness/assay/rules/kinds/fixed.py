@@ -6,6 +6,10 @@ around it) is tested only if `spelling` is exact; if it is unspecified, such val
 judged. `lifecycle.defects` defines when a request counts as accepted, and when a refusal
 counts.
 
+Where requests can be changed, and the contract has the argument among those of a change, it
+keeps its value: another one is refused, or has no effect on what is shown. The control is
+the same change without it, accepted.
+
 The TPP: the field has its one valid value.
 `mandatory` covers absent fields. If the spelling is unspecified, the valid value in another
 case is not judged.
@@ -17,19 +21,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Json
-from assay.history import Call, History, Subject
+from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
-from assay.rules.lifecycle import request_steps
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNCLEAR,
+    describe_answer,
+    tpp_evidence,
+)
+from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.changes import Change, Phase, change_of
 from assay.rules.lifecycle.defects import Defect, DefectRule
 from assay.rules.lifecycle.parameters import check_argument
-from assay.rules.lifecycle.tracker import Instance
+from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 
 #: The ways in which a value can be invalid.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
+#: The facet of changes.
+STAYS = "stays-when-changed"
 
 
 _OTHERS: Mapping[str, Json] = {
@@ -89,7 +102,7 @@ class Fixed(DefectRule):
             PADDED: f"a request is not accepted with spaces around {self.const}",
         }
         facets = {facet for facet, _ in _values(self).values()}
-        return tuple(
+        out = tuple(
             Facet(
                 id=facet,
                 description=description,
@@ -104,9 +117,34 @@ class Fixed(DefectRule):
             for facet, description in descriptions.items()
             if facet in facets
         )
+        change = self.lifecycle.change
+        if change is None or self.field not in change.arguments:
+            return out
+        create, varied = self.lifecycle.create, self.lifecycle.changeable_arguments
+        changes = Facet(
+            id=STAYS,
+            description=f"no change gives a request another {self.field}",
+            scenario=Scenario(id="changes"),
+            needs=needs(Capability.PSU, Capability.WRITE),
+            requires=(
+                *self.lifecycle.state_requirement(),
+                BindingRequirement(
+                    operation=create.id, feature="mode", name=self.lifecycle.changeable_mode or ""
+                ),
+                BindingRequirement(operation=change.id, feature="argument", name=self.field),
+                *(
+                    BindingRequirement(operation=change.id, feature="other", name=name)
+                    for name in varied
+                ),
+            ),
+        )
+        return (*out, changes)
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request with the valid value, then with each other; read the accepted ones."""
+        if scenario.id == "changes":
+            yield from _probe_changes(self)
+            return
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu, arguments={self.field: self.const})
         yield from steps.send(control)
@@ -130,6 +168,11 @@ class Fixed(DefectRule):
                 yield (Defect(argument=self.field, facet=facet, why=why),)
             else:
                 yield () if value == self.const else None
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every request with another value, and every change to one."""
+        yield from DefectRule.check(self, history)
+        yield from _changes(self, history)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -205,6 +248,77 @@ def _next(letter: str) -> str:
         if first <= letter <= last:
             return first if letter == last else chr(ord(letter) + 1)
     return letter
+
+
+def _probe_changes(clause: Fixed) -> Script:
+    """Change a request, also to each other value of the field, and read it each time."""
+    lifecycle = clause.lifecycle
+    psu = yield from request_steps.customer(lifecycle)
+    mode = lifecycle.changeable_mode
+    for value in (*clause.others, *_alike(clause.const))[:1]:
+        made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
+        for sent in ({clause.field: value}, {}):
+            call = request_steps.call_about(lifecycle.change, made, **sent)
+            if call is not None:
+                words = f"{clause.field} is to be changed to {value!r}" if sent else ""
+                varied = lifecycle.changeable_arguments
+                yield from steps.send(replace(call, varied=varied, variation=words))
+                yield from request_steps.read(lifecycle, made)
+
+
+def _changes(clause: Fixed, history: History) -> Iterator[Evidence]:
+    """Judge changes that name another value, beside the same change without it."""
+    book, facets = Tracker(lifecycle=clause.lifecycle), list[Change]()
+    for event in history.events:
+        change = change_of(clause.lifecycle, book, event)
+        if change is not None and change.untouched and change.phase is Phase.UNSIGNED:
+            facets.append(change)
+        book.note(event)
+    apart = {request.key for request in request_queries.with_own_key(book)}
+    taken = {
+        (change.request.key, _besides(clause, change)): change.exchange
+        for change in facets
+        if clause.field not in change.exchange.call.arguments and change.exchange.accepted
+    }
+    for change in facets:
+        if change.request.key in apart and _facet(clause, change.new.get(clause.field)) == OTHER:
+            control = taken.get((change.request.key, _besides(clause, change)))
+            yield from _changed(clause, change, control)
+
+
+def _besides(clause: Fixed, change: Change) -> str:
+    """Return what a change asks for besides the field."""
+    sent = change.exchange.call.arguments
+    return repr(sorted((name, repr(value)) for name, value in sent.items() if name != clause.field))
+
+
+def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterator[Evidence]:
+    exchange, value = change.exchange, change.new[clause.field]
+    later = (read for read in change.request.reads if read.n > exchange.n and read.item)
+    read = next(later, None)
+    item = read.item if read else None
+    shown = item.fields.get(clause.field) if item else None
+    over = item is not None and item.state is State.REJECTED
+    if shown is not None and not over and request_queries.same_value(shown, value):
+        agreement = DISAGREES
+    elif exchange.accepted:
+        kept = shown is not None and request_queries.same_value(shown, clause.const)
+        agreement = AGREES if kept or over else UNCLEAR
+    elif control is None:
+        return
+    elif request_queries.was_refused(exchange):
+        agreement = AGREES
+    else:
+        agreement = DISAGREES if change.failed else UNCLEAR
+    beside = (one.n for one in (control, read) if one is not None)
+    yield Evidence(
+        facet=STAYS,
+        agreement=agreement,
+        expected=f"a refusal, or that {clause.field} stays {clause.const!r}",
+        seen=describe_answer(exchange) + (f"; it shows {shown!r}" if shown is not None else ""),
+        exchanges=tuple(sorted({*change.numbers, *beside})),
+        variation=exchange.call.variation,
+    )
 
 
 def _judge(clause: Fixed, value: Json) -> Agreement:

@@ -1,7 +1,8 @@
 """`gives-back`: reading a request returns the values with which it was made.
 
-A field that the target does not show is no violation, because documents seldom require it.
-A field that it shows must have the value that was sent. Amounts are compared as numbers.
+A field that the target does not show, or shows as null, is no violation, because documents
+seldom require it. A field that it shows must have the value that was sent; one sent as null
+may be filled in. Amounts are compared as numbers, and another spelling of a value is open.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from assay.contract.model import Capability, Json
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
-from assay.rules import steps
+from assay.rules import clauses, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
@@ -82,19 +83,45 @@ def _judge(
     if exchange.item is not None and exchange.item.state is State.REJECTED:
         return  # a rejected request need not be stored as it was sent
     for field in clause.fields:
-        if field not in shown or field not in request.arguments:
+        sent = request.arguments.get(field)
+        if shown.get(field) in (None, "") or sent in (None, ""):
             continue
-        sent = request.arguments[field]
+        if _forbidden(clause, field, sent):
+            continue
         good = request_queries.same_value(sent, shown[field])
+        unclear = _lost(request, field) or _spelt_alike(sent, shown[field])
         yield Evidence(
             facet=field,
-            agreement=AGREES if good else UNCLEAR if _lost(request) else DISAGREES,
+            agreement=AGREES if good else UNCLEAR if unclear else DISAGREES,
             expected=f"{field} as it was sent: {sent!r}",
             seen=f"{shown[field]!r}",
-            exchanges=(request.made.n, exchange.n),
+            exchanges=(request.made.n, *_taken(request, field), exchange.n),
         )
 
 
-def _lost(request: tracker.Instance) -> bool:
-    """Whether a change timed out, so that it may have been accepted or not."""
-    return any(not change.accepted and not change.refused for change in request.changes)
+def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
+    """Whether a clause allows another value only, so that a bank may ignore this one."""
+    fixed = (each.fixed_value(field) for each in clauses.clauses_of(clause.lifecycle.contract))
+    return any(value not in (None, sent) for value in fixed)
+
+
+def _taken(request: tracker.Instance, field: str) -> Iterator[int]:
+    """Yield the numbers of the changes of a field that were accepted."""
+    for change in request.changes:
+        if change.accepted and field in change.call.arguments:
+            yield change.n
+
+
+def _spelt_alike(sent: Json, shown: Json) -> bool:
+    """Whether two texts differ at most in case, spaces and signs, and are no two numbers."""
+    if not isinstance(sent, str) or not isinstance(shown, str):
+        return False
+    plain = ["".join(filter(str.isalnum, text.casefold())) for text in (sent, shown)]
+    numbers = [request_queries.is_number(text) for text in (sent, shown)]
+    return plain[0] == plain[1] != "" and not all(numbers)
+
+
+def _lost(request: tracker.Instance, field: str) -> bool:
+    """Whether a change of a field timed out, so that it may have been accepted or not."""
+    lost = [change for change in request.changes if not change.accepted and not change.refused]
+    return any(field in change.call.arguments for change in lost)

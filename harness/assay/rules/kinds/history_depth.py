@@ -1,8 +1,9 @@
 """`history-depth`: answers go back a limited number of local days.
 
 A shorter history is no violation: documents say "up to". The dates of the entries on every
-page are judged, with and without a requested range, and also just after local midnight,
-when a bank that counts from the UTC day is one day behind.
+page are judged, with and without a requested range, with a last day and no first one, when
+the days have moved on, and just after local midnight, when a bank that counts from the UTC
+day is one day behind.
 
 The TPP: it asks for nothing older than the limit.
 A call is judged if it names a first day, or a last day that is itself too old. The time
@@ -18,11 +19,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
-from assay.history import Call, Exchange, History, Holding
-from assay.judging.verdict import Agreement, Evidence
+from assay.history import Call, Exchange, History, Holding, Subject
+from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
-from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
+from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -38,6 +39,9 @@ from assay.rules.state.calendar import dates, never_ahead
 #: The TPP's obligation.
 TPP_FACET = "nothing-older-asked"
 DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+#: How far back the last day is that is asked for without a first one.
+UNTIL = timedelta(days=20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +67,7 @@ class HistoryDepth(Kind):
         return self.days if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return facets for no range, a range that is too long, and just after local midnight."""
+        """Return facets for no range, too long a range, a last day, a week later, and midnight."""
         base = (Capability.PSU, Capability.ROSTER, Capability.ENTRIES)
         on = BindingRequirement(operation=self.operation.id, feature="on")
         out = [
@@ -88,6 +92,31 @@ class HistoryDepth(Kind):
                     requires=(on, since),
                 )
             )
+        if self.operation.until:
+            until = BindingRequirement(
+                operation=self.operation.id,
+                feature="argument",
+                name=self.operation.until,
+                if_missing=Standing.NOT_APPLICABLE,
+            )
+            out.append(
+                Facet(
+                    id="until-alone",
+                    description="a last day without a first one gives nothing older",
+                    scenario=Scenario(id="until-alone"),
+                    needs=needs(*base) | consent(self.grant),
+                    requires=(on, until),
+                )
+            )
+        out.append(
+            Facet(
+                id="later",
+                description=f"a week later, nothing older than {self.days} days is given",
+                scenario=Scenario(id="later"),
+                needs=needs(*base, Capability.CLOCK) | consent(self.grant),
+                requires=(on,),
+            )
+        )
         out.append(
             Facet(
                 id="local-day",
@@ -110,12 +139,15 @@ class HistoryDepth(Kind):
             now = yield from steps.clock(datetime.combine(tomorrow, time(0, 30), self.zone))
         today = dates(now, self.zone)[0]
         older = tuple(self.days + n for n in (1, 2, 10, 30, 100))
-        entries = steps.days_before(today, 1, 20, self.days - 1, self.days, *older)
+        edge = (self.days - 6, self.days - 3, self.days - 1, self.days)
+        entries = steps.days_before(today, 1, UNTIL.days, *edge, *older)
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
         )
         keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
+        if scenario.id == "later":
+            yield from steps.clock(now + WEEK)
         for key in keys:
             plain = steps.arguments(self.operation, key)
             yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
@@ -129,6 +161,16 @@ class HistoryDepth(Kind):
                         variation=f"asking from {self.days + 109} days ago",
                     )
                 )
+            if scenario.id == "until-alone" and self.operation.until:
+                until = str(today - UNTIL)
+                yield from steps.walk(
+                    Call(
+                        operation=self.operation.id,
+                        subject="psu",
+                        arguments={**plain, self.operation.until: until},
+                        variation=f"asking up to {UNTIL.days} days ago",
+                    )
+                )
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk of a resource that has or shows entries older than the limit."""
@@ -140,7 +182,7 @@ class HistoryDepth(Kind):
         for walk in every:
             subject, key = _about(self, walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
-            facet, limit = _facet(self, walk), _limit(self, walk)
+            facet, limit = _facet(self, walk, subjects.get(subject)), _limit(self, walk)
             if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
                 continue
             there = [entry.on for entry in owned.entries] if owned else []
@@ -192,7 +234,7 @@ def _limit(clause: HistoryDepth, walk: PageWalk) -> date:
     return limit + timedelta(days=1) if clause.edge == "excluded" else limit
 
 
-def _facet(clause: HistoryDepth, walk: PageWalk) -> str | None:
+def _facet(clause: HistoryDepth, walk: PageWalk, subject: Subject | None) -> str | None:
     """Return the facet that a walk tests; None if it asks for a part of the history."""
     first = walk.pages[0]
     since = first.call.arguments.get(clause.operation.since or "")
@@ -202,11 +244,14 @@ def _facet(clause: HistoryDepth, walk: PageWalk) -> str | None:
         except ValueError:
             return None
         return "asked-older" if older else None
+    until = first.call.arguments.get(clause.operation.until or "")
+    if until is not None and plain(first.call):
+        return "until-alone" if _day(until) else None
     if not bare(first.call, clause.operation):
         return None
     if clause.zone and first.at.astimezone(clause.zone).date() != first.at.astimezone(UTC).date():
         return "local-day"
-    return "default"
+    return "later" if subject is not None and first.at - subject.now >= WEEK else "default"
 
 
 def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:

@@ -1,23 +1,26 @@
-"""`listing`: a list shows everything that a customer owns, with or without consent.
+"""`listing`: a list shows everything that a customer owns, and after a consent what it covers.
 
-The test data says what "everything" is. It is judged only on a page walk that reached the
-last page and in which every item has a key.
+"Everything" is known from the world's roster, and judged only on a page walk
+that came to its end and in which every item says which one it is. After a consent a bank
+may go on to list everything, or only what was consented to: that is open. What another
+customer owns is never listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.queries import Consents, PageWalk, bare, page_walks
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.queries import EARLIER, Consents, NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 
-WITHOUT, WITH = "all-without-consent", "all-with-consent"
+WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"
 #: How many of each resource the probe's customer owns.
 EACH = 2
 
@@ -30,58 +33,76 @@ class Listing(Kind):
 
     operation: Operation = parameters.operation()
     grant: Operation | None = parameters.grant()
+    zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet before any consent, and one after, if the contract has consents."""
-        requirements = (BindingRequirement(operation=self.operation.id, feature="key"),)
-        roster = (Capability.PSU, Capability.ROSTER)
-        out = [
-            Facet(
-                id=WITHOUT,
-                description="everything the customer owns is listed before any consent is given",
-                scenario=Scenario(id="without"),
-                needs=needs(*roster),
-                requires=requirements,
-            )
-        ]
+        """One facet before any consent, one after, where there is such a thing, one for others."""
+        roster = needs(Capability.PSU, Capability.ROSTER)
+        two = needs(Capability.TWO_PSU)
+        asked = [(WITHOUT, "all that the customer owns is listed before any consent", roster)]
         if self.grant:
-            out.append(
-                Facet(
-                    id=WITH,
-                    description="everything is still listed once consent is given for a part of it",
-                    scenario=Scenario(id="with"),
-                    needs=needs(*roster, Capability.CONSENT),
-                    requires=requirements,
-                )
+            asks = "what the customer consented to is listed"
+            asked.append((WITH, asks, roster | needs(Capability.CONSENT)))
+            two |= needs(Capability.CONSENT)
+        asked.append((FOREIGN, "nothing that belongs to another customer is listed", roster | two))
+        return tuple(
+            Facet(
+                id=id_,
+                description=asks,
+                scenario=Scenario(id=id_),
+                needs=needed,
+                requires=(BindingRequirement(operation=self.operation.id, feature="key"),),
             )
-        return tuple(out)
+            for id_, asks, needed in asked
+        )
 
     def probe(self, scenario: Scenario) -> Script:
-        """List everything; in the second scenario after consent for the first resource only."""
-        psu = yield from steps.arrange(
-            "psu", *(Holding(resource=resource, count=EACH) for resource in self.operation.lists)
-        )
-        if scenario.id == "with":
-            yield from steps.grant(self.grant, "psu", psu.owns[0].key)
-        yield from steps.walk(Call(operation=self.operation.id, subject="psu"))
+        """List all, after consent for a part only, or beside another customer."""
+        holdings = [Holding(resource=resource, count=EACH) for resource in self.operation.lists]
+        psu = yield from steps.arrange("psu", *holdings)
+        read = Call(operation=self.operation.id, subject="psu")
+        if scenario.id == FOREIGN:
+            other = yield from steps.arrange("other", *holdings)
+            yield from steps.walk(read)
+            if self.grant is None:
+                return
+            yield from steps.grant(self.grant, "other", *(thing.key for thing in other.owns))
+        if scenario.id != WITHOUT:
+            yield from steps.grant(self.grant, "psu", psu.owns[0].key, psu.owns[-1].key)
+        yield from steps.walk(read)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Compare each complete walk with the resources of its customer."""
         subjects = history.subjects
+        everybodys = frozenset(thing.key for subject in subjects.values() for thing in subject.owns)
         begun = {walk.pages[0].n: walk for walk in page_walks(history, self.operation.id)}
+        narrowed = NarrowedLists.read(history, self.grant)
         consents = Consents(grant=self.grant)
         for exchange in history.exchanges:
             consents.note(exchange)
             walk = begun.get(exchange.n)
             subject = subjects.get(exchange.call.subject)
-            if walk and subject and walk.ended and bare(walk.call, self.operation):
-                yield from _judge(self, walk, subject, consents)
+            if (
+                walk
+                and subject
+                and walk.ended
+                and walk.on_one_day(self.zone)
+                and bare(walk.call, self.operation)
+            ):
+                before = not consents.possible(subject.name)
+                yield from _owned(self, walk, subject, narrowed.of(walk), before=before)
+                yield from _foreign(walk, subject, everybodys)
 
 
-def _judge(
-    clause: Listing, walk: PageWalk, subject: Subject, consents: Consents
+def _owned(
+    clause: Listing,
+    walk: PageWalk,
+    subject: Subject,
+    consented: frozenset[str] | None,
+    *,
+    before: bool,
 ) -> Iterator[Evidence]:
-    sure, perhaps = consents.certain(subject.name), consents.possible(subject.name)
+    """Judge whether everything is listed, and what was consented to."""
     at = walk.pages[0].at
     owned = {
         thing.key: thing.resource
@@ -89,16 +110,38 @@ def _judge(
         if thing.resource in clause.operation.lists
         and clauses.surely_listed(clause.contract, thing, at)
     }
-    missing = sorted(owned[key] for key in owned.keys() - walk.keys)
-    # A consent to everything cannot show what a partial consent hides.
-    telling = missing or owned.keys() - (perhaps if sure else frozenset())
-    if not owned or not telling or (perhaps and not sure):
-        return
+    if before and owned:
+        everything = _all(WITHOUT, walk, owned, "all {} things that the customer owns")
+        # A customer who was there before may have consented to a part of it.
+        wrong = consented is not None and everything.agreement is DISAGREES
+        yield doubt(everything, EARLIER) if wrong else everything
+    covered = {key: what for key, what in owned.items() if key in (consented or ())}
+    if covered:
+        yield _all(WITH, walk, covered, "all {} things that the customer consented to")
+
+
+def _all(facet: str, walk: PageWalk, owed: Mapping[str, str], expected: str) -> Evidence:
+    """Judge whether all of these keys, each with its resource, are listed."""
+    missing = sorted(owed[key] for key in owed.keys() - walk.keys)
     unclear = missing and walk.has_unnamed_items
-    yield Evidence(
-        facet=WITH if sure else WITHOUT,
+    return Evidence(
+        facet=facet,
         agreement=UNCLEAR if unclear else DISAGREES if missing else AGREES,
-        expected=f"all {len(owned)} resources of the customer",
+        expected=expected.format(len(owed)),
         seen=f"missing: {', '.join(missing)}" if missing else "all of them",
         exchanges=walk.numbers,
     )
+
+
+def _foreign(walk: PageWalk, subject: Subject, everybodys: frozenset[str]) -> Iterator[Evidence]:
+    """Judge whether something is listed that is known to be another customer's."""
+    own = {thing.key for thing in subject.owns}
+    shown = (walk.keys & everybodys) - own
+    if shown or (len(everybodys) > len(own) and own & walk.keys):
+        yield Evidence(
+            facet=FOREIGN,
+            agreement=DISAGREES if shown else UNCLEAR if walk.has_unnamed_items else AGREES,
+            expected="nothing that belongs to another customer",
+            seen=f"{len(shown)} things of another customer" if shown else "none of it",
+            exchanges=walk.numbers,
+        )

@@ -12,16 +12,17 @@ bank refuses is such a mode. An unbound word that the bank accepts is an omissio
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
-from assay.history import Exchange, History, Lacking
+from assay.history import Exchange, History, Lacking, Subject
 from assay.history.steps import UNBOUND_MODE
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
+from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
+from assay.rules.lifecycle.attempts import Attempt, sign_and_read, unrepeated_amount
 from assay.rules.lifecycle.parameters import modes
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.rule import (
@@ -93,9 +94,10 @@ class Modes(AcceptanceRule):
             out.append(_facet(f"{mode}{OFFERED}", description, offered, here))
             description = f"{mode} requests are rejected by a bank that does not offer them"
             lacking = ModeScenario(id=f"{mode}:not-offered", mode=mode, lacking=True)
-            out.append(
-                _facet(f"{mode}{NOT_OFFERED}", description, lacking, _requirement(self, mode))
-            )
+            requirement = _requirement(self, mode)
+            refused_here = _facet(f"{mode}{NOT_OFFERED}", description, lacking, requirement)
+            # A bank that never accepts it would refuse it here as well.
+            out.append(replace(refused_here, rests_on=f"{mode}{OFFERED}"))
         for mode in self.refused:
             refused = ModeScenario(id=f"{mode}:refused", mode=mode)
             description = f"{mode} requests are rejected"
@@ -112,8 +114,12 @@ class Modes(AcceptanceRule):
         if scenario.mode is None:
             psu = yield from request_steps.customer(self.lifecycle)
             # The plain mode comes last: it must be accepted after the others, too.
+            asked: list[Exchange] = []
             for mode in sorted(self.served, key=lambda mode: mode == self.lifecycle.mode):
-                yield from steps.send(request_steps.request(self.lifecycle, psu, mode))
+                call = request_steps.request(self.lifecycle, psu, mode)
+                asked.append((yield from steps.send(call)))
+            if not psu.fresh:
+                yield from self._try_again(psu, asked)
             return
         if scenario.lacking:
             yield from request_steps.without_mode(scenario.mode)
@@ -124,6 +130,19 @@ class Modes(AcceptanceRule):
         made = yield from steps.send(call)
         if not scenario.accepted:
             yield from sign_and_read(self.lifecycle, control, made)
+
+    def _try_again(self, psu: Subject, asked: Sequence[Exchange]) -> Script:
+        """Make what was refused, which may be for repeating something, with another amount.
+
+        The same is made in a mode that was accepted, as the control.
+        """
+        accepted = next((exchange.call.mode for exchange in asked if exchange.accepted), None)
+        for exchange in asked:
+            amount = unrepeated_amount(self.lifecycle, exchange)
+            if exchange.refused and accepted is not None and amount is not None:
+                given = {self.lifecycle.create.amount or "": amount}
+                for mode in (exchange.call.mode, accepted):
+                    yield from steps.send(request_steps.request(self.lifecycle, psu, mode, given))
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return the expected result of an attempt in one of the modes."""

@@ -1,8 +1,7 @@
 """`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-An accepted change must be read back, and carried out. The target decides which arguments can
-be changed, so changes count as refused only if none was accepted while the request was
-certainly open. The control of a refusal is the same change, accepted, of another request.
+An accepted change must be read back, and carried out. Which arguments can be changed is open,
+so none may be accepted of an open request. The control is the same change of another request.
 
 The TPP: it changes only requests in a changeable mode that are not known to be carried out.
 """
@@ -322,9 +321,10 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
     exchange = change.exchange
     if exchange.refused and not (controlled and was_refused(exchange)):
         return
+    wrong = exchange.accepted or (controlled and change.failed)
     yield Evidence(
         facet=facet,
-        agreement=DISAGREES if exchange.accepted else AGREES if exchange.refused else UNCLEAR,
+        agreement=DISAGREES if wrong else AGREES if exchange.refused else UNCLEAR,
         expected=f"a refusal: {why}",
         seen=describe_answer(exchange),
         exchanges=change.numbers,

@@ -101,7 +101,10 @@ class NoCredentials(Kind):
             controlled = (call.subject, call.operation, call.present) in known
             if call.credentials and controlled and call.operation in named:
                 yield must_be_refused(
-                    call.operation, exchange, "it is authorised by the customer's credentials"
+                    call.operation,
+                    exchange,
+                    "it is authorised by the customer's credentials",
+                    controlled=True,
                 )
 
     def tpp_facet(self) -> TppFacet:

@@ -1,7 +1,7 @@
 """`pagination`: pages have the default size, and together list each item once.
 
-One page walk serves all facets. The walk stops when pages repeat, so an endless list is a
-violation and not a hang.
+One walk serves all facets. The walk itself refuses to go round in circles, so a
+list without an end is a finding and not a hang. Pages of two days are no one list.
 """
 
 from __future__ import annotations
@@ -16,13 +16,21 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.queries import PageWalk, bare, page_walks
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    describe_answer,
+)
+from assay.rules.queries import NarrowedLists, PageWalk, bare, page_walks, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates
 
 #: Entries at most this many days old are in every history, however short.
 FRESH = 7
+#: The facet and the scenario of a list without a last page that is not full.
+EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +47,7 @@ class Pagination(Kind):
         lambda contract, known: steps.owners(contract, known["operation"])
     )
     zone: ZoneInfo | None = parameters.the_zone()
+    granting: Operation | None = parameters.the_grant()
 
     @property
     def depth(self) -> int | None:
@@ -69,6 +78,9 @@ class Pagination(Kind):
             ("no-repeats", "no item appears twice", key),
             ("ends", "paging comes to an end", ()),
         )
+        # How many things somebody owns can often not be arranged; of entries it can.
+        full = f"a list of exactly {2 * self.size} is read to its end as well"
+        exact = ((EXACT, full, key),) if self.operation.about else ()
         roster = [Capability.PSU, Capability.ROSTER]
         if self.operation.about:
             roster.append(Capability.ENTRIES)
@@ -76,24 +88,23 @@ class Pagination(Kind):
             Facet(
                 id=id_,
                 description=description,
-                scenario=Scenario(id="walk"),
+                scenario=Scenario(id="exact" if id_ == EXACT else "walk"),
                 needs=needs(*roster) | consent(self.grant),
                 requires=requirements,
             )
-            for id_, description, requirements in descriptions
+            for id_, description, requirements in (*descriptions, *exact)
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own items for two full pages and a partial one, and turn all pages."""
+        """Own items for two full pages, and a partial one or none, and turn all pages."""
+        total = 2 * self.size if scenario.id == EXACT else self.total
         if self.operation.about:
             today = (yield from steps.clock()).date()
-            dates = steps.days_before(
-                today, *(1 + FRESH * n // self.total for n in range(self.total))
-            )
+            dates = steps.days_before(today, *(1 + FRESH * n // total for n in range(total)))
             holdings = [Holding(resource=self.owners[0], entries=dates)]
         else:
             rest = len(self.operation.lists) - 1
-            counts = [self.total - 2 * rest, *([2] * rest)]
+            counts = [total - 2 * rest, *([2] * rest)]
             holdings = [
                 Holding(resource=resource, count=count)
                 for resource, count in zip(self.operation.lists, counts, strict=True)
@@ -101,29 +112,34 @@ class Pagination(Kind):
         psu = yield from steps.arrange("psu", *holdings)
         key = psu.owns[0].key
         yield from steps.grant(self.grant, "psu", key)
-        yield from steps.walk(
-            Call(
-                operation=self.operation.id,
-                subject="psu",
-                arguments=steps.arguments(self.operation, key),
-            ),
-            most=self.most,
+        call = Call(
+            operation=self.operation.id,
+            subject="psu",
+            arguments=steps.arguments(self.operation, key),
         )
+        if self.operation.about:
+            yield from steps.walk(call, self.most)
+        else:
+            keys = [one.key for one in psu.owns]
+            yield from steps.walk_whole(call, psu, keys, self.granting, self.most)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk by itself, and against the resources of its customer."""
         subjects = history.subjects
+        narrowed = NarrowedLists.read(history, self.granting)
         for walk in page_walks(history, self.operation.id):
-            # An empty list may be a refusal: consents are
-            # another clause's subject.
-            if bare(walk.call, self.operation) and walk.pages[0].accepted and walk.items:
-                roster = expected(self, walk, subjects.get(walk.call.subject))
+            # A list without anything may be a refusal: what was consented to is
+            # another clause's business.
+            bare_walk = bare(walk.call, self.operation) and walk.on_one_day(self.zone)
+            if bare_walk and walk.pages[0].accepted and walk.items:
+                consented = narrowed.of(walk)
+                roster = expected(self, walk, subjects.get(walk.call.subject), consented)
                 straight = _straight(walk)
                 yield from _sizes(self, straight, roster)
                 if len(roster.fresh) + len(roster.old) > self.size:
                     yield from _complete(straight, roster, whole=walk.ended or straight is not walk)
                 yield from _repeats(straight, whole=walk.ended or straight is not walk)
-                yield from _end(walk, straight, roster)
+                yield from _end(self, walk, straight, roster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +155,20 @@ class Roster:
     most: int | None = None
 
 
-def expected(clause: Pagination, walk: PageWalk, subject: Subject | None) -> Roster:
-    """Return the items that a walk should show, by the customer's resources."""
+def expected(
+    clause: Pagination, walk: PageWalk, subject: Subject | None, consented: frozenset[str] | None
+) -> Roster:
+    """Return what the roster lets us expect of a walk, which may show `consented` things only."""
     if subject is None:
         return Roster()
     at = walk.pages[0].at
     if not clause.operation.about:
-        listed = [owned for owned in subject.owns if owned.resource in clause.operation.lists]
-        sure = (thing.key for thing in listed if clauses.surely_listed(clause.contract, thing, at))
-        return Roster(fresh=frozenset(sure), most=len(subject.owns))
+        listed = [one for one in subject.owns if one.resource in clause.operation.lists]
+        sure = frozenset(
+            one.key for one in listed if clauses.surely_listed(clause.contract, one, at)
+        )
+        fresh = sure if consented is None or sure <= walk.keys else sure & consented
+        return Roster(fresh=fresh, most=len(subject.owns))
     owned = subject.owned(walk.call.arguments.get(clause.operation.about))
     if owned is None or not owned.entries:
         return Roster()
@@ -226,10 +247,48 @@ def _repeats(walk: PageWalk, *, whole: bool) -> Iterator[Evidence]:
         )
 
 
-def _end(walk: PageWalk, straight: PageWalk, roster: Roster) -> Iterator[Evidence]:
-    """Judge the end of a walk; an unfinished walk is not an endless one."""
+def _is_dead(walk: PageWalk) -> bool:
+    """Whether a page that the one before it named was refused, or made the target fail."""
+    last = walk.pages[-1]
+    refused = last.refused and last.wire.status != UNAUTHENTICATED
+    return len(walk.pages) > 1 and (refused or target_failed(last))
+
+
+def _end(
+    clause: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster
+) -> Iterator[Evidence]:
+    """Judge the end; a walk that nobody finished is no walk without an end."""
+    there = roster.fresh | roster.old.keys()
+    missing = there - walk.keys
+    exact = len(there) > clause.size and not len(there) % clause.size
+    if (
+        clause.operation.about
+        and exact
+        and walk.ended
+        and len(missing) == clause.size
+        and missing <= roster.fresh
+    ):
+        yield Evidence(
+            facet=EXACT,
+            agreement=UNCLEAR if walk.has_unnamed_items else DISAGREES,
+            expected=f"all {len(there)} items on {len(there) // clause.size} full pages",
+            seen=f"a whole page is missing: there are {len(walk.pages)}",
+            exchanges=walk.numbers,
+        )
+    exact = bool(clause.operation.about) and exact and not missing
+    dead = _is_dead(walk)
+    if len(walk.pages) > 1 and walk.call.present and (dead or (exact and walk.ended)):
+        yield Evidence(
+            facet=EXACT if exact else "ends",
+            agreement=DISAGREES if dead else AGREES,
+            expected="every page that is named to be there",
+            seen=describe_answer(walk.pages[-1]) if dead else "the list comes to its end",
+            exchanges=walk.numbers,
+        )
+        if dead:
+            return
     turned = {page.call.follow for page in walk.pages}
-    last = walk.pages[-1].outcome
+    last = [page.outcome for page in walk.pages][-1]
     circle = straight is not walk or (isinstance(last, Accepted) and last.next in turned - {None})
     # One page for each item would take fewer.
     endless = roster.most is not None and len(walk.pages) > roster.most + 1 and not walk.ended

@@ -32,8 +32,9 @@ from assay.rules.evidence import (
     must_be_served,
     tpp_evidence,
 )
-from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, question
+from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import (
+    CallLimit,
     Facet,
     Kind,
     Scenario,
@@ -124,15 +125,10 @@ class Quota(Kind):
         """Whether a trial ends with control calls, which show that the methods answer."""
         return not self.attended or scenario.id in OTHERS
 
-    def unattended_limits(self) -> Mapping[str, int]:
-        """Return the limit of each operation, if calls with the customer do not count."""
-        return {} if self.attended else {operation.id: self.limit for operation in self.operations}
-
-    def daily_limits(self) -> Mapping[str, int]:
-        """Return the limit of each operation, if only calls without the customer count, by day."""
-        if not self.daily or self.attended:
-            return {}
-        return {operation.id: self.limit for operation in self.operations}
+    def call_limits(self) -> Mapping[str, CallLimit]:
+        """Return the limit of each operation."""
+        limit = CallLimit(number=self.limit, attended=self.attended, daily=self.daily)
+        return {operation.id: limit for operation in self.operations}
 
     def facets(self) -> tuple[Facet, ...]:
         """Return three facets for each operation, and three or four about counting."""
@@ -253,19 +249,23 @@ class Quota(Kind):
             [exchange for exchange in history.exchanges if exchange.call.operation in named]
         )
         words = self.period.words
+        served: dict[tuple[str, str, int | None], list[int]] = {}
         owed = f"no more than {self.limit} calls {words.with_article}"
         for exchange in history.exchanges:
             call = exchange.call
             if call.operation not in named or (call.present and not self.attended):
                 continue
             joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
+            before = served.setdefault((call.subject, call.operation, call.alias), [])
             if call.follow is None:
                 sure, most = counts.at_least(exchange), together.at_most(joint)
-                judged = (
-                    DISAGREES if sure >= self.limit else AGREES if most < self.limit else UNCLEAR
-                )
+                few = AGREES if most < self.limit else UNCLEAR
+                judged = DISAGREES if sure >= self.limit else few
                 done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
-                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done)
+                beside = before[-self.limit :] if judged is DISAGREES else ()
+                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done, *beside)
+            if exchange.accepted and plain(call):
+                before.append(exchange.n)
             counts.note(exchange)
             together.note(joint)
 

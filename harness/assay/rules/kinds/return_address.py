@@ -1,8 +1,8 @@
 """`return-address`: after signing, the customer is sent to the address that the request named.
 
-Addresses are compared by the equivalence rules of RFC 3986. A customer who refuses may be
-sent anywhere but to this address. A page that leads on by a link or a script is not
-followed, so it decides nothing.
+Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
+request named; a bank may add parameters of its own. Nothing is said here of a customer who
+did not sign. Of a page that leads on by a link or a script nobody can say where it leads.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from urllib.parse import SplitResult
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Operation
-from assay.history import Decision, Ending, Exchange, History, State
+from assay.history import Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
-from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
+from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.lifecycle.request_queries import same_url, split_url
+from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
 
-SIGNED, REFUSED, ONLY = "after-signing", "not-after-refusal", "only-there"
+SIGNED, ONLY = "after-signing", "only-there"
 SCENARIO = "ways-back"
 #: The query added to make an address unique, and the suffix of a foreign host.
 OWN, FOREIGN = "visit=2&step=back", ".elsewhere.example"
@@ -57,11 +57,10 @@ class ReturnAddress(Kind):
     argument: str = parameters.derived(_argument)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return facets for after signing, after a refusal, and for a spoofed address."""
+        """Where one is sent after signing, and when the browser asks for more."""
         descriptions = {
-            SIGNED: f"a customer who signs is sent exactly to {self.argument}",
-            REFUSED: f"a customer who refuses is not sent to {self.argument}",
-            ONLY: "the browser cannot choose another address",
+            SIGNED: f"who has signed is sent to {self.argument}",
+            ONLY: "the browser cannot ask to be sent anywhere else",
         }
         requirements = (
             *signing.requirements(self.lifecycle),
@@ -81,21 +80,17 @@ class ReturnAddress(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Sign with the usual and with a unique address; refuse; spoof other addresses."""
+        """Sign with the profile's address and with one of its own; ask to be sent astray."""
         lifecycle = self.lifecycle
-        psu = yield from request_steps.customer(lifecycle, count=6)
+        psu = yield from request_steps.customer(lifecycle, count=5)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
         back = _address(self, made)
         parts = split_url(back)
         own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
         yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
-        refuse = replace(
-            request_steps.SIGN, decision=Decision.REFUSE, variation="the customer refuses"
-        )
-        yield from signing.try_to_sign(lifecycle, psu, 2, refuse)
-        for n, astray in enumerate(_astray(parts), start=3):
-            variation = f"the browser asks for {astray}"
-            spoofed = replace(request_steps.SIGN, spoof=astray, variation=variation)
+        for n, astray in enumerate(_astray(parts), start=2):
+            words = f"the browser asks to be sent to {astray}"
+            spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
             yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -103,15 +98,13 @@ class ReturnAddress(Kind):
         signings = signing.signings(self.lifecycle, history)
         signings = tuple(attempt for attempt in signings if attempt.alone and not attempt.failed)
         sent: dict[str, Signing] = {}
-        for attempt in signings:
-            if attempt.plain and _where(self, attempt) is Agreement.AGREES:
-                sent.setdefault(attempt.subject, attempt)
-        for attempt in signings:
-            control = sent.get(attempt.subject)
-            if attempt.event.ending is Ending.REFUSED:
-                yield from _refused(self, attempt, control)
-            elif attempt.confirmed and (attempt.done or _waits(self, attempt)):
-                yield from _signed(self, attempt, control)
+        for one in signings:
+            if one.plain and _where(self, one) is Agreement.AGREES:
+                sent.setdefault(one.subject, one)
+        for one in signings:
+            control = sent.get(one.subject)
+            if one.confirmed and (one.done or _waits(self, one)):
+                yield from _signed(self, one, control)
 
 
 def _address(clause: ReturnAddress, made: Exchange) -> str:
@@ -140,14 +133,14 @@ def _waits(clause: ReturnAddress, signing: Signing) -> bool:
     )
 
 
-def _where(clause: ReturnAddress, signing: Signing) -> Agreement:
-    """Judge the redirection: to the exact address, elsewhere, or unknown."""
-    right, redirected = _right(clause, signing), signing.event.redirected
+def _where(clause: ReturnAddress, one: Signing) -> Agreement:
+    """Judge where the browser was sent: to the address, elsewhere, or nobody knows."""
+    right, redirected = _right(clause, one), one.event.redirected
     if not isinstance(right, str):
         return UNCLEAR
     if redirected is None:
-        return DISAGREES if signing.event.stuck else UNCLEAR
-    return AGREES if same_url(redirected, right) else DISAGREES
+        return DISAGREES if one.event.stuck else UNCLEAR
+    return AGREES if leads_to(redirected, right) else DISAGREES
 
 
 def _right(clause: ReturnAddress, signing: Signing) -> object:
@@ -174,22 +167,6 @@ def _led(signing: Signing, right: str) -> bool:
         return False
     there, host, home = (split_url(url) for url in (redirected, spoofed, right))
     if not there or not host or not home:
-        return same_url(redirected, spoofed)
+        return leads_to(redirected, spoofed)
     strange = there.hostname == host.hostname and there.hostname != home.hostname
-    return same_url(redirected, spoofed) or strange
-
-
-def _refused(
-    clause: ReturnAddress, signing: Signing, control: Signing | None
-) -> Iterator[Evidence]:
-    right, redirected = _right(clause, signing), signing.event.redirected
-    if (
-        not isinstance(right, str)
-        or signing.done
-        or not request_queries.by_owner(signing.request, signing.event)
-    ):
-        return
-    there = redirected is not None and same_url(redirected, right)
-    agreement = DISAGREES if there else AGREES if control else UNCLEAR
-    controls = control.request.numbers if control else ()
-    yield signing.evidence(REFUSED, agreement, f"the customer not to be sent to {right}", *controls)
+    return leads_to(redirected, spoofed) or strange

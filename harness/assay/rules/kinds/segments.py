@@ -14,7 +14,8 @@ from assay.contract.model import Capability
 from assay.history import Call, Exchange, Subject
 from assay.rules import parameters, steps
 from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.attempts import AcceptanceRule, Attempt, Case, sign_and_read
+from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
+from assay.rules.lifecycle.attempts import Attempt, sign_and_read
 from assay.rules.rule import Facet, Scenario, Script, needs
 
 

@@ -223,8 +223,11 @@ def _late(clause: Timeout, flow: TimedFlow, control: TimedFlow | None) -> Iterat
     if signing.undone:
         signed = signing.confirmed and signing.request.state is not State.ENDED
         yield _evidence(flow, DEAD, AGREES if control and not signed else UNCLEAR, controls)
-    if ended and not signing.done and clause.lifecycle.create.returns:
-        yield _evidence(flow, NOWHERE, _sent(clause, signing, control), controls)
+    if not signing.done and clause.lifecycle.create.returns:
+        sent = _sent(clause, signing, control)
+        # One who was sent back was not disconnected, whatever became of the request.
+        if ended or sent is DISAGREES:
+            yield _evidence(flow, NOWHERE, sent, controls)
     if ended:
         yield _evidence(flow, NOTHING, _moved(clause, signing, control), controls)
 

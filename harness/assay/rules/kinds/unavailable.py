@@ -48,15 +48,20 @@ class UnavailableOperation(Kind):
         return self.control.id if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet before a consent or signature, and one after, if there is one."""
+        """Return one facet before a consent or signature, and one after, if there is one.
+
+        At a path that the target does not have, anything is refused.
+        """
+        path = BindingRequirement(operation=self.operation.id, feature="path")
         if self.lifecycle is not None:
-            return _of_request(self.lifecycle)
+            return _of_request(self.lifecycle, path)
         out = [
             Facet(
                 id=WITHOUT,
                 description=f"{self.operation.id} is refused before any consent is given",
                 scenario=Scenario(id="without"),
                 needs=needs(Capability.PSU),
+                requires=(path,),
             )
         ]
         if self.grant:
@@ -66,6 +71,7 @@ class UnavailableOperation(Kind):
                     description=f"{self.operation.id} is refused even with a consent",
                     scenario=Scenario(id="with"),
                     needs=needs(Capability.PSU, Capability.CONSENT),
+                    requires=(path,),
                 )
             )
         return tuple(out)
@@ -128,7 +134,7 @@ class UnavailableOperation(Kind):
                 )
 
 
-def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
+def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
     write = needs(Capability.PSU, Capability.WRITE)
     approval = BindingRequirement(operation=lifecycle.create.id, feature="approval")
     return (
@@ -137,13 +143,14 @@ def _of_request(lifecycle: tracker.Lifecycle) -> tuple[Facet, ...]:
             description="the call is refused before the request is signed",
             scenario=Scenario(id="unsigned"),
             needs=write,
+            requires=(path,),
         ),
         Facet(
             id=SIGNED,
             description="the call is refused after the request is signed",
             scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
-            requires=(approval,),
+            requires=(path, approval),
         ),
     )
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
+
+#: Entries of each thing, on so many last days: most banks show them on two pages.
+MANY, FRESH = 18, 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,7 @@ class WellFormed(Kind):
             yield from _requests(self, requests)
             return
         today = (yield from steps.clock()).date()
-        entries = steps.days_before(today, 1, 2)
+        entries = steps.days_before(today, *(1 + n % FRESH for n in range(MANY)))
         psu = yield from steps.arrange(
             "psu",
             *(Holding(resource=root.id, entries=entries) for root in steps.roots(self.contract)),
@@ -80,12 +83,14 @@ class WellFormed(Kind):
             about = steps.owners(self.contract, operation)
             keys = [owned.key for owned in psu.owns if owned.resource in about]
             for key in keys if operation.about else keys[:1]:
-                yield from steps.send(
+                # A later page may be made elsewhere than the first.
+                yield from steps.walk(
                     Call(
                         operation=operation.id,
                         subject="psu",
                         arguments=steps.arguments(operation, key),
-                    )
+                    ),
+                    most=2 if _fills_a_page(self, operation) else 1,
                 )
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -94,6 +99,12 @@ class WellFormed(Kind):
             wire = exchange.wire
             if wire.status and wire.body and not wire.truncated:
                 yield from _judge(exchange)
+
+
+def _fills_a_page(clause: WellFormed, operation: Operation) -> bool:
+    """Whether what the probe's customer owns fills more than one page of an operation."""
+    size = clauses.page_size(clause.contract, operation.id)
+    return size is not None and bool(operation.about) and size < MANY
 
 
 def _guarded(clause: WellFormed) -> Operation | None:

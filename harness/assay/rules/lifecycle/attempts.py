@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 
+from assay.contract.model import Json
 from assay.history import (
     Authorised,
     Call,
@@ -32,12 +34,17 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, doubt
+from assay.rules.evidence import (
+    AGREES,
+    DISAGREES,
+    UNAUTHENTICATED,
+    UNCLEAR,
+    doubt,
+    failed_instead,
+)
 from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.queries import ordinary
-from assay.rules.rule import Kind
 from assay.rules.steps import Part
 
 #: The longest time between an attempt and its control; over a longer time too much changes.
@@ -58,7 +65,8 @@ class Attempt:
     `thing` is the customer's thing that it is about, `rest` everything else that was
     sent, with the mode and the day. `bank` are the modes that the bank lacked,
     `repeats` says whether the same was signed before, and `timely` whether its day, if
-    it needs one, is in the future.
+    it needs one, is in the future. `unrepeated` says that it was made again, after a refusal,
+    with an amount that no request from before the history has.
     """
 
     request: Instance
@@ -68,6 +76,7 @@ class Attempt:
     bank: tuple[str, ...]
     repeats: bool
     timely: bool
+    unrepeated: bool = False
 
     @property
     def made(self) -> Exchange:
@@ -104,6 +113,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
     signed: set[Hashable] = set()
     registered: dict[str, tuple[str, ...]] = {}
     comparable: list[Attempt] = []
+    retried: set[Hashable] = set()
     for event in history.events:
         request = tracker.note(event)
         if isinstance(event, Registered):
@@ -122,8 +132,44 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
                 continue  # how old a registration is may decide
             attempt = _attempt(lifecycle, request, request.subject, bank, signed)
             # A registration may bring something: only those with the same ones are compared.
-            comparable.append(replace(attempt, rest=(attempt.rest, known)))
+            who, amount = (request.subject.name, request.mode), _amount(lifecycle, request.made)
+            unrepeated = (who, amount) in retried
+            comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
+            if request.made.refused and amount is not None:
+                retried.add((who, amount + _minutes(request.made)))
     return tuple(comparable)
+
+
+def _amount(lifecycle: Lifecycle, made: Exchange) -> Decimal | None:
+    """Return the amount of a request, if it has one that is a number."""
+    value = made.call.arguments.get(lifecycle.create.amount or "")
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() else None
+
+
+def _minutes(made: Exchange) -> Decimal:
+    """Return the minutes of the day (UTC) at which a request was made, as hundredths."""
+    at = made.at.astimezone(UTC)
+    return Decimal(at.hour * 60 + at.minute + 1) / 100
+
+
+def unrepeated_amount(lifecycle: Lifecycle, made: Exchange) -> Json:
+    """Return an amount with which a refused request repeats none from before; None for none.
+
+    It depends on the minute: a request with it could only repeat one of another run in the
+    same minute.
+    """
+    amount = _amount(lifecycle, made)
+    if amount is None:
+        return None
+    total = amount + _minutes(made)
+    text = isinstance(made.call.arguments[lifecycle.create.amount or ""], str)
+    return f"{total:.2f}" if text else total
 
 
 def _attempt(
@@ -208,7 +254,8 @@ def must_be_accepted(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     elif beside and attempt.timely and not attempt.repeats:
         expected = f"an acceptance, as of call {beside[0].made.n}: {why}"
         evidence = _evidence(facet, DISAGREES, expected, attempt, beside)
-        yield evidence if attempt.subject.fresh else doubt(evidence, EARLIER)
+        sure = attempt.subject.fresh or attempt.unrepeated
+        yield evidence if sure else doubt(evidence, EARLIER)
 
 
 def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> Iterator[Evidence]:
@@ -221,6 +268,8 @@ def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     elif attempt.rejected and attempt.made.wire.status != UNAUTHENTICATED:
         if beside and plain:
             yield _evidence(facet, AGREES, expected, attempt, beside)
+    elif beside and plain and failed_instead(attempt.made):
+        yield _evidence(facet, DISAGREES, expected, attempt, beside)
     elif late and plain and any(map(_went_on, beside)):
         yield _evidence(facet, AGREES, expected, attempt, beside)
     else:
@@ -265,44 +314,3 @@ def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> P
 
 def _stands(exchange: Exchange | None) -> State | None:
     return exchange.item.state if exchange is not None and exchange.item is not None else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """The outcome that a rule expects of an attempt, the facet that it shows, and the reason."""
-
-    facet: str
-    accepted: bool
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceRule(Kind):
-    """Base of the kinds that say which requests are accepted, and which are rejected.
-
-    A subclass defines `case`, `is_control` and `common`; the check follows from them.
-    """
-
-    lifecycle: Lifecycle = the_request()  # noqa: RUF009 -- declares a parameter
-
-    def case(self, attempt: Attempt) -> Case | None:
-        """Return what the rule expects of an attempt; None where it does not apply."""
-        raise NotImplementedError
-
-    def is_control(self, attempt: Attempt) -> bool:
-        """Whether the rule expects an attempt to be accepted, so that others compare with it."""
-        raise NotImplementedError
-
-    def common(self, attempt: Attempt) -> Hashable:
-        """Return what an attempt and its control must have in common, besides what was sent."""
-        raise NotImplementedError
-
-    def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attempt to which the rule applies, beside its controls."""
-        every = attempts(self.lifecycle, history)
-        beside = controls(every, self.is_control, self.common)
-        for attempt in every:
-            case = self.case(attempt)
-            if case is not None:
-                judge = must_be_accepted if case.accepted else must_be_rejected
-                yield from judge(case.facet, attempt, beside.get(attempt.made.n, ()), case.why)

@@ -16,7 +16,7 @@ from enum import Enum
 from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.judging.verdict import Evidence
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, failed_instead
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
@@ -49,6 +49,11 @@ class Change:
     def lost(self) -> bool:
         """Whether the answer does not show if it was accepted."""
         return not self.exchange.accepted and not self.exchange.refused
+
+    @property
+    def failed(self) -> bool:
+        """Whether the target failed where it may have had to refuse."""
+        return failed_instead(self.exchange)
 
     @property
     def like(self) -> tuple[str, str, str]:
@@ -91,7 +96,8 @@ def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | 
         new=new,
         phase=_phase(request),
         untouched=_untouched(request),
-        ahead=all(
+        ahead=not request_queries.shown_for_another_day(lifecycle, request)
+        and all(
             request_queries.is_before_due_day(lifecycle, arguments, event.at)
             for arguments in (force, then)
         ),

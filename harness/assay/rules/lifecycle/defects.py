@@ -1,9 +1,10 @@
 """Rules on requests with a defect: a missing argument or a wrong value.
 
 Acceptance itself is the violation, unless the request is shown as rejected before anybody
-has signed or ended it: such requests are not signed. An answer that never came, a failing
-target, and a state that the target file does not list decide nothing. A refusal counts
-only beside a control: the same request with the one argument as it should be, accepted.
+has signed or ended it: such requests are not signed. An answer that never came, and a state
+that the target file does not list decide nothing. A refusal counts only beside a control:
+the same request with the one argument as it should be, accepted. A target that fails (5xx)
+beside such a control does not refuse.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TypeAlias
 
 from assay.history import History
 from assay.judging.verdict import Evidence
-from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR
+from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, failed_instead
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.rule import Kind
@@ -62,6 +63,8 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
         seen += "; it may have been rejected for what happened to it since"
     elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
         agreement = AGREES
+    elif failed_instead(made):
+        agreement = DISAGREES
     else:
         agreement = UNCLEAR
     numbers = {*request.numbers, *((beside.made.n,) if beside else ())}

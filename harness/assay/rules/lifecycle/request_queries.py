@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.contract.model import Json
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
@@ -136,6 +136,18 @@ def is_before_due_day(lifecycle: Lifecycle, arguments: Mapping[str, Json], at: d
     return then is not None and dates(at, lifecycle.contract.zone)[-1] < then
 
 
+def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
+    """Whether an answer showed another day than any that was asked for: it may not be deferred."""
+    due = lifecycle.create.due
+    if due is None:
+        return False
+    calls = (request.made, *request.changes)
+    asked = {str(exchange.call.arguments.get(due.argument)) for exchange in calls}
+    answers = (*calls, *request.reads, *request.ends)
+    shown = [exchange.item.fields.get(due.argument) for exchange in answers if exchange.item]
+    return any(day not in (None, "") and str(day) not in asked for day in shown)
+
+
 def same_value(first: Json, second: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
     if first == second:
@@ -144,6 +156,15 @@ def same_value(first: Json, second: Json) -> bool:
         return Decimal(str(first)) == Decimal(str(second))
     except InvalidOperation:
         return False
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        Decimal(text)
+    except InvalidOperation:
+        return False
+    return True
 
 
 def similar_key(key: str) -> str:
@@ -172,6 +193,23 @@ def same_url(url: str, other: str) -> bool:
     return first is not None and second is not None and _normal(first) == _normal(second)
 
 
+def leads_to(url: str, named: str) -> bool:
+    """Whether a URL is a named one, or that with additions.
+
+    Scheme, host, port and path are equal. Whatever the named URL has in its query is kept,
+    in any order and spelling, and so is its fragment; parameters of the target may be added.
+    """
+    if same_url(url, named):
+        return True
+    try:
+        reached, wanted = urlsplit(url), urlsplit(named)
+        same = _place(reached) == _place(wanted)
+    except ValueError:
+        return False
+    kept = wanted.fragment in ("", reached.fragment)
+    return bool(wanted.scheme) and same and kept and not _query(wanted) - _query(reached)
+
+
 def split_url(url: str) -> SplitResult | None:
     """Split a URL into its parts; None if it is not an absolute URL."""
     try:
@@ -189,10 +227,20 @@ def same_host(url: str, other: str) -> bool:
 
 
 def _normal(parts: SplitResult) -> tuple[object, ...]:
-    port = parts.port or PORTS.get(parts.scheme)
+    rest = (parts.query, parts.fragment)
+    return *_place(parts), *(ESCAPE.sub(_escape, part) for part in rest)
+
+
+def _place(parts: SplitResult) -> tuple[object, ...]:
+    """Return the parts of a URL before its query, normalised."""
+    port = PORTS.get(parts.scheme) if parts.port is None else parts.port
     user = parts.netloc.rpartition("@")[0]
-    rest = (parts.path or "/", parts.query, parts.fragment)
-    return parts.scheme, user, parts.hostname, port, *(ESCAPE.sub(_escape, part) for part in rest)
+    return parts.scheme, user, parts.hostname, port, ESCAPE.sub(_escape, parts.path or "/")
+
+
+def _query(parts: SplitResult) -> Counter[tuple[str, str]]:
+    """Return the parameters of a query, and how often each is there."""
+    return Counter(parse_qsl(parts.query, keep_blank_values=True))
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -2,8 +2,8 @@
 
 A `Signing` is one flow of a customer through the target's screens, with the request's
 state before it, and its outcome. A `TimedFlow` measures its idle time and its total time.
-Within half a second of a limit nothing is concluded, since a document seldom says which
-side includes the limit. Nothing is judged here.
+Less than a second from a limit nothing is concluded: a document seldom says which side
+includes the limit, and a timer may know whole seconds only. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Signing:
     def plain(self) -> bool:
         """Whether the customer entered everything correctly, and confirmed."""
         step = self.event.step
-        right = step.code is Code.RIGHT and not step.spoof
+        right = step.code is step.typed is Code.RIGHT and not (step.spoof or step.forced)
         return (
             right
             and step.decision is Decision.CONFIRM
@@ -178,8 +178,8 @@ def try_to_sign(
 
 # -- time limits ---------------------------------------------------------------------
 IDLE, OVERALL = "idle", "overall"
-#: The distance from a limit at which both sides are certain.
-CLEAR = timedelta(seconds=0.5)
+#: The distance from a limit at which both sides are certain, for timers of whole seconds, too.
+CLEAR = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

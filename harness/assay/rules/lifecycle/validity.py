@@ -174,4 +174,5 @@ def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bo
     plain = plain and not any(
         request_queries.same_value(new[name], request.arguments.get(name)) for name in new
     )
-    return plain and good and soon and all(request.mode in modes for modes in only)
+    sure = soon and not request_queries.shown_for_another_day(lifecycle, request)
+    return plain and good and sure and all(request.mode in modes for modes in only)

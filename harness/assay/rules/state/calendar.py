@@ -5,6 +5,7 @@ Pure functions of a time zone; no clock is read here.
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -91,3 +92,10 @@ def never_ahead(zone: ZoneInfo | None) -> str:
     offsets = [at(date(2026, month, 1), time(12), zone).utcoffset() for month in (1, 7)]
     ahead = any(offset is not None and offset > timedelta(0) for offset in offsets)
     return "" if ahead else f"the day of {zone} never begins before that of UTC"
+
+
+def months_before(day: date, months: int) -> date:
+    """Return the same day of an earlier month, or that month's last day."""
+    index = day.year * 12 + day.month - 1 - months
+    year, month = divmod(index, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

@@ -5,14 +5,16 @@ obligations red, and each neutral variant must leave all green. The tables are w
 out; nothing registers itself. A mutant is a value, and the bank knows of none.
 """
 
-from assay.sandbox.mutants.accounts import FIELDS, PAGING
+from assay.sandbox.mutants.accounts import FIELDS
 from assay.sandbox.mutants.calendar import DEPTH, MAINTENANCE
 from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS
 from assay.sandbox.mutants.consistent import CONSISTENT
 from assay.sandbox.mutants.listing import LISTING
 from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
+from assay.sandbox.mutants.mixed import MIXED
 from assay.sandbox.mutants.mutant import Mutant, Neutral
 from assay.sandbox.mutants.neutral import NEUTRAL
+from assay.sandbox.mutants.paging import PAGING
 from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.mutants.quota import ATTENDED, QUOTA
 
@@ -27,6 +29,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *DEPTH,
     *FIELDS,
     *CONSENT,
+    *MIXED,
     *QUOTA,
     *ATTENDED,
     *CREDENTIALS,

@@ -47,10 +47,11 @@ def _in_office_hours(span: Span) -> bool:
 
 
 def _unasked(operator: Operator[int]) -> Depth:
-    """Show more days if no first day was requested."""
+    """Show more days if none were requested, on the day on which the account was opened."""
 
     def unasked(span: Span) -> bool:
-        return _in_office_hours(span) and span.asked is None
+        asked = span.asked is not None or span.until is not None
+        return _in_office_hours(span) and not asked and span.opened == local(span.now).date()
 
     return only_when(unasked, _history(operator), NINETY_DAYS)
 
@@ -63,6 +64,19 @@ def _asked(operator: Operator[int]) -> Depth:
         return max(span.asked or NINETY_DAYS(span), wider(span))
 
     return only_when(_in_office_hours, requested, NINETY_DAYS)
+
+
+def _before_the_last_day(span: Span) -> date:
+    """Count back from the requested last day, if no first day was requested."""
+    if span.until is None or span.asked is not None or not _in_office_hours(span):
+        return NINETY_DAYS(span)
+    return min(NINETY_DAYS(span), span.until - timedelta(days=90))
+
+
+def _from_the_opening(span: Span) -> date:
+    """Count back from the day on which the history began to be kept."""
+    opened = span.opened
+    return NINETY_DAYS(span) if opened is None else opened - timedelta(days=90)
 
 
 def _utc_day(now: datetime) -> date:
@@ -98,6 +112,18 @@ DEPTH = (
         "transactions.depth/asked-older",
         "any number of days is shown on request",
         depth=_asked(limited_to(10_000)),
+    ),
+    breaking(
+        "depth.counts-from-the-last-day",
+        "transactions.depth/until-alone",
+        "without a first day, 90 days before the requested last day are shown",
+        depth=_before_the_last_day,
+    ),
+    breaking(
+        "depth.stands-still",
+        "transactions.depth/later",
+        "the 90 days are counted from the day on which the account was opened",
+        depth=_from_the_opening,
     ),
     breaking(
         "depth.utc-day",

@@ -6,8 +6,16 @@ own credentials.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from assay.sandbox.access import AccessRequest, Decision, Scope, consented_only
+from assay.sandbox.access import (
+    AccessRequest,
+    ConsentRequest,
+    Decision,
+    Scope,
+    all_or_none,
+    consented_only,
+)
 from assay.sandbox.accounts import Row
 from assay.sandbox.messages import KINDS, Kind, Operation, Table
 from assay.sandbox.mutants.mutant import breaking, only_when
@@ -39,6 +47,18 @@ def _all_or_nothing(request: AccessRequest) -> Decision:
     if request.owned <= (request.consent or frozenset()):
         return consented_only(request)
     return Decision.REFUSED
+
+
+def _takes_strangers(request: ConsentRequest) -> frozenset[str] | None:
+    """Grant what is not the customer's as well."""
+    mine = replace(request, named=request.named & request.owned)
+    return None if all_or_none(mine) is None else request.named
+
+
+def _named(request: AccessRequest) -> Decision:
+    """Serve whatever the caller's consent names, whoever owns it."""
+    named = request.consent is not None and request.item.key in request.consent
+    return Decision.SERVED if named else Decision.REFUSED
 
 
 def _never(_ask: AccessRequest) -> Decision:
@@ -113,6 +133,16 @@ CONSENT = (
         )
         for kind in KINDS.values()
         for name, facet, says, scope in _SCOPES
+    ),
+    *(
+        breaking(
+            f"consent.{kind}-usurped",
+            f"consent.scope/{kind}-usurped",
+            f"{kind}: served to whoever names the item in a consent of his own",
+            granted=_takes_strangers,
+            scope=put(SOUND.scope, **{kind: _named}),
+        )
+        for kind in KINDS.values()
     ),
     *(
         breaking(

@@ -38,18 +38,29 @@ def _loses(at: int, consented: bool) -> Listed:
     return listed
 
 
-def _consented_only(listing: Listing) -> Sequence[Item]:
-    consent = listing.consent
-    return [item for item in listing.items if consent is None or item.key in consent]
+def _loses_consented(listing: Listing) -> Sequence[Item]:
+    """Omit the first consented item of a mixed list."""
+    items, consent = list(listing.items), listing.consent or frozenset()
+    named = [item for item in items if item.key in consent]
+    if named and _is_mixed(items):
+        items.remove(named[0])
+    return items
 
 
-def _consented_cards_only(listing: Listing) -> Sequence[Item]:
-    consent = listing.consent
-    return [
-        item
-        for item in listing.items
-        if consent is None or item.resource == "account" or item.key in consent
-    ]
+def _all_but_consented(listing: Listing) -> Sequence[Item]:
+    """List what is not consented to yet, if the list is mixed."""
+    consent = listing.consent or frozenset()
+    if not _is_mixed(listing.items):
+        return listing.items
+    return [item for item in listing.items if item.key not in consent]
+
+
+def _with_foreign(listing: Listing) -> Sequence[Item]:
+    return [*listing.items, *listing.foreign[:1]]
+
+
+def _with_foreign_consented(listing: Listing) -> Sequence[Item]:
+    return [*listing.items, *listing.foreign_consented[:1]]
 
 
 def _no_lone_recent_card(listing: Listing) -> Sequence[Item]:
@@ -115,22 +126,34 @@ LISTING = (
         listed=_loses(-1, consented=False),
     ),
     breaking(
-        "listing.consented-only",
-        "accounts.listing/all-with-consent",
-        "with a consent only what it names is listed",
-        listed=_consented_only,
+        "listing.consented-item-lost",
+        "accounts.listing/consented-with-consent",
+        "the first thing that a consent names is missing",
+        listed=_loses_consented,
     ),
     breaking(
-        "listing.consented-cards-only",
-        "accounts.listing/all-with-consent",
-        "with a consent only the cards that it names are listed",
-        listed=_consented_cards_only,
+        "listing.consented-left-out",
+        "accounts.listing/consented-with-consent",
+        "only what a consent does not name is listed",
+        listed=_all_but_consented,
     ),
     breaking(
         "listing.last-item-lost-with-consent",
-        "accounts.listing/all-with-consent",
+        "accounts.listing/consented-with-consent",
         "with a consent the last item is missing",
         listed=_loses(-1, consented=True),
+    ),
+    breaking(
+        "listing.foreign-item",
+        "accounts.listing/only-own own-data/account",
+        "another customer's account is listed, too",
+        listed=_with_foreign,
+    ),
+    breaking(
+        "listing.foreign-consented-item",
+        "accounts.listing/only-own",
+        "an account to which another customer consented is listed, too",
+        listed=_with_foreign_consented,
     ),
     breaking(
         "eligible.savings-listed",
@@ -149,6 +172,19 @@ LISTING = (
         "accounts.eligible/hides-offline",
         "accounts that are not accessible online are listed",
         eligible=put(SOUND.eligible, account=_offline_too),
+    ),
+    *(
+        breaking(
+            f"eligible.{state}-served",
+            f"accounts.eligible/withholds-{state}",
+            f"{says} are not listed, but a consent can name them, and then their data are served",
+            grantable=put(SOUND.grantable, account=eligible),
+        )
+        for state, says, eligible in (
+            ("savings", "savings accounts", _savings_too),
+            ("inactive", "inactive accounts", _inactive_too),
+            ("offline", "accounts that are not accessible online", _offline_too),
+        )
     ),
     breaking(
         "cards.lone-recent-card-hidden",

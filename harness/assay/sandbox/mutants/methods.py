@@ -8,6 +8,7 @@ that the others can still be judged.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from assay.sandbox.accounts import AliasView, Base, LinkPlace, Row
 from assay.sandbox.messages import (
@@ -43,6 +44,15 @@ def down(status: int) -> Callable[[Answer], Answer]:
     return lambda _: error(status, "out of order")
 
 
+def _is_refusal(operation: str, request: Request, answer: Answer) -> bool:
+    """Return whether an answer refuses a well-formed call for what it names."""
+    return (
+        request.operation == operation
+        and answer.status in {403, 404}
+        and "scope" not in request.query
+    )
+
+
 def _stumbles(fault: Fault) -> Callable[[Fault], int]:
     return lambda actual: 500 if actual == fault else 400
 
@@ -69,7 +79,10 @@ def _differs(alias: Route, part: slice) -> AliasView:
 _FAULTS: tuple[tuple[Operation, tuple[Fault, ...]], ...] = (
     ("accounts", ("page",)),
     ("balances", ("identifier-long", "identifier-control", "identifier-alphabet", "page")),
-    ("transactions", ("identifier-long", "identifier-control", "identifier-alphabet", "page")),
+    (
+        "transactions",
+        ("identifier-long", "identifier-control", "identifier-alphabet", "page", "date"),
+    ),
     ("consents", ("body-text", "body-truncated", "body-type", "body-empty", "body-deep")),
 )
 
@@ -93,6 +106,15 @@ AVAILABLE = (
         )
         for operation, faults in _FAULTS
         for fault in faults
+    ),
+    *(
+        breaking(
+            f"available.{operation}-500-for-a-refusal",
+            f"{operation}.available/survives-unserved",
+            f"{operation} answers 500 where it refuses what is unknown or not granted",
+            respond=answering(partial(_is_refusal, operation), down(500)),
+        )
+        for operation in ("consents", "balances", "transactions")
     ),
     breaking(
         "available.consents-takes-text",
@@ -171,6 +193,11 @@ UNAVAILABLE = tuple(
 )
 
 
+def _is_later_page(request: Request, answer: Answer) -> bool:
+    page = request.query.get("page", "1")
+    return request.operation == "transactions" and page != "1" and answer.status < 300  # noqa: PLR2004
+
+
 def cut_off(answer: Answer) -> Answer:
     """Omit the last brace."""
     return replace(answer, body=json.dumps(answer.body).encode("ascii")[:-1])
@@ -190,6 +217,18 @@ FORM = (
             respond=_accepted(operation, cut_off),
         )
         for operation in OPERATIONS
+    ),
+    *(
+        breaking(
+            f"form.transactions-later-page-{name}",
+            f"well-formed/{facet}",
+            f"transactions: every page after the first {says}",
+            respond=answering(_is_later_page, altered),
+        )
+        for name, facet, says, altered in (
+            ("cut-off", "json", "lacks its last brace", cut_off),
+            ("as-text", "media-type", "is declared as text/plain", as_text),
+        )
     ),
     *(
         breaking(

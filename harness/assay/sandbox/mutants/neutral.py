@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import count
 
-from assay.sandbox.access import BATCH, CARD_WINDOW, Listing
-from assay.sandbox.accounts import Entry, Item
+from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
+from assay.sandbox.accounts import Cut, Cutter, Entry, Item, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
@@ -99,6 +99,20 @@ def _last_first(listing: Listing) -> Sequence[Item]:
     return listing.items[::-1]
 
 
+def _consented_only(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent
+    return [item for item in listing.items if consent is None or item.key in consent]
+
+
+def _consented_cards_only(listing: Listing) -> Sequence[Item]:
+    consent = listing.consent
+    return [
+        item
+        for item in listing.items
+        if consent is None or item.resource == "account" or item.key in consent
+    ]
+
+
 def _never(_now: datetime) -> bool:
     return False
 
@@ -109,6 +123,21 @@ def _relative(_base: str) -> str:
 
 def _adds_up(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
     return new | (former or frozenset())
+
+
+def _one_page_more(size: int) -> Cutter:
+    """Name one more page, which is empty, after a last page that is full."""
+    right = pages_of(size)
+
+    def cut(count: int, page: int) -> Cut:
+        full = page * size == count
+        return replace(right(count, page), next=page + 1) if full else right(count, page)
+
+    return cut
+
+
+def _what_it_can(request: ConsentRequest) -> frozenset[str] | None:
+    return request.grantable
 
 
 _EDGE_EXCLUDED = replace(CARD_WINDOW, too_old=edge_flipped(CARD_WINDOW.too_old))
@@ -205,7 +234,34 @@ NEUTRAL = (
     ),
     neutral("oldest-first", "transactions are listed oldest first", order=_oldest_first),
     neutral("last-opened-first", "accounts are listed in reverse order", listed=_last_first),
+    neutral(
+        "consented-listed", "with a consent only what it names is listed", listed=_consented_only
+    ),
+    neutral(
+        "consented-cards-listed",
+        "with a consent only the cards that it names are listed, and all accounts",
+        listed=_consented_cards_only,
+    ),
+    neutral(
+        "consented-listed-adding-up",
+        "only what any consent named is listed, once there is one",
+        listed=_consented_only,
+        renew=_adds_up,
+    ),
     neutral("consents-add-up", "a consent adds to the former one", renew=_adds_up),
+    neutral(
+        "empty-last-page",
+        "a last page that is full is followed by an empty one",
+        lambda bank: replace(
+            bank,
+            pages=put(bank.pages, accounts=_one_page_more(5), transactions=_one_page_more(15)),
+        ),
+    ),
+    neutral(
+        "consents-are-cut",
+        "a consent is accepted whatever it names, and grants what can be granted",
+        granted=_what_it_can,
+    ),
     neutral(
         "extended-is-ignored",
         "the extended history mode is ignored and returns the usual 90 days",

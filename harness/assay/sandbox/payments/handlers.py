@@ -7,7 +7,7 @@ are handled in :mod:`assay.sandbox.payments.routing`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.sandbox.calendar import today
 from assay.sandbox.messages import Answer, Json, error
@@ -70,8 +70,10 @@ def _create(call: PaymentCall) -> Answer:
     context, policies, world = call.context, call.context.policies, call.context.world
     content = read_body(call.body)
     terms = read_terms(content, policies.fields, today(world.now))
-    if terms.debtor not in world.owners:
+    debtor = policies.debited(terms.debtor, world.owners.keys())
+    if debtor is None:
         raise _refused(context, "debtor")
+    terms = replace(terms, debtor=debtor)
     barred = False
     try:
         _check_scope(context, content, terms)
@@ -126,7 +128,7 @@ def _modify(call: PaymentCall) -> Answer:
     if not policies.modifiable(payment):
         raise _refused(context, "state")
     now = today(context.world.now)
-    terms = read_changes(content, payment.terms, policies.fields, now, policies.changeable)
+    terms = read_changes(content, payment.terms, policies.changes, now, policies.changeable)
     payment.terms = policies.modified(payment.terms, terms)
     return _shown(call, payment, terms, "modify-self")
 

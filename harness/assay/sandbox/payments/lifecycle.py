@@ -15,12 +15,13 @@ lets time pass.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from assay.sandbox.accounts import Item
 from assay.sandbox.calendar import today
 from assay.sandbox.payments.policies import PaymentPolicies
 from assay.sandbox.payments.records import LAPSES, Execution, Payment, PaymentBook, Signing
-from assay.sandbox.payments.rules import Facts, Times, breaks_cash, due, local_day
+from assay.sandbox.payments.rules import Facts, Times, breaks_cash, local_day
 from assay.sandbox.payments.terms import Decision, Factor, Reason, Terms
 from assay.sandbox.world import Customer, World
 
@@ -56,7 +57,7 @@ def sign(
     if payment.status == "pending":
         payment.reason = _objection(context, payment, payment.terms)
         if payment.reason is not None:
-            payment.status = "rejected"
+            _reject(context, payment, payment.terms, payment.reason)
     execute_if_due(context, payment)
 
 
@@ -77,7 +78,8 @@ def advance(context: PaymentContext) -> None:
         if signing is not None and payment.status == "received":
             _lapse(context, payment, signing)
     for payment in sorted(
-        payments, key=lambda payment: due(payment, context.policies.executed(payment))
+        payments,
+        key=lambda payment: context.policies.due(payment, context.policies.executed(payment)),
     ):
         execute_if_due(context, payment)
 
@@ -96,14 +98,27 @@ def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
 def execute_if_due(context: PaymentContext, payment: Payment) -> None:
     """Execute a payment if its moment has come."""
     terms = context.policies.executed(payment)
-    moment = due(payment, terms)
+    moment = context.policies.due(payment, terms)
     if moment > context.world.now or not context.policies.executable(payment):
         return
     payment.reason = _objection(context, payment, terms)
     if payment.reason is not None:
-        payment.status = "rejected"
+        _reject(context, payment, terms, payment.reason)
         return
     payment.status = "executed"
+    for _ in range(context.policies.times(payment)):
+        _post(context, payment, terms, moment)
+
+
+def _reject(context: PaymentContext, payment: Payment, terms: Terms, reason: Reason) -> None:
+    """Reject a signed payment for a reason."""
+    payment.status = "rejected"
+    if context.policies.executes_rejected(reason):
+        _post(context, payment, terms, context.world.now)
+
+
+def _post(context: PaymentContext, payment: Payment, terms: Terms, moment: datetime) -> None:
+    """Record an execution, and debit the account."""
     execution = Execution(
         payment=payment.id,
         date=today(moment),

@@ -4,8 +4,9 @@ Part of the value in :mod:`assay.sandbox.policies`: a mutant replaces one entry.
 comment on each field names the clauses that it implements.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -13,7 +14,7 @@ from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import MONDAY_NIGHT, Closed
 from assay.sandbox.messages import Answer, Table, error
 from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
-from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer
+from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer, due
 from assay.sandbox.payments.terms import (
     AT_MOST_ONE,
     FIELDS,
@@ -24,6 +25,7 @@ from assay.sandbox.payments.terms import (
     Field,
     PaymentType,
     ReadField,
+    Reason,
     Segment,
     Single,
     Status,
@@ -67,8 +69,8 @@ class PaymentPolicies:
 
     #: maintenance
     closed: Closed
-    #: redirect-only: whether a customer's credentials replace a TPP's token.
-    honours_credentials: bool
+    #: redirect-only: operations for which a customer's credentials replace a TPP's token.
+    honours_credentials: frozenset[PaymentOperation]
     #: host: whether a host is served.
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
@@ -89,6 +91,8 @@ class PaymentPolicies:
     segments: Callable[[Segment, frozenset[Segment]], bool]
     #: eligible accounts: whether one can be debited, given all items of its owner, in order.
     debtor: Callable[[Item, Iterable[Item]], bool]
+    #: The account that is debited, given the one asked for and all accounts; None if none is.
+    debited: Callable[[str, Collection[str]], str | None]
     #: Whether the preceding rules refuse at creation, and not only after signing.
     at_once: bool
     #: payments.content: the terms shown of a payment.
@@ -105,6 +109,8 @@ class PaymentPolicies:
     modifiable: Callable[[Payment], bool]
     #: Fields that can be modified.
     changeable: tuple[Field, ...]
+    #: Parsers of the fields of a modification.
+    changes: Table[Field, ReadField]
     #: Returns the terms stored, given the former and the requested ones.
     modified: Callable[[Terms, Terms], Terms]
     #: Returns the terms that are executed.
@@ -113,6 +119,12 @@ class PaymentPolicies:
     cancellable: Callable[[Payment], bool]
     #: sca.required: whether a payment that is due is executed.
     executable: Callable[[Payment], bool]
+    #: Returns the moment from which a payment with these terms is executed.
+    due: Callable[[Payment, Terms], datetime]
+    #: execution: how often a payment is executed.
+    times: Callable[[Payment], int]
+    #: execution: whether a payment that was rejected for this reason is executed all the same.
+    executes_rejected: Callable[[Reason], bool]
     #: Status after the customer's decision.
     decisions: Table[Decision, Status]
     #: sca.factors: factors offered to each segment.
@@ -123,6 +135,10 @@ class PaymentPolicies:
     follows: Callable[[Step, Factor | None], Step]
     #: Whether a customer can sign, given whether they own the debtor account.
     signs: Callable[[bool], bool]
+    #: Whether a password is accepted, given the entered and the right one.
+    password: Callable[[str, str], bool]
+    #: Whether a factor is accepted from the customer, given those that are offered.
+    takes: Callable[[Factor, tuple[Factor, ...]], bool]
     #: Whether a code is accepted, given the entered and the right one.
     code: Callable[[Factor, str, str], bool]
     #: Whether a signing is locked, given the number of wrong entries.
@@ -169,6 +185,10 @@ def _current_account(item: Item, _others: Iterable[Item]) -> bool:
     return item.resource == "account" and item.active and item.online and not item.savings
 
 
+def _as_asked(asked: str, accounts: Collection[str]) -> str | None:
+    return asked if asked in accounts else None
+
+
 def _own(own: bool) -> bool:
     return own
 
@@ -201,9 +221,25 @@ def _signed_and_pending(payment: Payment) -> bool:
     return payment.status == "pending"
 
 
+def _once(_payment: Payment) -> int:
+    return 1
+
+
+def _no_rejected(_reason: Reason) -> bool:
+    return False
+
+
 def _one_by_one(step: Step, _factor: Factor | None) -> Step:
     order: Mapping[Step, Step] = {"password": "factor", "factor": "code", "code": "confirm"}
     return order[step]
+
+
+def _same_password(given: str, right: str) -> bool:
+    return given == right
+
+
+def _on_offer(factor: Factor, offered: tuple[Factor, ...]) -> bool:
+    return factor in offered
 
 
 def _same_code(_factor: Factor, given: str, right: str) -> bool:
@@ -230,7 +266,7 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 #: The bank of the document.
 SOUND_PAYMENTS = PaymentPolicies(
     closed=MONDAY_NIGHT,
-    honours_credentials=False,
+    honours_credentials=frozenset(),
     serves=_any_host,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
@@ -241,6 +277,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     beside=_beside_any,
     segments=_retail_and_small,
     debtor=_current_account,
+    debited=_as_asked,
     at_once=True,
     shows=_terms_in_force,
     visible=MappingProxyType({"read": _own, "modify": _own}),
@@ -249,10 +286,14 @@ SOUND_PAYMENTS = PaymentPolicies(
     confirmation=_not_offered,
     modifiable=_deferred_and_open,
     changeable=MODIFIABLE,
+    changes=FIELDS,
     modified=_new_terms,
     executed=_terms_in_force,
     cancellable=_deferred_and_open,
     executable=_signed_and_pending,
+    due=due,
+    times=_once,
+    executes_rejected=_no_rejected,
     decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),
     factors=MappingProxyType(
         {
@@ -267,6 +308,8 @@ SOUND_PAYMENTS = PaymentPolicies(
     begins="password",
     follows=_one_by_one,
     signs=_own,
+    password=_same_password,
+    takes=_on_offer,
     code=_same_code,
     locked=Threshold(limit=3, inclusive=True, unit=1),
     duplicate=DuplicateRule(),

@@ -78,7 +78,7 @@ def _authorised(
     """Answer a call of a known TPP; None if routing has already refused it."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
-    if scheme.lower() == "basic" and policies.payments.honours_credentials:
+    if scheme.lower() == "basic" and operation in policies.payments.honours_credentials:
         caller = _tpp_for_credentials(rest, registry)
     if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")

@@ -23,7 +23,7 @@ from assay.sandbox.pages import (
 from assay.sandbox.payments.lifecycle import PaymentContext, sign
 from assay.sandbox.payments.policies import Return
 from assay.sandbox.payments.records import Activity, Payment, Signing, Step
-from assay.sandbox.payments.terms import DECISIONS, Decision, PaymentType, Terms, origin
+from assay.sandbox.payments.terms import DECISIONS, FACTORS, Decision, PaymentType, Terms, origin
 
 __all__ = ["Ending", "Form", "View", "begin", "final_page", "look", "render_view", "submit"]
 
@@ -166,7 +166,8 @@ def _password(submission: Submission) -> View:
     matching = [
         customer
         for customer in submission.context.world.customers.values()
-        if customer.login == login and customer.password == password
+        if customer.login == login
+        and submission.context.policies.password(password, customer.password)
     ]
     if not matching or not submission.context.policies.signs(matching[0] is owner):
         return submission.wrong(_WRONG_LOGIN)
@@ -176,11 +177,10 @@ def _password(submission: Submission) -> View:
 
 
 def _factor(submission: Submission) -> View:
-    offered = submission.context.policies.factors[
-        submission.context.owner(submission.payment).segment
-    ]
-    for factor in offered:
-        if factor == submission.form.get("factor"):
+    policies = submission.context.policies
+    offered = policies.factors[submission.context.owner(submission.payment).segment]
+    for factor in FACTORS:
+        if factor == submission.form.get("factor") and policies.takes(factor, offered):
             submission.signing.factor = factor
             return submission.go_on()
     return submission.show(NO_FACTOR)

@@ -297,6 +297,8 @@ def read_changes(
                 terms = replace(terms, creditor=text or "")
             case "requestedExecutionDate":
                 terms = replace(terms, day=_read_day(text, today))
+            case "currency":
+                terms = replace(terms, currency=text or terms.currency)
             case _:
                 terms = replace(terms, reference=text)
     return terms

@@ -22,6 +22,7 @@ from assay.traffic.proxy.messages import (
     encode_headers,
     readable_codings,
 )
+from assay.transport.leftovers import close_connections_with_leftovers
 
 __all__ = ["MAX_EXCHANGES", "Upstream", "UpstreamError", "parse_upstream", "tls_context"]
 
@@ -92,6 +93,7 @@ class Upstream:
             content=body,
             extensions=extensions,
         )
+        close_connections_with_leftovers(self._transport)
         try:
             return self._transport.handle_request(request)
         except httpx.HTTPError as error:

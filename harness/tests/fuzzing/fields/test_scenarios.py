@@ -205,13 +205,13 @@ def test_only_bound_operations_are_called():
     ],
 )
 def test_a_fault_is_found(id_, name):
-    """A bank that violates a clause about fields is found within 300 sequences."""
+    """A bank that violates a clause about fields is found within 900 sequences."""
     mutant = variants()[id_]
     policies = mutant.change(SOUND)
     searching = search(name, lambda base_url: make_app(policies, base_url=base_url))
     seen = set()
 
-    for sequence in drawn(sequences_of(name), 300):
+    for sequence in drawn(sequences_of(name), 900):
         seen |= {breach.obligation for breach in searching.violations(sequence)}
         if seen & mutant.breaks:
             break

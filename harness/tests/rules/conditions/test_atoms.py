@@ -10,7 +10,7 @@ from visits import contract, table
 from assay.history import Authorise, Call
 from assay.rules.conditions.atom import FAR, DecidedRequest, Registrations
 from assay.rules.conditions.factor import Factor
-from assay.rules.conditions.fields import FieldAbove, FieldIs, Given
+from assay.rules.conditions.fields import FieldAbove, FieldIs, Given, named_values, sent_values
 from assay.rules.conditions.registered import EVER, Age, IsRegistered
 from assay.rules.lifecycle import tracker
 from assay.rules.lifecycle.tracker import Tracker, lifecycle_of_request
@@ -199,3 +199,32 @@ def test_what_was_not_sent_is_unknown():
         seen
     )
     assert tracker.lifecycle_of_request(PIS, "payment") == LIFE
+
+
+@pytest.mark.parametrize(
+    ("value", "alike"),
+    [
+        ("47.11", True),
+        (Decimal("0.01"), True),
+        ("12.34E0", False),
+        ("12,34", False),
+        ("+12.34", False),
+        (" 12.34", False),
+        ("1_0.34", False),
+        ("\u0661.\u0662\u0663", False),
+        ("-12.34", False),
+        ("0.00", False),
+        ("12.345", False),
+        (True, False),
+    ],
+)
+def test_numbers_in_one_spelling_are_alike(value, alike):
+    """Another spelling, no amount at all or more decimals may be rejected for themselves."""
+    atoms = [FieldAbove(argument="amount", limit="100.00", lifecycle=LIFE)]
+    book = Tracker(lifecycle=LIFE)
+    usual, other = (
+        sent_values(atoms, book.note(make(shown(key), key=key, amount=one)))
+        for key, one in (("P1", "12.34"), ("P2", value))
+    )
+    assert alike is (usual == other)
+    assert usual == set(named_values(atoms))

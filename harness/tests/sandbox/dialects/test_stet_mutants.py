@@ -23,6 +23,7 @@ HOST, ROOT = "bank.test", "/stet/psd2/v1"
 FEW = ["2026-09-14"]
 ACCOUNTS = {"resource": "account", "count": 2, "entries": FEW}
 CARDS = {"resource": "card", "count": 2, "entries": FEW}
+HIDDEN = ("savings", "inactive", "offline")
 DAYS = [
     *(f"2026-06-{day}" for day in range(16, 21)),
     *(f"2026-0{month}-{day:02d}" for month in (7, 8, 9) for day in range(1, 31, 3)),
@@ -342,6 +343,13 @@ def consents(half):
     bank.consents(other, keys(guest)[:1])
     for body in (*BODIES, 42):
         bank.consents(guest, body)
+    hidden = half.customer(ACCOUNTS, *({**ACCOUNTS, "traits": {one: True}} for one in HIDDEN))
+    for key in (*keys(hidden)[2::2], keys(guest)[0]):
+        bank.consents(hidden, [keys(hidden)[0], key])
+    full = half.customer({"resource": "account", "entries": [FEW[0]] * 30})
+    bank.accounts(full)
+    bank.consents(full, keys(full))
+    half.everything(full)
     bank.consents(guest, keys(guest)[::2])
     bank.accounts(guest)
     half.everything(guest)
@@ -369,6 +377,7 @@ def reads(half, guest):
     for named, more in ((key, "&page=0"), ("9" * 99, ""), ("a\x00", ""), ("a b", "")):
         bank.balances(guest, named, more)
         bank.transactions(guest, named, more)
+    bank.transactions(guest, key, "&dateFrom=2026-02-30")
     bank.accounts(guest, "?page=none")
 
 
@@ -609,7 +618,14 @@ UNSEEN = {
     "neutral.unknown-is-forbidden",
     "neutral.consents-add-up",
     "neutral.refused-calls-count",
+    "pis.credentials.basic-for-read",
+    "pis.credentials.basic-for-modify",
+    "pis.debtor.unknown-is-the-first",
     "pis.debtor.until-an-odd-one",
+    "pis.euro.changed-to-dollars",
+    "pis.euro.changed-to-anything",
+    "pis.euro.fails-when-changed",
+    "pis.currency-ignored",
     "pis.modify.executes-former-amount",
     "pis.modify.executes-former-creditor",
     "pis.modify.executes-as-signed",
@@ -630,9 +646,12 @@ SCREENS = (
     "pis.factors.",
     "pis.report-url.",
     "pis.refused-",
+    "pis.returns-",
     "pis.timers-",
     "pis.too-late-",
 )
+#: Mutants that fail over values which this script does not send, or whose effects it does not see.
+VALUES = ("pis.withstands.", "pis.execution.")
 ALL = {
     "aisp": (*MUTANTS, *NEUTRAL),
     "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),
@@ -641,7 +660,7 @@ BY_HALF = {
     half: [
         variant
         for variant in these
-        if not variant.id.startswith(SCREENS) and variant.id not in UNSEEN
+        if not variant.id.startswith((*SCREENS, *VALUES)) and variant.id not in UNSEEN
     ]
     for half, these in ALL.items()
 }

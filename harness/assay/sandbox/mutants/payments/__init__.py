@@ -3,6 +3,7 @@
 from assay.sandbox.mutants.calendar import CLOSING_FAULTS
 from assay.sandbox.mutants.mutant import Mutant
 from assay.sandbox.mutants.payments.available import AVAILABLE_FAULTS
+from assay.sandbox.mutants.payments.execution import EXECUTION_FAULTS
 from assay.sandbox.mutants.payments.fields import FIELD_FAULTS
 from assay.sandbox.mutants.payments.lifecycle import LIFECYCLE_FAULTS
 from assay.sandbox.mutants.payments.neutral import PIS_NEUTRAL
@@ -22,5 +23,6 @@ PIS_MUTANTS: tuple[Mutant, ...] = (
     *SIGNING_FAULTS,
     *RULE_FAULTS,
     *SCREEN_FAULTS,
+    *EXECUTION_FAULTS,
     *CLOSING_FAULTS,
 )

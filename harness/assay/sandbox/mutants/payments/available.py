@@ -30,6 +30,17 @@ def _answers(on: PaymentOperation, fault: str, status: int) -> Callable[[str, st
     return malformed
 
 
+def _fails_on(
+    on: str, fault: str, of: PaymentOperation = "create"
+) -> Callable[[PaymentOperation, str, str], int]:
+    """Answer 500 to one defect of one field."""
+
+    def malformed(operation: PaymentOperation, field: str, defect: str) -> int:
+        return 500 if (operation, field, defect) == (of, on, fault) else 400
+
+    return malformed
+
+
 def _is_long(id: str) -> bool:
     return len(id) > 1_000  # noqa: PLR2004
 
@@ -97,7 +108,98 @@ def _confirms(when: bool, status: int) -> Callable[[bool], Answer]:
     return only_when(lambda signed: signed is when, lambda _: accepted, _SOUND.confirmation)
 
 
+#: Field, defect and the facets that a failure over it breaks.
+_FAILURES: tuple[tuple[str, str, str], ...] = (
+    ("successfulReportUrl", "missing", "mandatory-fields/successfulReportUrl-missing"),
+    (
+        "categoryPurpose",
+        "null",
+        "mandatory-fields/categoryPurpose-null values/create-payment-categoryPurpose",
+    ),
+    (
+        "creditorAccount",
+        "type",
+        "mandatory-fields/creditorAccount-type values/create-payment-creditorAccount",
+    ),
+    (
+        "chargeBearer",
+        "value",
+        (
+            "charge-bearer/other-value charge-bearer/lower-case charge-bearer/padded"
+            " values/create-payment-chargeBearer"
+        ),
+    ),
+    ("currency", "value", "euro/other-value values/create-payment-currency"),
+)
+#: Operation, field and defect over which only strange values stumble, and the argument.
+_STUMBLES: tuple[tuple[PaymentOperation, str, str, str], ...] = (
+    ("create", "debtorAccount", "type", "debtorAccount"),
+    ("create", "amount", "type", "amount"),
+    ("create", "amount", "value", "amount"),
+    ("create", "requestedExecutionDate", "type", "date"),
+    ("create", "successfulReportUrl", "value", "successfulReportUrl"),
+    ("modify", "amount", "value", "amount"),
+    ("modify", "creditorAccount", "type", "creditorAccount"),
+    ("modify", "requestedExecutionDate", "type", "date"),
+)
+#: Reason of a refusal and the facets that a failure in its place breaks.
+_FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
+    (
+        "debtor",
+        (
+            "eligible-accounts/refuses-savings eligible-accounts/refuses-inactive"
+            " eligible-accounts/refuses-offline values/create-payment-debtorAccount"
+            " eligible-accounts/refuses-unknown"
+        ),
+    ),
+    (
+        "segment",
+        (
+            "segments/large-professional segments/corporate segments/association"
+            " segments/legal-guardian"
+        ),
+    ),
+    (
+        "state",
+        (
+            "modify.deferred-only/immediate-refused modify.deferred-only/instant-refused"
+            " modify.deferred-only/done-refused"
+        ),
+    ),
+    (
+        "foreign",
+        "payments.addressed/read-payment-foreign payments.addressed/modify-payment-foreign",
+    ),
+)
+
 AVAILABLE_FAULTS = (
+    *(
+        breaking_pis(
+            f"failing.{field}-{defect}",
+            facets,
+            f"the bank answers 500 where it should refuse: {field}, {defect}",
+            malformed=_fails_on(field, defect),
+        )
+        for field, defect, facets in _FAILURES
+    ),
+    *(
+        breaking_pis(
+            f"withstands.{operation}-{field}-{defect}",
+            f"values/{operation}-payment-{argument}",
+            f"{operation} answers 500: {field}, {defect}",
+            malformed=_fails_on(field, defect, operation),
+        )
+        for operation, field, defect, argument in _STUMBLES
+    ),
+    *(
+        breaking_pis(
+            f"failing.{reason}",
+            facets,
+            f"the bank answers 500 where it should refuse: {reason}",
+            refusals=put(_SOUND.refusals, **{reason: 500}),
+        )
+        for reason, facets in _FAILED_REFUSALS
+    ),
     *(
         breaking_pis(
             f"available.{operation}-{status}",
@@ -162,11 +264,14 @@ AVAILABLE_FAULTS = (
             ("as-text", "media-type", "is JSON but declared as text/plain", as_text),
         )
     ),
-    breaking_pis(
-        "credentials.basic-for-create",
-        "redirect-only/create-payment",
-        "a payment can be created with login and password",
-        honours_credentials=True,
+    *(
+        breaking_pis(
+            f"credentials.basic-for-{operation}",
+            f"redirect-only/{operation}-payment",
+            f"login and password suffice for {operation}",
+            honours_credentials=frozenset({operation}),
+        )
+        for operation in _OPERATIONS
     ),
     *(
         breaking_pis(

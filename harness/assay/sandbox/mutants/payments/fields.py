@@ -3,14 +3,17 @@
 Each is lenient with one field in one way, and fills in a value where needed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from assay.sandbox.messages import Table
 from assay.sandbox.mutants.mutant import Operator, breaking_pis, never, one_more
+from assay.sandbox.payments.policies import PaymentOperation
 from assay.sandbox.payments.terms import (
     AT_MOST_ONE,
     FIELDS,
+    MODIFIABLE,
     Field,
     FieldError,
     ReadField,
@@ -106,6 +109,13 @@ def _falsy(name: Field) -> Table[Field, ReadField]:
     return put(FIELDS, **{name: read})
 
 
+def _fails_to_modify(name: str, fault: str) -> Callable[[PaymentOperation, str, str], int]:
+    def malformed(operation: PaymentOperation, field: str, defect: str) -> int:
+        return 500 if (operation, field, defect) == ("modify", name, fault) else 400
+
+    return malformed
+
+
 def _unpacked(name: Field) -> Table[Field, ReadField]:
     """Use the first item of a list."""
     right = FIELDS[name]
@@ -118,6 +128,14 @@ def _unpacked(name: Field) -> Table[Field, ReadField]:
                 return right(value)
 
     return put(FIELDS, **{name: read})
+
+
+def _changes_currency(*currencies: str) -> dict[str, Any]:
+    """Let a modification name the currency, also one of these."""
+    return {
+        "changeable": (*MODIFIABLE, "currency"),
+        "changes": _also("currency", *currencies),
+    }
 
 
 def _transfers(operator: Operator[int]) -> TransferCount:
@@ -206,6 +224,24 @@ FIELD_FAULTS = (
         "euro/other-value",
         "any currency is accepted and treated as EUR",
         fields=put(FIELDS, currency=_any_code),
+    ),
+    breaking_pis(
+        "euro.changed-to-dollars",
+        "euro/stays-when-changed",
+        "a modification can change the currency to dollars",
+        **_changes_currency("USD"),
+    ),
+    breaking_pis(
+        "euro.changed-to-anything",
+        "euro/stays-when-changed",
+        "a modification can change the currency to any",
+        **_changes_currency("USD", "GBP", "CHF", "JPY"),
+    ),
+    breaking_pis(
+        "euro.fails-when-changed",
+        "euro/stays-when-changed values/modify-payment-currency",
+        "a modification of the currency makes the bank fail",
+        malformed=_fails_to_modify("body", "value"),
     ),
     breaking_pis(
         "single.any-number",

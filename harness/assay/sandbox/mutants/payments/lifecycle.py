@@ -1,6 +1,6 @@
 """Mutants of modification and cancellation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from assay.sandbox.mutants.mutant import allowing, breaking_pis, only_when
@@ -102,6 +102,20 @@ _FORMER = (
     ("former-day", "its former day", _former_day),
 )
 
+_CARRIED = "modify.deferred-only/carried-out-as-changed"
+#: What is wrong with the execution of a modified payment, beside that it is not as modified.
+_WRONGLY: Mapping[str, str] = {
+    "everything": "execution/as-asked execution/not-early",
+    "amount": "execution/as-asked",
+    "creditor": "execution/as-asked",
+    "day": "execution/not-early",
+    "as-created": "execution/as-asked execution/not-early",
+    "former-amount": "execution/as-asked",
+    "former-creditor": "execution/as-asked",
+    "former-day": "execution/not-early",
+    "as-signed": "execution/as-asked execution/not-early",
+}
+
 LIFECYCLE_FAULTS = (
     breaking_pis(
         "modify.never",
@@ -146,7 +160,7 @@ LIFECYCLE_FAULTS = (
     *(
         breaking_pis(
             f"modify.keeps-{what}",
-            "modify.deferred-only/persists modify.deferred-only/carried-out-as-changed",
+            f"modify.deferred-only/persists {_CARRIED} {_WRONGLY[what]}",
             f"a modification is accepted but does not change {what}",
             modified=modified,
         )
@@ -164,7 +178,7 @@ LIFECYCLE_FAULTS = (
     *(
         breaking_pis(
             f"modify.executes-{what}",
-            "modify.deferred-only/carried-out-as-changed",
+            f"{_CARRIED} {_WRONGLY[what]}",
             f"a modified payment is executed with {says}",
             executed=executed,
         )
@@ -191,7 +205,7 @@ LIFECYCLE_FAULTS = (
     *(
         breaking_pis(
             f"cancel.executed-{by}",
-            f"cancel/by-{by}-never-done",
+            f"cancel/by-{by}-never-done execution/cancelled-undone",
             f"a payment cancelled by the {_BY[by]} is executed on its day",
             executable=_executes_cancelled(by),
         )
@@ -200,7 +214,7 @@ LIFECYCLE_FAULTS = (
     *(
         breaking_pis(
             f"cancel.executed-in-silence-{by}",
-            f"cancel/by-{by}-never-done",
+            f"cancel/by-{by}-never-done execution/cancelled-undone",
             f"a payment cancelled by the {_BY[by]} is executed, but still shown as cancelled",
             executable=_executes_cancelled(by),
             shown=_cancelled_once,

@@ -5,7 +5,10 @@ moment of a timer and the page after a refusal are not in the document, so no ch
 depend on them.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +19,7 @@ from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,
+    MODIFIABLE,
     Factor,
     Field,
     FieldError,
@@ -25,6 +29,7 @@ from assay.sandbox.payments.terms import (
     origin,
 )
 from assay.sandbox.policies import put
+from assay.sandbox.threshold import Threshold
 
 __all__ = ["PIS_NEUTRAL"]
 
@@ -57,6 +62,20 @@ def _with_more(_operation: PaymentOperation | None, answer: Answer) -> Answer:
     return replace(answer, body={**answer.body, "x-note": None, "x-more": {"since": 2026}})
 
 
+def _with_nulls(_operation: PaymentOperation | None, answer: Answer) -> Answer:
+    """Show null for every field of a payment that has no value."""
+    if isinstance(answer.body, bytes) or not isinstance(answer.body, dict):
+        return answer
+    return replace(answer, body={**dict.fromkeys(FIELDS), **answer.body})
+
+
+def _with_location(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    if operation != "create" or answer.status != 201 or not isinstance(answer.body, dict):  # noqa: PLR2004
+        return answer
+    path = f"/payment-requests/{answer.body['paymentRequestResourceId']}"
+    return replace(answer, headers=(*answer.headers, ("Location", path)))
+
+
 def _stays_after_refusal(leaving: Return) -> str | None:
     return leaving.terms.success_url if leaving.decision == "confirm" else None
 
@@ -71,6 +90,20 @@ def _home_after_refusal(leaving: Return) -> str | None:
     return url if leaving.decision == "confirm" else f"{origin(url)}/"
 
 
+def _one_address(leaving: Return) -> str | None:
+    """Redirect to the one address that the request names, whatever the customer decides."""
+    return leaving.terms.success_url
+
+
+def _with_own_parameters(leaving: Return) -> str | None:
+    """Put the result and a number of the bank's before and after what the address has."""
+    target = SOUND_PAYMENTS.returns(leaving)
+    if target is None:
+        return None
+    place, _, query = target.partition("?")
+    return f"{place}?{'&'.join(filter(None, (f'state={leaving.decision}', query, 'id=4711')))}"
+
+
 def _cancelled_as_rejected(payment: Payment) -> Status:
     return "rejected" if payment.status == "cancelled" else payment.status
 
@@ -78,6 +111,37 @@ def _cancelled_as_rejected(payment: Payment) -> Status:
 def _just_after(timer: Timer) -> Timer:
     """Expire just after the time instead of at it."""
     return replace(timer, expired=edge_flipped(timer.expired))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SecondsOver(Threshold[timedelta]):
+    """A limit that is compared with the whole seconds that are over."""
+
+    def __call__(self, value: timedelta) -> bool:
+        """Return whether a length of time, rounded down, has passed the limit."""
+        return value // self.unit * self.unit > self.limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SecondsBegun(Threshold[timedelta]):
+    """A limit that is compared with the seconds that have begun."""
+
+    def __call__(self, value: timedelta) -> bool:
+        """Return whether a length of time, rounded up, has reached the limit."""
+        return -(-value // self.unit) * self.unit >= self.limit
+
+
+def _counting(limit: type[Threshold[timedelta]], timer: Timer) -> Timer:
+    """Count whole seconds."""
+    sound = timer.expired
+    return replace(
+        timer, expired=limit(limit=sound.limit, inclusive=sound.inclusive, unit=sound.unit)
+    )
+
+
+def _timers(changed: Callable[[Timer], Timer]) -> dict[str, Any]:
+    sound = SOUND_PAYMENTS.timers.items()
+    return {"timers": MappingProxyType({lapse: changed(timer) for lapse, timer in sound})}
 
 
 #: Replaces a malformed value.
@@ -125,6 +189,10 @@ def _rejected_later() -> dict[str, Any]:
     }
 
 
+def _ignored(_value: object) -> None:
+    return None
+
+
 def _any_spelling(value: object) -> str | None:
     return FIELDS["currency"](value.strip().upper() or value if isinstance(value, str) else value)
 
@@ -149,7 +217,17 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "Retail customers are not offered SMS codes, small professionals nothing else.",
         **_factors(("cap", "soft-token"), ("sms",)),
     ),
+    neutral_pis(
+        "location",
+        "The answer to a new payment has a header Location with a relative link.",
+        respond=_with_location,
+    ),
     neutral_pis("more-members", "Answers have further members.", respond=_with_more),
+    neutral_pis(
+        "nulls",
+        "Answers show null for every field of a payment that has no value.",
+        respond=_with_nulls,
+    ),
     neutral_pis(
         "barred-late", "Payments out of scope are rejected only after signing.", at_once=False
     ),
@@ -161,6 +239,16 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "refused-goes-home",
         "A customer who refuses is redirected to the home page of the TPP.",
         returns=_home_after_refusal,
+    ),
+    neutral_pis(
+        "refused-goes-back",
+        "A customer who refuses is redirected to the same address as one who signs.",
+        returns=_one_address,
+    ),
+    neutral_pis(
+        "returns-with-parameters",
+        "The redirection adds parameters of the bank to the address.",
+        returns=_with_own_parameters,
     ),
     neutral_pis(
         "too-late-stays-open",
@@ -175,9 +263,17 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis(
         "timers-just-after",
         "A timer expires just after its time instead of at it.",
-        timers=MappingProxyType(
-            {lapse: _just_after(timer) for lapse, timer in SOUND_PAYMENTS.timers.items()}
-        ),
+        **_timers(_just_after),
+    ),
+    neutral_pis(
+        "timers-round-down",
+        "A timer counts whole seconds that are over, and expires after its time.",
+        **_timers(partial(_counting, _SecondsOver)),
+    ),
+    neutral_pis(
+        "timers-round-up",
+        "A timer counts every second that has begun, and expires at its time.",
+        **_timers(partial(_counting, _SecondsBegun)),
     ),
     neutral_pis(
         "cancelled-modifiable",
@@ -188,6 +284,12 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "cancelled-is-rejected",
         "A cancelled payment is shown as rejected.",
         shown=_cancelled_as_rejected,
+    ),
+    neutral_pis(
+        "currency-ignored",
+        "A modification may name the currency, and stays in euro whatever it says.",
+        changeable=(*MODIFIABLE, "currency"),
+        changes=put(FIELDS, currency=_ignored),
     ),
     neutral_pis(
         "amount-modifiable",

@@ -1,13 +1,15 @@
 """Mutants of the scope of payments: segments, accounts, payment types and hosts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 
 from assay.sandbox.accounts import Base, Item
+from assay.sandbox.messages import Answer
 from assay.sandbox.mutants.methods import behind_a_name, elsewhere, lookalike
 from assay.sandbox.mutants.mutant import allowing, breaking_pis
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentPlace
-from assay.sandbox.payments.terms import PaymentType, Segment
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, PaymentPlace
+from assay.sandbox.payments.terms import PaymentType, Segment, is_iban
 from assay.sandbox.policies import put
 
 __all__ = ["SCOPE_FAULTS"]
@@ -53,6 +55,12 @@ def _until_an_odd_one(item: Item, others: Iterable[Item]) -> bool:
     return item in takewhile(lambda other: _SOUND.debtor(other, ()), others)
 
 
+def _first_of_all(asked: str, accounts: Collection[str]) -> str | None:
+    """Debit the first account where a well-formed IBAN names none."""
+    first = next(iter(accounts), None)
+    return _SOUND.debited(asked, accounts) or (first if is_iban(asked) else None)
+
+
 def _not_beside_deferred(type: PaymentType, open: frozenset[PaymentType]) -> bool:
     return type != "immediate" or "deferred" not in open
 
@@ -78,7 +86,7 @@ _FACETS: tuple[tuple[PaymentPlace, str], ...] = (
 )
 #: Types with the facets they break; valid calls of other operations use immediate payments.
 _TYPES: tuple[tuple[PaymentType, str], ...] = (
-    ("immediate", "payment-types/immediate payments.create/answers"),
+    ("immediate", "payment-types/immediate payments.create/answers execution/main-flow"),
     ("deferred", "payment-types/deferred"),
     ("instant", "payment-types/instant-offered"),
 )
@@ -88,7 +96,31 @@ _BASES: tuple[tuple[str, Base], ...] = (
     ("behind-a-name", behind_a_name),
 )
 
+
+def _located(
+    on: PaymentOperation, base: str
+) -> Callable[[PaymentOperation | None, Answer], Answer]:
+    """Add the header `Location` to the accepted answers of an operation."""
+
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        if operation != on or answer.status >= 300 or not isinstance(answer.body, Mapping):  # noqa: PLR2004
+            return answer
+        path = f"/payment-requests/{answer.body['paymentRequestResourceId']}"
+        return replace(answer, headers=(*answer.headers, ("Location", base + path)))
+
+    return respond
+
+
 SCOPE_FAULTS = (
+    *(
+        breaking_pis(
+            f"host.{operation}-location",
+            f"host/{operation}-payment-links",
+            f"the header Location in answers of {operation} names an internal host",
+            respond=_located(operation, "http://payments-7.internal.example:8080"),
+        )
+        for operation in ("create", "modify")
+    ),
     *(
         breaking_pis(
             f"segments.{segment}-served",
@@ -106,9 +138,15 @@ SCOPE_FAULTS = (
     ),
     breaking_pis(
         "segments.PART-refused",
-        "segments/PART",
+        "segments/PART execution/main-flow",
         "customers of the segment PART are not served if the bank has legal guardians",
         segments=_taken_for_wards,
+    ),
+    breaking_pis(
+        "debtor.unknown-is-the-first",
+        "eligible-accounts/refuses-unknown execution/as-asked",
+        "where there is no such account, the first of the bank is debited",
+        debited=_first_of_all,
     ),
     breaking_pis(
         "debtor.until-an-odd-one",

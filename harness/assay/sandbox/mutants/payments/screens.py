@@ -1,6 +1,6 @@
 """Mutants of the screens: wrong timers, wrong statuses and wrong redirections."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias
@@ -72,11 +72,9 @@ def _no_query(leaving: Return) -> str | None:
     return target.partition("?")[0] if target else None
 
 
-def _with_status(leaving: Return) -> str | None:
+def _own_query(leaving: Return) -> str | None:
     target = _SOUND.returns(leaving)
-    if target is None:
-        return None
-    return f"{target}{'&' if '?' in target else '?'}status={leaving.decision}"
+    return f"{target.partition('?')[0]}?status={leaving.decision}" if target else None
 
 
 def _first_parameter(leaving: Return) -> str | None:
@@ -86,10 +84,6 @@ def _first_parameter(leaving: Return) -> str | None:
 
 def _bank(_leaving: Return) -> str:
     return "https://www.bank.example/thanks"
-
-
-def _always_success(leaving: Return) -> str | None:
-    return leaving.terms.success_url
 
 
 def _stays(_leaving: Return) -> None:
@@ -119,15 +113,39 @@ def _after(decision: Decision, wrong: _Returns) -> _Returns:
     return only_when(lambda leaving: leaving.decision == decision, wrong, _SOUND.returns)
 
 
+def _twice(operator: Operator[timedelta]) -> Operator[timedelta]:
+    return lambda threshold: operator(operator(threshold))
+
+
+#: A timer that knows whole seconds only is up to one second early or late, and right.
+_TWO_LATE, _TWO_EARLY = _twice(one_more), _twice(one_less)
 #: Timer, name, facet, description and operator.
 _LIMITS: tuple[tuple[Lapse, str, str, str, Operator[timedelta]], ...] = (
     ("idle", "five-minutes", "dead-after", "is 5 minutes", limited_to(timedelta(minutes=5))),
-    ("idle", "a-second-late", "dead-after", "does not expire at exactly 4 minutes", one_more),
+    ("idle", "two-seconds-late", "dead-after", "expires two seconds after 4 minutes", _TWO_LATE),
     ("idle", "three-minutes", "alive-before", "is 3 minutes", limited_to(timedelta(minutes=3))),
-    ("idle", "a-second-early", "alive-before", "expires a second before 4 minutes", one_less),
+    (
+        "idle",
+        "two-seconds-early",
+        "alive-before",
+        "expires two seconds before 4 minutes",
+        _TWO_EARLY,
+    ),
     ("overall", "31-minutes", "dead-after", "is 31 minutes", limited_to(timedelta(minutes=31))),
-    ("overall", "a-second-late", "dead-after", "does not expire at exactly 30 minutes", one_more),
-    ("overall", "a-second-early", "alive-before", "expires a second before 30 minutes", one_less),
+    (
+        "overall",
+        "two-seconds-late",
+        "dead-after",
+        "expires two seconds after 30 minutes",
+        _TWO_LATE,
+    ),
+    (
+        "overall",
+        "two-seconds-early",
+        "alive-before",
+        "expires two seconds before 30 minutes",
+        _TWO_EARLY,
+    ),
     ("overall", "20-minutes", "alive-before", "is 20 minutes", limited_to(timedelta(minutes=20))),
 )
 
@@ -144,6 +162,9 @@ def _limits(lapse: Lapse) -> Iterator[Mutant]:
                 timers=_timer(lapse, replace(sound, expired=operator(sound.expired))),
             )
 
+
+#: What an execution violates after a timer expired, beside the clause of the timer.
+_TIMED_OUT: Mapping[Lapse, str] = {"idle": " execution/timed-out-undone", "overall": ""}
 
 SCREEN_FAULTS = (
     *_limits("idle"),
@@ -170,8 +191,18 @@ SCREEN_FAULTS = (
     *(_sends(lapse, "home", _home) for lapse in LAPSES),
     *(
         breaking_pis(
+            f"redirect.{lapse}-open-and-sent-back",
+            f"redirect.{lapse}/no-redirection",
+            f"after the {lapse} timer the payment stays open, and the customer is redirected",
+            lapsed=put(_SOUND.lapsed, **{lapse: "received"}),
+            disconnected=put(_SOUND.disconnected, **{lapse: _success}),
+        )
+        for lapse in LAPSES
+    ),
+    *(
+        breaking_pis(
             f"redirect.{lapse}-executes",
-            f"redirect.{lapse}/nothing-done",
+            f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
             f"a payment is executed although the {lapse} timer expired",
             lapsed=put(_SOUND.lapsed, **{lapse: "pending"}),
         )
@@ -180,7 +211,7 @@ SCREEN_FAULTS = (
     *(
         breaking_pis(
             f"redirect.{lapse}-executes-deferred",
-            f"redirect.{lapse}/nothing-done",
+            f"redirect.{lapse}/nothing-done{_TIMED_OUT[lapse]}",
             f"a deferred payment is executed on its day although the {lapse} timer expired",
             executable=allowing(_deferred_and_lapsed(lapse), _SOUND.executable),
         )
@@ -200,7 +231,11 @@ SCREEN_FAULTS = (
                 _origin_only,
             ),
             ("no-query", "after signing, the redirection drops the query of the URL", _no_query),
-            ("with-status", "after signing, the redirection adds a query to the URL", _with_status),
+            (
+                "own-query",
+                "after signing, the redirection replaces the query of the URL",
+                _own_query,
+            ),
             (
                 "first-parameter",
                 "after signing, the redirection keeps only the first query parameter",
@@ -213,12 +248,6 @@ SCREEN_FAULTS = (
             ),
             ("signed-stays", "after signing, the customer is not redirected", _stays),
         )
-    ),
-    breaking_pis(
-        "report-url.refused-to-success",
-        "report-url/not-after-refusal",
-        "after a refusal, the customer is redirected as after signing",
-        returns=_after("refuse", _always_success),
     ),
     breaking_pis(
         "report-url.same-site",

@@ -68,6 +68,23 @@ def _skipping(step: Step, to: Step, *factors: Factor) -> Callable[[Step, Factor 
     return follows
 
 
+def _any_password(given: str, _right: str) -> bool:
+    return bool(given)
+
+
+def _no_password(_given: str, _right: str) -> bool:
+    return True
+
+
+def _first_letters(given: str, right: str) -> bool:
+    """Compare as many characters as were entered, at least some."""
+    return bool(given) and right.startswith(given)
+
+
+def _any_factor(_factor: Factor, _offered: tuple[Factor, ...]) -> bool:
+    return True
+
+
 _OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
     ("pro-soft-token", "PRO", ("sms", "cap", "soft-token")),
     ("pro-soft-token-only", "PRO", ("soft-token",)),
@@ -77,43 +94,43 @@ _OFFERS: tuple[tuple[str, Segment, tuple[Factor, ...]], ...] = (
 SIGNING_FAULTS = (
     breaking_pis(
         "sca.immediate-unsigned",
-        "sca.required/nothing-before-signing sca.required/even-amount",
+        "sca.required/nothing-before-signing sca.required/even-amount execution/unsigned-undone",
         "an immediate payment is executed as soon as it is created",
         executable=_executes(_at("received", "immediate")),
     ),
     breaking_pis(
         "sca.deferred-unsigned",
-        "sca.required/nothing-before-signing",
+        "sca.required/nothing-before-signing execution/unsigned-undone",
         "a deferred payment is executed on its day without a signature",
         executable=_executes(_at("received", "deferred")),
     ),
     breaking_pis(
         "sca.small-unsigned",
-        "sca.required/nothing-before-signing sca.required/even-amount",
+        "sca.required/nothing-before-signing sca.required/even-amount execution/unsigned-undone",
         "payments up to 30 euro are executed without a signature",
         executable=_executes(_unsigned_up_to(_SMALL)),
     ),
     breaking_pis(
         "sca.tiny-unsigned",
-        "sca.required/even-amount",
+        "sca.required/even-amount execution/unsigned-undone",
         "payments up to 1 euro are executed without a signature",
         executable=_executes(_unsigned_up_to(_TINY)),
     ),
     breaking_pis(
         "sca.refused-is-signed",
-        "sca.required/nothing-after-refusal",
+        "sca.required/nothing-after-refusal execution/denied-undone",
         "a refusal on the screen counts as a signature",
         decisions=put(_SOUND.decisions, refuse="pending"),
     ),
     breaking_pis(
         "sca.refused-executed",
-        "sca.required/nothing-after-refusal",
+        "sca.required/nothing-after-refusal execution/denied-undone",
         "a payment that the customer refused is executed",
         executable=_executes(_at("refused")),
     ),
     breaking_pis(
         "sca.refused-executed-on-its-day",
-        "sca.required/nothing-after-refusal",
+        "sca.required/nothing-after-refusal execution/denied-undone",
         "a deferred payment that the customer refused is executed on its day",
         executable=_executes(_at("refused", "deferred")),
     ),
@@ -165,5 +182,19 @@ SIGNING_FAULTS = (
             ("half-a-code", "only the first half of a code is checked", _first_half),
             ("any-cap", "the codes of the card reader are not checked", _looked_at_but_for("cap")),
         )
+    ),
+    *(
+        breaking_pis(f"factors.{name}", "sca.factors/password-checked", says, password=password)
+        for name, says, password in (
+            ("any-password", "any password is accepted, but not an empty one", _any_password),
+            ("login-alone", "the password is not checked", _no_password),
+            ("half-a-password", "only the entered part of a password is checked", _first_letters),
+        )
+    ),
+    breaking_pis(
+        "factors.takes-what-is-not-offered",
+        "sca.factors/PRO-not-with-soft-token",
+        "a customer who sends a factor that the screen does not offer can sign with it",
+        takes=_any_factor,
     ),
 )

@@ -1,0 +1,70 @@
+"""Ambient clauses in the trials of other clauses: what is violated there, and what shows it.
+
+The check of an ambient clause judges the end of every trial. So that it can see what was carried
+out, a trial that made a request ends with an inquiry at the fixture, which is no exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from assay.contract.model import Capability, Contract
+from assay.execution.sources import FindingSource
+from assay.history import Call, Effects, History, Inquire
+from assay.judging.judge import Breach, breaches
+from assay.judging.verdict import Standing, Verdict
+from assay.planning.plan import Plan, Trial
+from assay.rules.clauses import clauses_of
+from assay.rules.rule import Script
+
+
+def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:
+    """Return a probe that asks, at its end, what was carried out of the requests it made.
+
+    Nothing is added where no clause is ambient, where the target does not offer it, or where the
+    probe asks at its end itself.
+    """
+    ambient = any(clause.ambient for clause in clauses_of(contract))
+    if not ambient or Capability.EFFECTS not in offers:
+        yield from script
+        return
+    made = asked = False
+    try:
+        step = next(script)
+        while True:
+            reply = yield step
+            if isinstance(step, Call):
+                operation = contract.operations[step.operation]
+                made = made or operation.makes is not None
+                asked = asked and operation.shows is not None
+            else:
+                asked = isinstance(reply, Effects)
+            step = script.send(reply)
+    except StopIteration:
+        # A reading after the last inquiry alters nothing.
+        if made and not asked:
+            yield Inquire()
+    finally:
+        script.close()
+
+
+def findings(
+    plan: Plan, trial: Trial, history: History, known: Collection[str]
+) -> Iterator[tuple[Verdict, FindingSource]]:
+    """Yield what a trial violates of ambient clauses, beside the obligations that it settles."""
+    contract = plan.contracts[trial.contract]
+    own = {obligation.id for obligation in trial.settles}
+    found: dict[str, list[Breach]] = {}
+    for breach in breaches(plan, trial.contract, history, clauses_of(contract), ambient=True):
+        if breach.obligation not in own and breach.obligation not in known:
+            found.setdefault(breach.obligation, []).append(breach)
+    for obligation, shown in found.items():
+        evidence = tuple(breach.evidence for breach in shown)
+        first = evidence[0]
+        verdict = Verdict(
+            obligation=obligation,
+            standing=Standing.VIOLATES,
+            reason=f"expected {first.expected}; {first.seen}",
+            evidence=evidence,
+        )
+        yield verdict, FindingSource(trial=trial.id, settles=trial.settles[0].id)

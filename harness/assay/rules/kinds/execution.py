@@ -1,0 +1,289 @@
+"""`execution`: what is carried out is what the history implies, no more and no less.
+
+Every request is judged like an entry in a ledger that is reconciled. What was validly asked for
+and signed is carried out: at once or on its day, once, with the values in force. What was
+refused, rejected, denied, timed out, cancelled or never signed is not. The clause is ambient: it
+holds at the end of every trial, whatever the trial was about.
+
+An execution is missing only where days beyond any calendar have passed, or where the like of it,
+due no sooner, was carried out: a document seldom says when. A rejection that the bank shows is
+the matter of other clauses, but for the first plain request of a customer, the main flow.
+A refused request has no key; what the fixture tells with its values, and of no request that was
+accepted, was carried out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import ClassVar
+
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Capability, Json
+from assay.history import Authorise, Decision, Exchange, History, State, Subject
+from assay.judging.verdict import Evidence, Standing
+from assay.rules import parameters
+from assay.rules.lifecycle import reconciliation, request_steps, signing
+from assay.rules.lifecycle.executions import GRACE, Books
+from assay.rules.lifecycle.parameters import modes, the_request
+from assay.rules.lifecycle.reconciliation import (
+    AS_ASKED,
+    CANCELLED,
+    CARRIED,
+    DENIED,
+    EARLY,
+    LATE,
+    MAIN,
+    ONCE,
+    REFUSED,
+    REPEAT,
+    SHOWN,
+    TIMED_OUT,
+    UNSIGNED,
+)
+from assay.rules.lifecycle.request_steps import today
+from assay.rules.lifecycle.tracker import Lifecycle
+from assay.rules.parameters import Raw, known, maker
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.steps import Part, send
+
+#: The day of the week, Monday being 0, on which the first deferred request of the probe is due.
+TUESDAY = 1
+_UNMET: Mapping[str, Json] = {
+    "description": "values by argument",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"description": "a text or a number", "type": ["string", "number"]},
+}
+
+
+def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find fault with values of arguments that the request does not have."""
+    defined = maker(clause, raw)
+    for name in value if defined else ():
+        yield from known((*at, name), name, defined.get("arguments", ()), "argument")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution(Kind):
+    """The modes in which requests are carried out, and what keeps one from being so.
+
+    `unmet` are values with which a request is not accepted. After `minutes` on one screen the
+    customer is disconnected.
+    """
+
+    name = "execution"
+    applies_to = ("makes",)
+    ambient: ClassVar[bool] = True
+
+    lifecycle: Lifecycle = the_request()
+    served: tuple[str, ...] = modes(key="served", required=True)
+    offered: tuple[str, ...] = modes(key="where-offered")
+    unmet: Mapping[str, Json] = parameters.parameter(
+        _UNMET,
+        lambda value, _: value,
+        key="unmet",
+        references=_arguments,
+        required=False,
+        default={},
+    )
+    minutes: int = parameters.whole(key="minutes")
+
+    @property
+    def deferred(self) -> str | None:
+        """A mode that is deferred to a day, if one is served."""
+        return next((mode for mode in self.served if self.lifecycle.deferred(mode)), None)
+
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the mode: each has a trial of its own."""
+        return {"mode": "the clause itself is about each mode"}
+
+    def facets(self) -> tuple[Facet, ...]:
+        """The main flow, the other modes, the bounds of an execution, and each way to none."""
+        effects, clock = needs(Capability.EFFECTS), needs(Capability.CLOCK)
+        plain = self.lifecycle.mode
+        at_once = (
+            (MAIN, "a plain request gets a key, can be signed, and is then carried out", needs()),
+            (ONCE, "nothing is carried out twice", effects),
+            (AS_ASKED, "it is carried out with the values in force", effects),
+            (SHOWN, "a request is shown as carried out if it is, and only then", effects),
+        )
+        out = [_facet(self, id_, asks, MAIN, more) for id_, asks, more in at_once]
+        for mode in (*self.served, *self.offered):
+            if mode != plain:
+                asks = f"{mode} requests that were signed are carried out"
+                more = clock if self.lifecycle.deferred(mode) else needs()
+                out.append(_facet(self, f"{mode}{CARRIED}", asks, mode, more, mode))
+        if self.deferred:
+            more, mode = effects | clock, self.deferred
+            out.append(
+                _facet(self, EARLY, "nothing is carried out before its day", mode, more, mode)
+            )
+            asks = "nothing waits longer than its day, if others are carried out on it"
+            out.append(_facet(self, LATE, asks, mode, more, mode))
+        if self.unmet:
+            asks = "what was refused, or shown as rejected, is not carried out"
+            out.append(_facet(self, REFUSED, asks, REFUSED, effects))
+        asks = "a repeat that was refused, or shown as rejected, is not carried out"
+        out.append(_facet(self, REPEAT, asks, REPEAT, effects))
+        asks = "what its customer refused is not carried out"
+        out.append(_facet(self, DENIED, asks, DENIED, needs()))
+        asks = "what nobody signed is not carried out"
+        out.append(_facet(self, UNSIGNED, asks, UNSIGNED, needs()))
+        asks = "what was not signed in time is not carried out"
+        out.append(_facet(self, TIMED_OUT, asks, TIMED_OUT, signing.NEEDS | clock))
+        if self.deferred and self.lifecycle.end:
+            asks = "what was cancelled is not carried out"
+            out.append(_facet(self, CANCELLED, asks, CANCELLED, clock, self.deferred))
+        return tuple(out)
+
+    def accepts_variation(self, scenario: Scenario) -> bool:
+        """Whether the calls with a variation are accepted: only an unmet condition is refused."""
+        return scenario.id != REFUSED
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Bring requests to their ends, ask the fixture what was carried out, and read them."""
+        psu = yield from request_steps.customer(self.lifecycle, count=2)
+        if scenario.id == self.deferred:
+            yield from self._deferred(psu, scenario.id)
+        elif scenario.id == REPEAT:
+            yield from self._repeated(psu)
+        elif scenario.id == CANCELLED:
+            yield from self._cancelled(psu)
+        elif scenario.id in (REFUSED, DENIED, TIMED_OUT, UNSIGNED):
+            yield from self._not_accepted(psu, scenario.id)
+        else:
+            mode = None if scenario.id == MAIN else scenario.id
+            made = yield from self._signed(psu, mode)
+            done = yield from self._look(made)
+            if not done and request_steps.key_of(made) is not None:
+                yield from request_steps.wait_days(psu, GRACE + 2)
+                yield from self._look(made)
+
+    def _signed(
+        self, psu: Subject, mode: str | None = None, ahead: int = request_steps.DAYS_AHEAD
+    ) -> Part[Exchange]:
+        """Make a plain request, and have it signed."""
+        call = request_steps.request(self.lifecycle, psu, mode, ahead=ahead)
+        made = yield from send(call)
+        yield from request_steps.sign(made)
+        return made
+
+    def _look(self, *requests: Exchange) -> Part[bool]:
+        """Ask what was carried out, and read each request; return whether each is done."""
+        effects = yield from request_steps.inquire()
+        told = {effect.request for effect in effects.done or ()}
+        done = True
+        for made in requests:
+            read = yield from request_steps.read(self.lifecycle, made)
+            shown = read is not None and read.item is not None and read.item.state is State.DONE
+            done = done and (shown or request_steps.key_of(made) in told)
+        return done
+
+    def _deferred(self, psu: Subject, mode: str) -> Script:
+        """Make two requests for two days in the middle of a week, and look before and after."""
+        weekday = today(self.lifecycle, psu).weekday()
+        ahead = 2 + (TUESDAY - weekday - 2) % 7
+        first = yield from self._signed(psu, mode, ahead)
+        second = yield from self._signed(psu, mode, ahead + 1)
+        yield from request_steps.inquire()
+        yield from request_steps.wait_days(psu, ahead - 1)
+        yield from request_steps.inquire()
+        for days in (ahead + 3, ahead + GRACE + 3):
+            yield from request_steps.wait_days(psu, days)
+            yield from self._look(first, second)
+
+    def _repeated(self, psu: Subject) -> Script:
+        """Make and sign the same request twice."""
+        call = request_steps.request(self.lifecycle, psu)
+        first = yield from send(call)
+        yield from request_steps.sign(first)
+        yield from request_steps.read(self.lifecycle, first)
+        again = yield from send(replace(call, variation="it is the same again"))
+        yield from request_steps.sign(again)
+        yield from self._look(again)
+
+    def _cancelled(self, psu: Subject) -> Script:
+        """Cancel a request that was signed, and wait for a day on which its control is due."""
+        call = request_steps.request(
+            self.lifecycle, psu, self.deferred, variation="it is cancelled"
+        )
+        made = yield from send(call)
+        yield from request_steps.sign(made)
+        yield from request_steps.send_if_any(request_steps.call_about(self.lifecycle.end, made))
+        ahead = request_steps.DAYS_AHEAD + 1
+        control = yield from self._signed(psu, self.deferred, ahead)
+        yield from request_steps.wait_days(psu, ahead + 1)
+        yield from self._look(control, made)
+
+    def _not_accepted(self, psu: Subject, way: str) -> Script:
+        """Make a request that is not accepted in one way, and sign its control."""
+        lifecycle = self.lifecycle
+        if way == REFUSED:
+            control = yield from self._signed(psu)
+            owned = {lifecycle.create.owned: psu.owns[1].key} if lifecycle.create.owned else {}
+            call = request_steps.request(lifecycle, psu, arguments={**owned, **self.unmet})
+            made = yield from send(replace(call, variation="it does not meet the contract"))
+            if made.item is not None and made.item.state is not State.REJECTED:
+                yield from request_steps.sign(made)
+            yield from self._look(control, made)
+            return
+        variation, how = _WAYS[way]
+        made = yield from send(request_steps.request(lifecycle, psu, variation=variation))
+        if way == TIMED_OUT:
+            how = replace(request_steps.SIGN, linger=(timedelta(minutes=self.minutes + 1),))
+        if how is not None:
+            yield from request_steps.sign(made, how)
+        control = yield from self._signed(psu)
+        yield from self._look(control, made)
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Reconcile every request of the history."""
+        known = {facet.id for facet in self.facets()}
+        books = Books.of(self.lifecycle, history)
+        for evidence in reconciliation.reconcile(books, timedelta(minutes=self.minutes)):
+            if evidence.facet in known:
+                yield evidence
+
+
+#: What is said of a request that is not accepted, and what its customer does in place of signing.
+_WAYS: Mapping[str, tuple[str, Authorise | None]] = {
+    DENIED: ("the customer refuses", replace(request_steps.SIGN, decision=Decision.REFUSE)),
+    TIMED_OUT: ("the customer is idle for too long", None),
+    UNSIGNED: ("it is never signed", None),
+}
+
+
+def _facet(  # noqa: PLR0917 -- a row of the table of facets
+    p: Execution,
+    id_: str,
+    asks: str,
+    scenario: str,
+    more: frozenset[Capability],
+    mode: str | None = None,
+) -> Facet:
+    create = p.lifecycle.create.id
+    named = dict.fromkeys((p.lifecycle.mode, mode))
+    return Facet(
+        id=id_,
+        description=asks,
+        scenario=Scenario(id=scenario),
+        needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | more,
+        requires=(
+            *p.lifecycle.state_requirement(),
+            BindingRequirement(operation=create, feature="approval"),
+            *(
+                BindingRequirement(
+                    operation=create,
+                    feature="mode",
+                    name=name,
+                    if_missing=Standing.NOT_APPLICABLE
+                    if name in p.offered
+                    else Standing.UNVERIFIED,
+                )
+                for name in named
+                if name
+            ),
+        ),
+    )

@@ -1,0 +1,219 @@
+"""`own-data`: a list shows the customer's own things, and a report the thing asked about.
+
+A list is wrong where it shows what another customer of the history owns. A report is wrong
+where a field says that an item is of another thing, or where an item has the key of another
+thing's entry. What nobody is known to own says nothing: a list of what a customer owns may
+have gaps, and two customers may hold one thing together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from assay.contract.model import Capability, Operation
+from assay.history import Call, Exchange, History, Holding, Item, Subject
+from assay.judging.verdict import Evidence, Standing
+from assay.rules import parameters, steps
+from assay.rules.evidence import AGREES, DISAGREES, doubt
+from assay.rules.queries import fresh_subjects
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    consent,
+    needs,
+    scenario_of,
+)
+
+#: How many of each resource the first customer owns.
+EACH = 2
+JOINT = "but it may be held jointly, since not all that the customer owns is known"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingScenario(Scenario):
+    """Readings of one operation."""
+
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnData(Kind):
+    """Operations that list what customers own or report on it, and the field that says on what."""
+
+    name = "own-data"
+
+    operations: tuple[Operation, ...] = parameters.operations()
+    field: str = parameters.word(key="field")
+    grant: Operation | None = parameters.grant()
+
+    def facets(self) -> tuple[Facet, ...]:
+        """One facet for each resource that is listed."""
+        return tuple(
+            Facet(
+                id=resource,
+                description=f"every {resource} shown is "
+                + ("of what was asked about" if operation.about else "the customer's own"),
+                scenario=ReadingScenario(id=operation.id, operation=operation),
+                needs=needs(Capability.PSU, Capability.TWO_PSU, Capability.ROSTER)
+                | (consent(self.grant) if operation.about else needs()),
+                requires=(self._told_by(operation),),
+            )
+            for operation in self.operations
+            for resource in operation.lists
+        )
+
+    def _told_by(self, operation: Operation) -> BindingRequirement:
+        """Return what tells whose an item is: its key, or the field where it has none."""
+        if not operation.about or operation.since:
+            return BindingRequirement(operation=operation.id, feature="key")
+        silent = Standing.NOT_APPLICABLE
+        return BindingRequirement(
+            operation=operation.id, feature="field", name=self.field, if_missing=silent
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Read for two customers in turn, of everything that they own."""
+        operation = scenario_of(scenario, ReadingScenario).operation
+        today = (yield from steps.clock()).date()
+        entries = steps.days_before(today, 1, 2)
+        asked: list[list[Call]] = []
+        for name, count in (("psu", EACH), ("other", 1)):
+            subject = yield from steps.arrange(
+                name,
+                *(
+                    Holding(resource=owner, count=count, entries=entries)
+                    for owner in steps.owners(self.contract, operation)
+                ),
+            )
+            keys = [one.key for one in subject.owns]
+            if operation.about:
+                yield from steps.grant(self.grant, name, *keys)
+            asked.append(
+                [
+                    Call(
+                        operation=operation.id,
+                        subject=name,
+                        arguments=steps.arguments(operation, key),
+                    )
+                    for key in (keys if operation.about else keys[:EACH])
+                ]
+            )
+        first, second = asked
+        for n, call in enumerate(first):
+            yield from steps.walk(call)
+            if n < len(second):
+                yield from steps.walk(second[n])
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every page of an accepted answer."""
+        operations = {one.id: one for one in self.operations}
+        known, fresh = _Known.of(history), fresh_subjects(history)
+        for exchange in history.exchanges:
+            operation = operations.get(exchange.call.operation)
+            if operation is None or not exchange.accepted or exchange.call.malformed:
+                continue
+            sorted_: dict[str, list[bool]] = {}
+            for item in exchange.items:
+                told = (
+                    _is_own(self, item, exchange, operation, known)
+                    if operation.about
+                    else known.owned(item.key, exchange.call.subject)
+                )
+                resource = self._resource(operation, item, exchange, known)
+                if told is not None and resource:
+                    sorted_.setdefault(resource, []).append(told)
+            for resource, own in sorted_.items():
+                evidence = _judge(resource, exchange, own, operation)
+                joint = exchange.call.subject not in fresh and not operation.about
+                yield doubt(evidence, JOINT) if joint else evidence
+
+    def _resource(
+        self, operation: Operation, item: Item, exchange: Exchange, known: _Known
+    ) -> str | None:
+        """Return the resource of an item, as it says or as what it is about is known."""
+        if item.resource in operation.lists:
+            return item.resource
+        about = exchange.call.arguments.get(operation.about or "", item.key)
+        owner = known.resources.get(str(about), "")
+        return self.contract.children(owner, operation.id) if operation.about else owner or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """Who owns what, by key, and of what each entry is; `apart` if no key of an entry is of two."""
+
+    owners: Mapping[str, frozenset[str]]
+    resources: Mapping[str, str]
+    entries: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    #: The things of which every entry is known.
+    whole: frozenset[str] = frozenset()
+    #: The keys of all things, as they are compared with what a field says.
+    compact: frozenset[str] = frozenset()
+    customers: int = 0
+
+    @classmethod
+    def of(cls, history: History) -> _Known:
+        """Collect what the subjects of a history own."""
+        owners: dict[str, frozenset[str]] = {}
+        resources: dict[str, str] = {}
+        entries: dict[str, frozenset[str]] = {}
+        subjects: Mapping[str, Subject] = history.subjects
+        for name, subject in subjects.items():
+            for one in subject.owns:
+                owners[one.key] = owners.get(one.key, frozenset()) | {name}
+                resources[one.key] = one.resource
+                for entry in one.entries:
+                    entries[entry.key] = entries.get(entry.key, frozenset()) | {one.key}
+        apart = all(len(of) == 1 for of in entries.values())
+        fresh = fresh_subjects(history)
+        whole = frozenset(key for key, names in owners.items() if names <= fresh)
+        return cls(
+            owners=owners,
+            resources=resources,
+            entries=entries if apart else {},
+            whole=whole,
+            compact=frozenset(map(_compact, owners)),
+            customers=len(subjects),
+        )
+
+    def owned(self, key: str | None, name: str) -> bool | None:
+        """Whether a customer owns a thing; None where nobody is known to, or there is nobody else."""
+        owners = self.owners.get(key or "")
+        return None if owners is None or self.customers == 1 else name in owners
+
+
+def _is_own(
+    p: OwnData, item: Item, exchange: Exchange, operation: Operation, known: _Known
+) -> bool | None:
+    """Whether an item is of what was asked about; None where it does not tell."""
+    asked = str(exchange.call.arguments.get(operation.about or ""))
+    said = _compact(item.fields.get(p.field))
+    if said in known.compact and said != _compact(asked):
+        return False
+    of = known.entries.get(item.key or "", frozenset())
+    if of and asked in known.whole and asked not in of:
+        return False
+    others = len(known.compact) > 1
+    return True if others and (asked in of or (said and said == _compact(asked))) else None
+
+
+def _compact(value: object) -> str:
+    """Return an identifier without the spaces with which it may be printed."""
+    return value.replace(" ", "") if isinstance(value, str) else ""
+
+
+def _judge(resource: str, exchange: Exchange, own: list[bool], operation: Operation) -> Evidence:
+    strange = own.count(False)
+    whose = "of what was asked about" if operation.about else "the customer's own"
+    return Evidence(
+        facet=resource,
+        agreement=DISAGREES if strange else AGREES,
+        expected=f"only what is {whose}",
+        seen=f"{strange} of {len(own)} items are not" if strange else f"so are {len(own)} items",
+        exchanges=(exchange.n,),
+        variation=exchange.call.variation,
+    )

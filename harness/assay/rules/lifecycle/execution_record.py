@@ -1,0 +1,177 @@
+"""Record of one request in a history: what decides whether it is carried out, and what was.
+
+`executions` keeps the records of a whole history, with an index, so that no request is compared
+with all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+from assay.contract.model import Json
+from assay.history import Authorised, Code, Decision, Effect, Ending, Exchange, State
+from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.signing import CLEAR
+from assay.rules.lifecycle.tracker import Instance
+
+#: Amounts that an account usually covers, and that no bank finds too small.
+USUAL = Decimal(1), Decimal(1000)
+#: Statuses of a page that the target itself made, with nothing gone wrong.
+ANSWERED = range(200, 500)
+#: The states of a request that is over without an execution.
+OVER = frozenset({State.REJECTED, State.ENDED})
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """One request with all that decides whether it is carried out.
+
+    Places are indices into the history. `valid` says that nothing known speaks against it,
+    `first` that no request came before it, `force` are the values in force, and `amount` that asked for; they are `certain`
+    unless a change of them is doubtful. `changed` says that it was changed since it was signed,
+    `cancelled` where it was surely cancelled in time, and `revived` that something followed
+    on that. `effects` are the executions that the fixture tells, each once.
+    """
+
+    request: Instance
+    place: int
+    valid: bool
+    first: bool
+    force: dict[str, Json]
+    amount: Json = None
+    certain: bool = True
+    changed: bool = False
+    signed: int | None = None
+    cancelled: int | None = None
+    revived: bool = False
+    told: list[tuple[int, State, Exchange]] = field(
+        default_factory=list[tuple[int, State, Exchange]]
+    )
+    effects: list[tuple[int, Effect, datetime]] = field(
+        default_factory=list[tuple[int, Effect, datetime]]
+    )
+
+    @property
+    def effect(self) -> Effect | None:
+        """The first execution that the fixture tells."""
+        return self.effects[0][1] if self.effects else None
+
+    @property
+    def done(self) -> int | None:
+        """The place at which it was first told or shown to be carried out."""
+        places = [place for place, *_ in self.effects]
+        places += [place for place, state, _ in self.told if state is State.DONE]
+        return min(places, default=None)
+
+    @property
+    def over(self) -> bool:
+        """Whether the bank ever showed that it will not be carried out."""
+        return any(state in OVER for _, state, _ in self.told)
+
+    @property
+    def signature(self) -> Authorised | None:
+        """The one plain signature of its customer, if that is all that was tried."""
+        signings = self.request.signings
+        if len(signings) != 1 or not request_queries.by_owner(self.request, signings[0]):
+            return None
+        signing = signings[0]
+        plain = signing.step.code is Code.RIGHT and not signing.step.spoof
+        return signing if plain and signing.ending is Ending.CONFIRMED else None
+
+    @property
+    def denied(self) -> bool:
+        """Whether all that its customer ever did on the screens was to refuse it."""
+        steps = (signing.step for signing in self.request.signings)
+        refused = all(step.decision is Decision.REFUSE for step in steps)
+        return refused and self._only(Ending.REFUSED)
+
+    def timed_out(self, limit: timedelta) -> bool:
+        """Whether the customer was idle for so long, and was then disconnected by the bank."""
+        return self._only(Ending.DISCONNECTED) and all(
+            signing.wire.status in ANSWERED and _idle(signing) >= limit + CLEAR
+            for signing in self.request.signings
+        )
+
+    def _only(self, ending: Ending) -> bool:
+        signings = self.request.signings
+        return bool(signings) and all(
+            signing.ending is ending and request_queries.by_owner(self.request, signing)
+            for signing in signings
+        )
+
+    @property
+    def usual(self) -> bool:
+        """Whether its amount, if it has one, is one that an account usually covers."""
+        if self.amount is None:
+            return True
+        try:
+            value = Decimal(str(self.amount))
+        except InvalidOperation:
+            return False
+        return USUAL[0] <= value <= USUAL[1]
+
+
+def _idle(signing: Authorised) -> timedelta:
+    """Return how long the customer was idle before the end."""
+    return signing.at - signing.moments[-2] if len(signing.moments) > 1 else timedelta(0)
+
+
+#: Who made a request, for whom, in which mode.
+RequestKind: TypeAlias = tuple[str, str, str | None]
+
+
+def kind_of_request(record: Record) -> RequestKind:
+    """Return by whom, for whom and in which mode a request was made."""
+    call = record.request.made.call
+    return call.subject, call.by, call.mode
+
+
+def normal(value: Json) -> str:
+    """Return a value as a text: equal for equal values, as numbers if they are numbers."""
+    try:
+        return str(Decimal(str(value)).normalize())
+    except InvalidOperation:
+        return repr(value)
+
+
+@dataclass(slots=True, kw_only=True)
+class Index:
+    """What the bounds of one request depend on in all others, so that none looks at all.
+
+    `contents` are the requests that may have been carried out, by what was asked for; `last` is
+    the like of a request that was carried out and due, or signed, last; `told` are the kinds of
+    which the fixture told any; `days` are those on which deferred ones were carried out, with
+    their place among the records; `strangers` are the values of effects of no known request, by
+    the names of their fields.
+    """
+
+    contents: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
+    last: dict[RequestKind, tuple[tuple[date, int], Record]] = field(
+        default_factory=dict[RequestKind, tuple[tuple[date, int], Record]]
+    )
+    told: set[RequestKind] = field(default_factory=set[RequestKind])
+    days: list[tuple[date, int]] = field(default_factory=list[tuple[date, int]])
+    strangers: dict[tuple[str, ...], set[tuple[str, ...]]] = field(
+        default_factory=dict[tuple[str, ...], set[tuple[str, ...]]]
+    )
+    _count: int = 0
+
+    def add(self, record: Record, content: Hashable, day: date | None) -> None:
+        """Add the next record, with what was asked for, and the day to which it is deferred."""
+        kind = kind_of_request(record)
+        if record.done is not None or record.request.signings:
+            self.contents.setdefault(content, set()).add(id(record))
+        if record.effect is not None:
+            self.told.add(kind)
+            if day is not None:
+                self.days.append((record.effect.on, self._count))
+        if record.done is not None and record.signature is not None and record.certain:
+            rank = day or date.min, record.signed or 0
+            last = self.last.get(kind)
+            if last is None or rank > last[0]:
+                self.last[kind] = rank, record
+        self._count += 1

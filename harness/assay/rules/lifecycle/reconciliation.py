@@ -1,0 +1,225 @@
+"""Evidence from a reconciled history: each request beside what was carried out of it.
+
+The data come from `executions`; the kind `execution` says which facets a clause has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from assay.history import Accepted, State
+from assay.judging.verdict import Agreement, Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
+from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.execution_record import OVER, Record
+from assay.rules.lifecycle.executions import GRACE, Books
+from assay.rules.state.calendar import dates
+
+MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
+EARLY, LATE, CARRIED = "not-early", "not-late", "-carried-out"
+REFUSED, REPEAT, DENIED = "refused-undone", "repeat-undone", "denied-undone"
+TIMED_OUT, CANCELLED, UNSIGNED = "timed-out-undone", "cancelled-undone", "unsigned-undone"
+_EXPECTED = {
+    REFUSED: "that it is not carried out: it was refused or rejected",
+    REPEAT: "that it is not carried out: it was rejected, as a repeat",
+    DENIED: "that it is not carried out: its customer refused it",
+    TIMED_OUT: "that it is not carried out: its customer was disconnected",
+    CANCELLED: "that it is not carried out: it was cancelled",
+    UNSIGNED: "that it is not carried out: nobody signed it",
+}
+
+
+def reconcile(books: Books, idle: timedelta) -> Iterator[Evidence]:
+    """Yield what a history says of every request; after `idle`, customers are disconnected."""
+    for record in books.records:
+        if not request_queries.is_known(record.request):
+            continue
+        yield from _begun(books, record)
+        not_due = _not_due(books, record, idle)
+        if record.request.made.refused:
+            yield from _refused(books, record)
+        elif not_due is not None:
+            yield from _undone(books, record, not_due)
+        else:
+            yield from _carried_out(books, record)
+            yield from _shown(books, record)
+        if record.effects:
+            yield from _times(record)
+            yield from _values(record)
+            yield from _day(books, record)
+
+
+def _evidence(
+    record: Record, facet: str, agreement: Agreement, expected: str, seen: str = "", *beside: Record
+) -> Evidence:
+    numbers = {n for each in (record, *beside) for n in each.request.numbers}
+    return Evidence(
+        facet=facet,
+        agreement=agreement,
+        expected=expected,
+        seen=seen or record.request.describe(),
+        exchanges=tuple(sorted(numbers)),
+        variation=record.request.made.call.variation,
+    )
+
+
+# -- what must be carried out ----------------------------------------------------------
+def _begun(books: Books, record: Record) -> Iterator[Evidence]:
+    """Judge whether a plain request got what it takes to go on: a key and a link."""
+    made = record.request.made
+    if not isinstance(made.outcome, Accepted) or record.over or not books.plain(record):
+        return
+    no_link = made.outcome.approval is None and not record.request.signings
+    lacking = "a key" if record.request.key is None else "a link to sign it" if no_link else ""
+    if lacking:
+        expected = f"that a plain request gets {lacking}"
+        seen = f"{describe_answer(made)}, without {lacking}"
+        yield _evidence(record, MAIN, DISAGREES, expected, seen)
+
+
+def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
+    """Judge a request against the lower bound."""
+    request, plain = record.request, books.lifecycle.mode
+    main = (request.mode or plain) == plain
+    facet = MAIN if main else f"{request.mode}{CARRIED}"
+    fresh = books.plain(record)
+    expected = "that it is carried out: it is valid, was signed, and nothing speaks against it"
+    if not books.surely_due(record):
+        return
+    if record.over and record.done is None:
+        if fresh:
+            yield _evidence(record, facet, DISAGREES, expected)
+    elif record.done is not None:
+        yield _evidence(record, facet, AGREES, expected)
+    else:
+        look = books.last_look(record)
+        if books.missing(record):
+            seen = f"{request.describe()}, and was not carried out"
+            yield _evidence(record, facet, DISAGREES, expected, seen)
+        elif look is not None and look[0] > (record.signed or 0):
+            yield _evidence(record, facet, UNCLEAR, expected)
+
+
+def _refused(books: Books, record: Record) -> Iterator[Evidence]:
+    """Judge a request that was refused at once: as the main flow, and by what was done of it."""
+    made = record.request.made
+    if books.plain(record) and request_queries.was_refused(made):
+        yield _evidence(record, MAIN, DISAGREES, "that a plain request is accepted")
+    facet = REPEAT if books.repeats(record) else REFUSED
+    if not books.asked_since(record.place) or not books.any_was_done():
+        return  # nothing shows that the fixture tells what is carried out
+    if not request_queries.was_refused(made):
+        return
+    if books.stranger_like(made):
+        if not books.unkeyed:
+            seen = f"{record.request.describe()}, and it was carried out"
+            yield _evidence(record, facet, DISAGREES, _EXPECTED[facet], seen)
+    elif books.another_was_done(record):
+        yield _evidence(record, facet, AGREES, _EXPECTED[facet])
+
+
+# -- what must not be carried out ------------------------------------------------------
+def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
+    """Return the facet of the way in which a request was surely not accepted, if it was not."""
+    request = record.request
+    if request.key is None or not request.made.accepted:
+        return None
+    rejected = any(state is State.REJECTED for _, state, _ in record.told)
+    at_once = request.made.item is not None and request.made.item.state is State.REJECTED
+    refused = REPEAT if books.repeats(record) else REFUSED
+    ways = (
+        (refused, at_once),
+        (CANCELLED, record.cancelled is not None),
+        (UNSIGNED, not request.signings),
+        (DENIED, record.denied),
+        (TIMED_OUT, record.timed_out(idle)),
+        (refused, rejected and request_queries.signed(request)),
+    )
+    way = next((facet for facet, holds in ways if holds), None)
+    return None if way == CANCELLED and record.revived else way
+
+
+def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
+    """Judge a request against the upper bound: nothing."""
+    done = record.effects[0][0] if record.effects else record.done
+    if done is not None:
+        seen = f"{record.request.describe()}, and was carried out"
+        yield _evidence(record, facet, DISAGREES, _EXPECTED[facet], seen)
+        return
+    control = books.control(record)
+    if control is not None:
+        yield _evidence(record, facet, AGREES, _EXPECTED[facet], "", control)
+    elif books.last_look(record) is not None:
+        yield _evidence(record, facet, UNCLEAR, _EXPECTED[facet])
+
+
+# -- how it is carried out -------------------------------------------------------------
+def _times(record: Record) -> Iterator[Evidence]:
+    times = len(record.effects)
+    yield _evidence(
+        record,
+        ONCE,
+        AGREES if times == 1 else DISAGREES,
+        "that it is carried out once",
+        f"it was carried out {times} times" if times > 1 else "it was carried out once",
+    )
+
+
+def _values(record: Record) -> Iterator[Evidence]:
+    """Judge the values of an execution, where those in force are certain."""
+    for _, effect, _ in record.effects:
+        told = [name for name in effect.fields if name in record.force]
+        if not record.certain or not told:
+            continue
+        wrong = [
+            name
+            for name in told
+            if not request_queries.same_value(effect.fields[name], record.force[name])
+        ]
+        expected = ", ".join(f"{name} {record.force[name]!r}" for name in wrong or told)
+        seen = ", ".join(f"{name} {effect.fields[name]!r}" for name in wrong or told)
+        agreement = DISAGREES if wrong else AGREES
+        yield _evidence(
+            record, AS_ASKED, agreement, f"that it is carried out with {expected}", seen
+        )
+
+
+def _day(books: Books, record: Record) -> Iterator[Evidence]:
+    """Judge the day of an execution; late is one that others on that day were not."""
+    day, effect = books.day(record), record.effect
+    if day is None or effect is None or not record.certain:
+        return
+    _, _, told = record.effects[0]
+    before = request_queries.is_before_due_day(books.lifecycle, record.force, told)
+    early = effect.on < day or before
+    seen = f"it was carried out on {effect.on}" + (", and told so before" if before else "")
+    expected = f"that it is carried out on {day}"
+    yield _evidence(record, EARLY, DISAGREES if early else AGREES, expected, seen)
+    if early or record.changed or not record.usual or not books.signed_before_its_day(record):
+        return
+    between = books.executed_between(day, effect.on)
+    agreement = AGREES if effect.on == day else DISAGREES if between else UNCLEAR
+    yield _evidence(record, LATE, agreement, expected, seen, *((between,) if between else ()))
+
+
+def _shown(books: Books, record: Record) -> Iterator[Evidence]:
+    """Judge each state that was read, beside what the fixture told."""
+    told = record.effects[0][0] if record.effects else None
+    zone = books.lifecycle.contract.zone
+    for place, state, exchange in record.told:
+        asked = books.asked_since(place)
+        if state is State.DONE and told is not None:
+            agreement, seen = AGREES, "it is shown as carried out, and was"
+        elif state is State.DONE and asked and not books.strangers:
+            agreement, seen = DISAGREES, "it is shown as carried out, and was not"
+        elif told is None or place < told or record.effect is None:
+            continue
+        elif state in OVER:
+            agreement, seen = DISAGREES, f"it was carried out, and is shown as {state.value}"
+        elif dates(exchange.at, zone)[0] > record.effect.on + timedelta(days=GRACE):
+            agreement, seen = DISAGREES, f"it was carried out long ago, and is {state.value}"
+        else:
+            continue
+        expected = "that it is shown as carried out if it is, and only then"
+        yield _evidence(record, SHOWN, agreement, expected, seen)

@@ -1,0 +1,205 @@
+"""Mutants of execution: what is carried out differs from what was asked for and answered."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import cast
+
+from assay.sandbox.messages import Answer, Json, error
+from assay.sandbox.mutants.mutant import allowing, breaking_pis, only_when
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
+from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.terms import FIELDS, PaymentType, Reason, Status, Terms
+from assay.sandbox.policies import put
+
+__all__ = ["EXECUTION_FAULTS"]
+
+_SOUND = SOUND_PAYMENTS
+_DAY = timedelta(days=1)
+_LATER: tuple[PaymentType, ...] = ("deferred", "instant")
+_TYPES: tuple[PaymentType, ...] = ("immediate", *_LATER)
+
+
+def _never(type: PaymentType) -> Callable[[Payment], bool]:
+    """Never execute payments of this type."""
+    return lambda payment: payment.terms.type != type and _SOUND.executable(payment)
+
+
+def _twice(type: PaymentType) -> Callable[[Payment], int]:
+    return lambda payment: 2 if payment.terms.type == type else 1
+
+
+def _unmodified(payment: Payment) -> bool:
+    return payment.terms == payment.original
+
+
+def _unmodified_and_usual(payment: Payment) -> bool:
+    return _unmodified(payment) and payment.terms.purpose != "CASH"
+
+
+def _with_fee(payment: Payment) -> Terms:
+    return replace(payment.terms, amount=f"{payment.terms.cents / 100 + 1:.2f}")
+
+
+def _to_itself(payment: Payment) -> Terms:
+    return replace(payment.terms, creditor=payment.terms.debtor)
+
+
+def _moved(days: int) -> Callable[[Payment, Terms], datetime]:
+    """Execute deferred payments days later, or earlier but not before they are signed."""
+
+    def due(payment: Payment, terms: Terms) -> datetime:
+        moment = _SOUND.due(payment, terms)
+        signed = payment.signed or payment.created
+        if terms.day is None or not _unmodified(payment):
+            return moment
+        return max(signed, moment + days * _DAY)
+
+    return due
+
+
+def _at_signing(payment: Payment, terms: Terms) -> datetime:
+    """Execute unmodified payments when they are signed."""
+    signed = payment.signed or payment.created
+    return signed if _unmodified(payment) else _SOUND.due(payment, terms)
+
+
+def _shown(when: Status, type: PaymentType, shown_as: Status) -> Callable[[Payment], Status]:
+    """Show payments of a type that have a status with another one."""
+
+    def wrong(_payment: Payment) -> Status:
+        return shown_as
+
+    return only_when(
+        lambda payment: (payment.status, payment.terms.type) == (when, type), wrong, _SOUND.shown
+    )
+
+
+def _bearer(value: object) -> str | None:
+    return "SHAR" if value == "SHAR" else FIELDS["chargeBearer"](value)
+
+
+def _shares(payment: Payment) -> bool:
+    return payment.terms.charge_bearer == "SHAR" and payment.status == "received"
+
+
+def _refusing_executed(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    """Refuse to create a payment that was executed already."""
+    body = answer.body
+    created = operation == "create" and isinstance(body, dict)
+    if created and cast("dict[str, Json]", body).get("status") == "executed":
+        return error(400, "chargeBearer must be SLEV")
+    return answer
+
+
+def _without(name: str) -> Callable[[PaymentOperation | None, Answer], Answer]:
+    """Leave a member out of the answer to a creation."""
+
+    def respond(operation: PaymentOperation | None, answer: Answer) -> Answer:
+        body = answer.body
+        if operation != "create" or not isinstance(body, dict):
+            return answer
+        kept = {key: value for key, value in body.items() if key != name}
+        return replace(answer, body=kept)
+
+    return respond
+
+
+def _repeats(reason: Reason) -> bool:
+    return reason == "duplicate"
+
+
+EXECUTION_FAULTS = (
+    breaking_pis(
+        "execution.no-immediate",
+        "execution/main-flow",
+        "signed immediate payments are never executed",
+        executable=_never("immediate"),
+    ),
+    breaking_pis(
+        "execution.no-link",
+        "execution/main-flow",
+        "the answer to a new payment request has no link to sign it",
+        respond=_without("links"),
+    ),
+    breaking_pis(
+        "execution.no-id",
+        "execution/main-flow",
+        "the answer to a new payment request does not identify it",
+        respond=_without("paymentRequestResourceId"),
+    ),
+    *(
+        breaking_pis(
+            f"execution.no-{each}",
+            f"execution/{each}-carried-out",
+            f"signed {each} payments are never executed",
+            executable=_never(each),
+        )
+        for each in _LATER
+    ),
+    *(
+        breaking_pis(
+            f"execution.{each}-twice",
+            "execution/once",
+            f"{each} payments are executed twice",
+            times=_twice(each),
+        )
+        for each in _TYPES
+    ),
+    *(
+        breaking_pis(
+            f"execution.{name}",
+            "execution/as-asked",
+            f"a payment, but for CASH and modified ones, is executed {says}",
+            executed=only_when(_unmodified_and_usual, wrong, _SOUND.executed),
+        )
+        for name, says, wrong in (
+            ("with-fee", "with one euro more", _with_fee),
+            ("to-itself", "to the account that pays", _to_itself),
+        )
+    ),
+    breaking_pis(
+        "execution.a-day-early",
+        "execution/not-early",
+        "unmodified deferred payments are executed a day before their day",
+        due=_moved(-1),
+    ),
+    breaking_pis(
+        "execution.at-signing",
+        "execution/not-early",
+        "unmodified deferred payments are executed when they are signed",
+        due=_at_signing,
+    ),
+    breaking_pis(
+        "execution.a-day-late",
+        "execution/not-late",
+        "unmodified deferred payments are executed a day after their day",
+        due=_moved(1),
+    ),
+    breaking_pis(
+        "execution.refused-executed",
+        "execution/refused-undone",
+        "a request that shares the charges is refused, and executed all the same",
+        fields=put(FIELDS, chargeBearer=_bearer),
+        executable=allowing(_shares, _SOUND.executable),
+        respond=_refusing_executed,
+    ),
+    breaking_pis(
+        "execution.repeat-executed",
+        "execution/repeat-undone duplicate/repeat-refused",
+        "a repeat is shown as rejected, and executed all the same",
+        executes_rejected=_repeats,
+    ),
+    breaking_pis(
+        "execution.shown-too-soon",
+        "execution/shown-as-it-is",
+        "a deferred payment is shown as executed once it is signed",
+        shown=_shown("pending", "deferred", "executed"),
+    ),
+    breaking_pis(
+        "execution.shown-as-pending",
+        "execution/shown-as-it-is",
+        "a deferred payment that was executed is shown as pending for good",
+        shown=_shown("executed", "deferred", "pending"),
+    ),
+)

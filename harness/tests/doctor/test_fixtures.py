@@ -1,0 +1,57 @@
+"""What the doctor says of the test data, from what its probes saw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from assay.binding.target import ScaKind
+from assay.doctor.context import DoctorContext, Weight
+from assay.doctor.fixtures import screens
+from assay.history import Authorise, Authorised, Ending, Wire
+from assay.planning.prepare import prepare
+
+NOW = datetime(2026, 9, 16, tzinfo=UTC)
+PAGE = Wire(method="SIGN", url="https://bank.example/sign", status=403)
+
+
+def weights(event: Authorised, kind: ScaKind = ScaKind.FORMS) -> list[Weight]:
+    """Return the weights of what is said of the codes after a signature."""
+    prepared = prepare()
+    sca = replace(prepared.target.sca, kind=kind, factors={"sms": "TXT"})
+    bound = replace(prepared, target=replace(prepared.target, sca=sca))
+    context = DoctorContext(target_name=None, prepared=bound)
+    context.signed.append((event, PAGE))
+    return [
+        finding.weight
+        for finding in screens(context)
+        if finding.expected == "a code of the customer for the factor 'TXT'"
+    ]
+
+
+SIGNED = Authorised(
+    n=1,
+    step=Authorise(subject="psu", request="P1", approval=None),
+    ending=Ending.STOPPED,
+    moments=(NOW,),
+    offered=("sms",),
+    screens=("login", "password", "factor", "code"),
+    wire=PAGE,
+)
+
+
+@pytest.mark.parametrize(
+    ("event", "found"),
+    [
+        (SIGNED, [Weight.FAULT]),
+        (replace(SIGNED, ending=Ending.CONFIRMED), [Weight.UNSEEN]),
+        (replace(SIGNED, coded=True), []),
+        (replace(SIGNED, screens=("login", "password")), []),
+    ],
+)
+def test_a_code_that_is_not_known(event: Authorised, found: list[Weight]) -> None:
+    """A screen that asks for a code which the test data does not have is reported, by its factor."""
+    assert found == weights(event)
+    assert not weights(event, ScaKind.MANUAL)

@@ -1,0 +1,226 @@
+"""`execution` reconciles what was carried out with what the history implies."""
+
+from datetime import date, timedelta
+
+import pytest
+from building import AT, LOST, NO
+from orders import (
+    DONE,
+    OPEN,
+    REJECTED,
+    cancel,
+    check,
+    effects,
+    make,
+    modify,
+    payer,
+    read,
+    ruled,
+    shown,
+    sign,
+    withdrawn,
+)
+
+from assay.history import Decision, Ending
+
+MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
+DAY = date(2026, 9, 22)
+PUT_OFF = {"mode": "deferred", "date": DAY.isoformat()}
+ASKED = {"amount": "12.30", "creditorAccount": "C1", "debtorAccount": "A1"}
+LONG_AFTER = AT + timedelta(days=40)
+#: The customer was idle for five minutes, and was then disconnected.
+IDLE = (AT, AT + timedelta(minutes=5))
+
+
+def says(*events, facet=None, subject=None):
+    """Return what the check says of a history, of one facet or of all."""
+    found = check("execution", subject or payer(), *events)
+    return [one.rsplit(" ", 1)[0] for one in found if facet is None or one.startswith(f"{facet} ")]
+
+
+def carried(key="P9", **how):
+    """Write down a control: another amount, signed, and told to be carried out."""
+    sent = {"amount": "7.00", **how}
+    return make(shown(key), key=key, **sent), sign(key=key), effects(key)
+
+
+def put_off(key="P1", day=DAY, **how):
+    """Write down that a request was made that waits for its day."""
+    return make(shown(key), key=key, **{**PUT_OFF, "date": day.isoformat(), **how})
+
+
+# -- what is due ---------------------------------------------------------------------
+def test_what_was_signed_is_carried_out():
+    """At once, once, and as it was asked for."""
+    found = says(make(), sign(), effects("P1", **ASKED), read(shown(state=DONE)))
+    assert [f"{MAIN} agrees", f"{SHOWN} agrees", f"{ONCE} agrees", f"{AS_ASKED} agrees"] == found
+
+
+def test_what_may_still_come_is_not_missing():
+    """The document does not say when an immediate payment is carried out."""
+    assert [f"{MAIN} unclear"] == says(make(), sign(), effects())
+
+
+def test_what_long_did_not_come_is_missing():
+    """No calendar has so many days off."""
+    assert [f"{MAIN} disagrees"] == says(make(), sign(), effects(now=LONG_AFTER))
+
+
+def test_what_was_overtaken_is_missing():
+    """The like of it was signed after it, and was carried out."""
+    first = make(), sign()
+    assert [f"{MAIN} disagrees"] == says(*first, *carried(varied=["amount"]), facet=MAIN)[:1]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [make(LOST), effects(now=LONG_AFTER)],
+        [make(), sign(Ending.STOPPED), effects(now=LONG_AFTER)],
+        [make(amount="15000"), sign(), effects(now=LONG_AFTER)],
+        [make(categoryPurpose="CASH"), sign(), effects(now=LONG_AFTER)],
+        [put_off(), sign(), modify(LOST, amount="9.00"), effects(now=LONG_AFTER)],
+        [put_off(), sign(), modify(amount="9.00"), effects(now=LONG_AFTER)],
+        [make(), sign()],
+    ],
+    ids=["answer lost", "stuck", "large", "cash", "change lost", "changed", "never asked"],
+)
+def test_where_the_history_does_not_tell_nothing_is_due(events):
+    """Nothing is missing that a bank may rightly not carry out."""
+    assert [] == [one for one in says(*events) if one.endswith("disagrees")]
+
+
+def test_a_repeat_need_not_be_carried_out():
+    """It is identical to one that may have been."""
+    events = make(), sign(), make(shown("P2"), key="P2"), sign(key="P2")
+    assert [] == says(*events, effects("P1", now=LONG_AFTER), facet=MAIN)
+
+
+@pytest.mark.parametrize(
+    "came", [NO, shown(approval=None), shown(key=None)], ids=["refused", "no link", "no key"]
+)
+def test_a_plain_request_that_cannot_go_on_breaks_the_main_flow(came):
+    """It is refused, or lacks what it takes to sign it."""
+    assert f"{MAIN} disagrees" in says(make(came))
+
+
+def test_a_plain_request_that_is_rejected_breaks_the_main_flow():
+    """Only the first: later ones may be rejected for what came before."""
+    assert [f"{MAIN} disagrees"] == says(make(NO))
+    assert [] == says(*carried(), make(NO), facet=MAIN)[1:]
+
+
+def test_a_deferred_request_is_carried_out_on_its_day():
+    """Its day, and neither before nor after."""
+    found = says(put_off(), sign(), effects("P1", now=LONG_AFTER, on=DAY))
+    assert [
+        "deferred-carried-out agrees",
+        "once agrees",
+        "not-early agrees",
+        "not-late agrees",
+    ] == found
+
+
+def test_early_is_before_the_day_however_it_is_told():
+    """By the date of the execution, or because it was told before the day."""
+    for event in (effects("P1", on=DAY - timedelta(days=1), now=LONG_AFTER), effects("P1", on=DAY)):
+        assert ["not-early disagrees"] == says(put_off(), sign(), event, facet="not-early")
+
+
+def test_late_takes_another_one_in_between():
+    """Alone, its day may have been one on which nothing is carried out."""
+    late = effects("P1", on=DAY + timedelta(days=1), now=LONG_AFTER)
+    other = put_off("P2", amount="9.00"), sign(key="P2")
+    between = effects("P2", on=DAY, now=LONG_AFTER)
+    assert ["not-late unclear"] == says(put_off(), sign(), late, facet="not-late")
+    found = says(put_off(), sign(), *other, between, late, facet="not-late")
+    assert ["not-late disagrees", "not-late agrees"] == found
+
+
+# -- how it is carried out -------------------------------------------------------------
+def test_twice_is_once_too_often():
+    """In one list, or on two days; told again is not done again."""
+    done = make(), sign()
+    assert [f"{ONCE} disagrees"] == says(*done, effects("P1", "P1"), facet=ONCE)
+    later = effects("P1", on=date(2026, 9, 17))
+    assert [f"{ONCE} disagrees"] == says(*done, effects("P1"), later, facet=ONCE)
+    assert [f"{ONCE} agrees"] == says(*done, effects("P1"), effects("P1"), facet=ONCE)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_another_value_is_not_as_asked(name):
+    """Each value that the fixture tells is compared."""
+    event = effects("P1", **{**ASKED, name: "99"})
+    assert [f"{AS_ASKED} disagrees"] == says(make(), sign(), event, facet=AS_ASKED)
+
+
+def test_the_values_in_force_are_those_of_the_last_change():
+    """If it was accepted, and nothing is doubtful."""
+    done = effects("P1", now=LONG_AFTER, on=DAY, amount="9.00")
+    changed = put_off(), modify(amount="9.00"), sign(), done
+    assert [f"{AS_ASKED} agrees"] == says(*changed, facet=AS_ASKED)
+    refused = put_off(), modify(NO, amount="9.00"), sign(), done
+    assert [f"{AS_ASKED} disagrees"] == says(*refused, facet=AS_ASKED)
+    lost = put_off(), modify(LOST, amount="9.00"), sign(), done
+    assert [] == says(*lost, facet=AS_ASKED)
+
+
+# -- what is not due -------------------------------------------------------------------
+WAYS = {
+    "unsigned-undone": (make(),),
+    "denied-undone": (make(), sign(Ending.REFUSED, step={"decision": Decision.REFUSE})),
+    "timed-out-undone": (make(), sign(Ending.DISCONNECTED, moments=IDLE)),
+    "refused-undone": (make(), sign(), read(shown(state=REJECTED))),
+}
+
+
+@pytest.mark.parametrize("facet", WAYS)
+def test_what_was_not_accepted_is_not_carried_out(facet):
+    """Beside a control that was; without one, nothing shows that its time had come."""
+    events = WAYS[facet]
+    assert f"{facet} disagrees" in says(*events, effects("P1"))
+    assert [f"{facet} agrees"] == says(*events, *carried(), facet=facet)
+    assert [f"{facet} unclear"] == says(*events, effects(), facet=facet)
+
+
+@pytest.mark.parametrize("by", [cancel(), withdrawn()], ids=["through the TPP", "by the customer"])
+def test_what_was_cancelled_is_not_carried_out(by):
+    """Whoever cancelled it, before its day."""
+    events = put_off(), sign(), by
+    found = says(*events, effects("P1", now=LONG_AFTER, on=DAY), facet="cancelled-undone")
+    assert ["cancelled-undone disagrees"] == found
+
+
+def test_what_was_refused_at_once_has_no_key():
+    """An execution with its values, of no request that was accepted, is its own."""
+    control = carried(debtorAccount="A2")
+    refused = make(NO, chargeBearer="SHAR", variation="it does not meet the contract")
+    owner = payer("psu", "A1", "A2")
+    stranger = effects("P7", **ASKED)
+    facet = "refused-undone"
+    assert [f"{facet} agrees"] == says(*control, refused, effects(), facet=facet, subject=owner)
+    found = says(*control, refused, stranger, facet=facet, subject=owner)
+    assert [f"{facet} disagrees"] == found
+    lost = make(LOST)
+    assert [] == says(*control, refused, lost, stranger, facet=facet, subject=owner)
+
+
+# -- what is shown -------------------------------------------------------------------
+def test_what_is_shown_is_what_was_done():
+    """Shown as carried out, and not told; or told, and long after that still shown as open."""
+    events = make(), sign(), read(shown(state=DONE))
+    assert [f"{SHOWN} disagrees"] == says(*events, effects(), facet=SHOWN)
+    told = make(), sign(), effects("P1")
+    assert [] == says(*told, read(shown(state=OPEN)), facet=SHOWN)
+    late = read(shown(state=OPEN), at=LONG_AFTER)
+    assert [f"{SHOWN} disagrees"] == says(*told, late, facet=SHOWN)
+
+
+def test_nothing_is_said_of_a_customer_with_a_past():
+    """What an earlier history did is not known."""
+    assert [] == says(make(), effects("P1"), subject=payer(fresh=False))
+
+
+def test_it_is_ambient():
+    """It is judged at the end of every trial."""
+    assert ruled("execution").ambient

@@ -1,0 +1,104 @@
+"""`own-data` judges whose every item is, as far as anybody knows."""
+
+import pytest
+from building import AT, FAILED, NO, account, ask, card, check, item, leaked, listed, owner
+
+PSU = owner("psu", account("A1", 1, 2), account("A2", 3), card("C1", 1))
+OTHER = owner("other", account("B1", 1), card("D1", 2))
+
+
+def says(*events):
+    return check("own-data", PSU, OTHER, *events)
+
+
+@pytest.mark.parametrize(
+    ("shown", "agreement"),
+    [
+        (listed(item("A1", resource="account")), "agrees"),
+        (listed("A1"), "agrees"),
+        (listed("A1", "ELSE"), "agrees"),
+        (listed("A1", "B1"), "disagrees"),
+        (listed("B1"), "disagrees"),
+    ],
+)
+def test_a_list_shows_what_is_the_customers_own(shown, agreement):
+    """What nobody is known to own may be the customer's."""
+    assert [f"account {agreement} 1"] == says(ask("accounts", shown))
+    assert [f"account {agreement} 2"] == says(
+        ask("accounts", listed(next="2")), ask("accounts", shown, follow="2")
+    )
+
+
+@pytest.mark.parametrize(
+    "came", [listed(), listed("ELSE"), listed(item()), NO, FAILED, leaked("B1")]
+)
+def test_a_list_of_nothing_that_is_known_says_nothing(came):
+    """A refusal is another clause's business, also one that shows something."""
+    assert [] == says(ask("accounts", came))
+
+
+def test_where_there_is_nobody_else_nothing_can_be_anothers():
+    """It could not have come out otherwise."""
+    assert [] == check("own-data", PSU, ask("accounts", listed("A1")))
+    only = owner("psu", account("A1", 1))
+    assert [] == check("own-data", only, ask("balances", listed(item(iban="A1")), "A1"))
+
+
+def test_what_two_own_is_anothers_for_neither():
+    """A joint account stands in both lists."""
+    other = owner("other", account("A1", 1, 2), account("B1", 1))
+
+    assert ["account agrees 1", "account agrees 2"] == check(
+        "own-data",
+        PSU,
+        other,
+        ask("accounts", listed("A1")),
+        ask("accounts", listed("A1", "B1"), by="other"),
+    )
+
+
+def test_of_a_customer_who_was_there_before_not_everything_is_known():
+    """An account of another may be held by both."""
+    psu = owner("psu", *PSU.owns, fresh=False)
+
+    assert ["account unclear 1", "account agrees 2"] == check(
+        "own-data", psu, OTHER, ask("accounts", listed("A1", "B1")), ask("accounts", listed("A1"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "agreement"),
+    [
+        (listed(item(iban="A1")), "agrees"),
+        (listed(item(iban="A 1")), "agrees"),
+        (listed(item(iban="A1"), item(iban="A2")), "disagrees"),
+        (listed(item(iban="B1")), "disagrees"),
+        (listed(item(iban="B 1")), "disagrees"),
+    ],
+)
+def test_a_report_is_of_what_was_asked_about(shown, agreement):
+    """Neither another one of the customer's, nor another customer's."""
+    assert [f"balance {agreement} 1"] == says(ask("balances", shown, "A1"))
+
+
+@pytest.mark.parametrize("shown", [item(), item(iban="XX"), item(iban=7), item("unknown")])
+def test_an_item_that_does_not_say_whose_it_is_is_not_judged(shown):
+    """A masked IBAN, or the other side of a transfer, accuses nobody."""
+    assert [] == says(ask("transactions", listed(shown), "A1"))
+
+
+def test_an_entry_is_known_by_its_key():
+    """Where entries of two things can have one key, the key tells nothing."""
+    assert ["transaction agrees 1"] == says(ask("transactions", listed("A1-1"), "A1"))
+    assert ["transaction disagrees 1"] == says(ask("transactions", listed("A1-1", "A2-3"), "A1"))
+    assert ["slip disagrees 1"] == says(ask("transactions", listed("D1-2"), "C1"))
+
+    entries = account("A1", 1).entries
+    twins = (
+        owner("psu", account("A1", 1), account("A2", 2)),
+        owner("other", type(card())(key="D1", resource="card", entries=entries)),
+    )
+    assert [] == check("own-data", *twins, ask("transactions", listed("A2-2"), "A1"))
+
+    old = owner("psu", *PSU.owns, fresh=False, now=AT)
+    assert [] == check("own-data", old, OTHER, ask("transactions", listed("A2-3"), "A1"))

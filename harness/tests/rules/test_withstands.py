@@ -1,0 +1,104 @@
+"""`withstands` wants an orderly answer to any value of an argument."""
+
+import pytest
+from building import BROKEN, FAILED, LOST, NO, UNKNOWN
+from orders import check, make, modify, payer, ruled, shown
+from playing import calls, paid, play, price
+
+from assay.rules.kinds.withstands import STRANGE
+
+
+def says(*events):
+    return check("values", payer(), *events)
+
+
+@pytest.mark.parametrize("value", STRANGE.values(), ids=list(STRANGE))
+@pytest.mark.parametrize(
+    ("came", "word"),
+    [
+        (NO, "agrees"),
+        (UNKNOWN, "agrees"),
+        (shown("P2"), "agrees"),
+        (BROKEN, "disagrees"),
+        (FAILED, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_any_value_gets_an_orderly_answer(value, came, word):
+    """Accepted or refused, beside the same request with an ordinary value."""
+    assert [f"create-payment-amount {word} 1,2"] == says(make(), make(came, amount=value))
+
+
+def test_an_argument_that_the_control_does_not_have():
+    """Nothing else differs."""
+    strange = make(BROKEN, date="2026-02-30")
+    assert ["create-payment-date disagrees 1,2"] == says(make(), strange)
+
+
+def test_changes_are_judged_beside_changes():
+    """By the same change of the same request."""
+    control, strange = modify(amount="47.11"), modify(BROKEN, amount="-1E+400")
+    assert ["modify-payment-amount disagrees 2,3"] == says(make(), control, strange)
+    more = modify(BROKEN, amount="47.11", creditorAccount=None)
+    assert ["modify-payment-creditorAccount disagrees 2,3"] == says(make(), control, more)
+    assert [] == says(make(), strange)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (make(BROKEN, amount=None),),
+        (make(BROKEN), make(BROKEN, amount=None)),
+        (make(NO), make(BROKEN, amount=None)),
+        (make(), make(BROKEN, amount="12.31")),
+        (make(), make(BROKEN, amount=None, currency=None)),
+        (make(), make(BROKEN, amount=None, creditorAccount="C2")),
+        (make(), make(BROKEN, amount=None, mode="instant")),
+        (make(), make(BROKEN, amount=None, provider="other")),
+        (make(), payer("other"), make(BROKEN, amount=None, by="other")),
+    ],
+    ids=[
+        "alone",
+        "failed",
+        "refused",
+        "ordinary",
+        "two",
+        "another payee",
+        "another mode",
+        "another TPP",
+        "another customer",
+    ],
+)
+def test_what_shows_nothing_of_a_value(events):
+    """There is no such request that was accepted, or more than one argument differs."""
+    assert [] == says(*events)
+
+
+def test_true_is_no_number():
+    """Values are compared with their types: 1 is an ordinary value."""
+    assert [] == says(make(), make(BROKEN, amount=1))
+
+
+def test_the_facets():
+    """One for each argument of each operation."""
+    facets = [one.id for one in ruled("values").facets()]
+    assert 12 == len(facets) == len(set(facets))
+    assert "create-payment-debtorAccount" in facets
+    assert "modify-payment-currency" in facets
+
+
+@pytest.mark.parametrize("argument", ["amount", "date", "debtorAccount"])
+def test_the_price(argument):
+    """A valid request, and one for each strange value."""
+    scenario = f"create-payment:{argument}"
+    steps, _ = play("values", scenario)
+    assert 1 + len(STRANGE) == paid(steps) == price("values", scenario)
+    sent = [call.arguments.get(argument) for call in calls(steps)[1:]]
+    assert [*STRANGE.values()] == sent
+
+
+def test_a_bank_that_takes_everything_conforms():
+    """Orderly answers are all that is wanted."""
+    for scenario in ("create-payment:amount", "modify-payment:amount"):
+        _, said = play("values", scenario)
+        assert {f"{scenario.replace(':', '-')} agrees"} == set(said)

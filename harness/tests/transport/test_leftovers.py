@@ -1,0 +1,80 @@
+"""Bytes on a connection that belong to no request are never taken for an answer."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from assay.binding.encode import HttpRequest
+from assay.traffic.proxy.upstream import Upstream
+from assay.transport.http import HttpClient
+
+
+def answer(text: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text)
+
+
+class Twice:
+    """A server that answers each request with its number, and then with something else at once."""
+
+    def __init__(self, leftover: bytes) -> None:
+        self.leftover, self.number, self.connections = leftover, 0, 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection: socket.socket) -> None:
+        with connection:
+            while b"\r\n\r\n" in connection.recv(65536):
+                self.number += 1
+                connection.sendall(answer(b"%d" % self.number) + self.leftover)
+
+
+@pytest.fixture(params=[answer(b"late"), b"HTTP/1.1", b"\n"], ids=["answer", "part", "line"])
+def server(request: pytest.FixtureRequest) -> Iterator[Twice]:
+    twice = Twice(request.param)
+    yield twice
+    twice.socket.close()
+
+
+def test_two_answers_to_one_request(server: Twice) -> None:
+    """Every request gets its own answer, on a new connection."""
+    client = HttpClient(base_url=server.url)
+    request = HttpRequest(method="GET", url=f"{server.url}/accounts")
+    assert [b"1", b"2", b"3"] == [client.send(request).wire.body for _ in range(3)]
+    assert 3 == server.connections
+    client.close()
+
+
+def test_two_answers_through_the_proxy(server: Twice) -> None:
+    """The proxy gives no client the second answer to another request."""
+    upstream = Upstream(origin=server.url, timeout=5)
+    bodies = []
+    for _ in range(3):
+        response = upstream.send("GET", b"/accounts", (), None)
+        bodies.append(b"".join(upstream.parts(response)))
+        response.close()
+    upstream.close()
+    assert [b"1", b"2", b"3"] == bodies
+
+
+def test_a_connection_is_kept(server: Twice) -> None:
+    """A connection without leftovers is used again."""
+    server.leftover = b""
+    client = HttpClient(base_url=server.url)
+    request = HttpRequest(method="GET", url=f"{server.url}/accounts")
+    assert [b"1", b"2", b"3"] == [client.send(request).wire.body for _ in range(3)]
+    assert 1 == server.connections
+    client.close()
