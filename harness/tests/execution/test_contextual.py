@@ -87,6 +87,13 @@ def test_neutral_variants_together_stay_green():
     assert [] == [id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES]
 
 
+def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():
+    """In a context, time may pass before the signature; a rejection then says nothing else."""
+    policies = variants()["pis.too-late-is-rejected"].change(SOUND)
+    verdicts, _ = run(lambda base_url: make_app(policies, base_url=base_url), "")
+    assert [] == [id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES]
+
+
 def test_the_order_of_pairs_is_stable():
     """The first pairs are a sample of all mutants, the same on every machine."""
     names = {mutant for mutant, _ in pairs()[:100]}

@@ -283,10 +283,10 @@ _Judgement: TypeAlias = tuple[Agreement, str, tuple[Instance, ...]]
 
 
 def _rejected(request: Instance) -> bool:
-    """Whether it was rejected for its content, and not for who made it."""
-    return request.outcome is InstanceOutcome.REJECTED or (
-        request.made.refused and request_queries.was_refused(request.made)
-    )
+    """Whether it was rejected for its content, and not for who made it or who did not sign it."""
+    if request.outcome is InstanceOutcome.REJECTED:
+        return not request_queries.perhaps_lapsed(request)
+    return request.made.refused and request_queries.was_refused(request.made)
 
 
 def _repeat(request: Instance) -> _Judgement | None:

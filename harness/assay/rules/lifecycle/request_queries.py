@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -30,6 +30,9 @@ _ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLM
 _TURNED = str.maketrans("".join(_ALPHABETS), "".join(alphabet[::-1] for alphabet in _ALPHABETS))
 #: The largest difference in length of keys of one format: numbers grow.
 GROWTH = 3
+#: After this time, a request that nobody signed may be rejected because nobody did: no timer
+#: of a bank is shorter.
+LAPSES_AFTER = timedelta(minutes=1)
 #: Ends of a flow through the screens after which it is unknown whether a signature was
 #: accepted.
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
@@ -76,6 +79,13 @@ def perhaps_signed(request: Instance) -> bool:
         and by_owner(request, signing)
         for signing in request.signings
     )
+
+
+def perhaps_lapsed(request: Instance) -> bool:
+    """Whether it was accepted, and may be rejected because it was not signed in time."""
+    if request.made.refused or request.seen_at is None or signed(request):
+        return False
+    return request.seen_at - request.made.at >= LAPSES_AFTER
 
 
 def is_known(request: Instance) -> bool:
