@@ -79,11 +79,11 @@ def _planned() -> tuple[ContextPlan, Target]:
 
 
 @cache
-def _values() -> Mapping[str, DimensionValue]:
+def _values() -> Mapping[tuple[str, str], DimensionValue]:
     planned, _ = _planned()
     return {
-        value.id: value
-        for dimensions in planned.dimensions.values()
+        (contract, value.id): value
+        for contract, dimensions in planned.dimensions.items()
         for dimension in dimensions
         for value in dimension.values
     }
@@ -136,7 +136,7 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
     if _finds(plan, mutant, situation):
         return ContextualRow(mutant=name, situation=situation, found=True, shows=True)
     alone = tuple(
-        contextual.in_context(trial, (_values()[situation],))
+        contextual.in_context(trial, (_values()[trial.contract, situation],))
         for trial in plan.contextual
         if any(value.id == situation for value in trial.context)
     )

@@ -107,6 +107,14 @@ def test_a_sample_of_contextual_mutants_is_found():
     assert len(matrix.missed) <= 0.02 * len(matrix.counted), matrix.missed
 
 
+def test_the_situation_alone_is_that_of_the_contract():
+    """Two contracts have a value of one name; a trial gets the one of its own contract."""
+    pair = ("listing.last-item-lost", "turn=second")
+    assert pair in pairs()
+    (row,) = prove_contexts(chosen=lambda name: name == " ".join(pair), workers=1).rows
+    assert pair == (row.mutant, row.situation)
+
+
 def test_judge_says_the_same_of_the_journal(tmp_path):
     """The record of a run has the trials in all contexts, and is judged like the run."""
     plan, target = reference()
