@@ -75,7 +75,7 @@ class ServedBank:
 
     target: Target
     customer: str
-    provider: str
+    tpp: str
     examples: Mapping[str, list[Any]]
 
 
@@ -111,7 +111,7 @@ def served(prepared: Prepared, mutant: str = "") -> Iterator[ServedBank]:
             yield ServedBank(
                 target=target,
                 customer=executor.access["psu"].token or "",
-                provider=executor.fixture.provider().token or "",
+                tpp=executor.fixture.tpp().token or "",
                 examples={
                     "iban": [account, card],
                     "accounts": [[account, card]],
@@ -148,7 +148,7 @@ def st_run(prepared: Prepared, bank: ServedBank, *contracts: str) -> Schemathesi
         bound = [joined for joined in prepared.bound if joined.contract.id in contracts]
         whole = with_examples(document(bound, prepared.target), bank.examples)
         schema.write_text(json.dumps(whole), encoding="utf-8")
-        tokens = {"customer": bank.customer, "provider": bank.provider}
+        tokens = {"customer": bank.customer, "tpp": bank.tpp}
         schemes = whole["components"]["securitySchemes"]
         sections = (CONFIG.format(name=name, token=tokens[name]) for name in schemes)
         config.write_text("".join(sections), encoding="utf-8")

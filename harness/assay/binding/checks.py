@@ -170,14 +170,14 @@ def _auth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
                 yield (*at, name), f"`kind: {kind}` does not use this key", hint
     if {"client_id", "client_id_env"} <= auth.keys():
         yield (*at, "client_id_env"), "client_id and client_id_env are both set", "keep one"
-    if "provider" in auth:
+    if "tpp" in auth:
         if len(at) > 1:
-            yield (*at, "provider"), "auth.provider cannot be nested", "remove it"
+            yield (*at, "tpp"), "auth.tpp cannot be nested", "remove it"
         else:
-            yield from _provider(auth["provider"], (*at, "provider"))
+            yield from _tpp(auth["tpp"], (*at, "tpp"))
 
 
-def _provider(auth: _Raw, at: Pointer) -> Iterator[Finding]:
+def _tpp(auth: _Raw, at: Pointer) -> Iterator[Finding]:
     if auth.get("kind") == AuthKind.CODE.value:
         hint = "write `kind: client-credentials`"
         yield (*at, "kind"), "the TPP's own calls have no customer to log in", hint

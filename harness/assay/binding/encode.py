@@ -143,7 +143,7 @@ def _standing(
     call: Call, operation: Operation, target: Target, access: Access
 ) -> Iterator[tuple[str, str]]:
     yield "Accept", "application/json"
-    auth = target.auth.of(by_provider=operation.by_provider)
+    auth = target.auth.of(by_tpp=operation.by_tpp)
     if access.token and not call.credentials:
         match auth.kind:
             case AuthKind.NONE:

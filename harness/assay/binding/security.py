@@ -61,7 +61,7 @@ class Auth:
 
     `bearer` sends the token as a bearer token, `key` as it is in the given `header`. A token
     comes from the fixture provider with its subject, from the environment variable
-    `token_env` for all subjects, or by OAuth (`oauth` is set for its two kinds). `provider`
+    `token_env` for all subjects, or by OAuth (`oauth` is set for its two kinds). `tpp`
     is how calls of the TPP in its own name are authenticated, where that differs.
     """
 
@@ -69,11 +69,11 @@ class Auth:
     header: str = ""
     token_env: str | None = None
     oauth: OAuth | None = None
-    provider: Auth | None = None
+    tpp: Auth | None = None
 
-    def of(self, *, by_provider: bool) -> Auth:
+    def of(self, *, by_tpp: bool) -> Auth:
         """Return how a customer's calls, or the TPP's own, are authenticated."""
-        return self.provider if by_provider and self.provider else self
+        return self.tpp if by_tpp and self.tpp else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

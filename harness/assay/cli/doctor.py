@@ -101,7 +101,7 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
 
 def _asks_a_person(target: Target) -> bool:
     """Whether the examination would ask a person to sign in, as the run does again."""
-    auths = (target.auth, *([target.auth.provider] if target.auth.provider else []))
+    auths = (target.auth, *([target.auth.tpp] if target.auth.tpp else []))
     code = any(auth.kind is AuthKind.CODE for auth in auths)
     return code and target.sca.kind is ScaKind.MANUAL
 

@@ -88,7 +88,7 @@ def command(
     oauth: bool,
 ) -> int:
     """Serve the sandbox bank, with its control API, until interrupted."""
-    from assay.sandbox.app import DEMO_PROVIDERS, DEMO_TOKENS, make_app  # noqa: PLC0415 -- only here
+    from assay.sandbox.app import DEMO_TOKENS, DEMO_TPPS, make_app  # noqa: PLC0415 -- only here
     from assay.sandbox.serve import listen  # noqa: PLC0415
 
     policies = _policies(mutant)
@@ -114,8 +114,8 @@ def command(
     click.echo(f"  test it   assay run --target {url}")
     for token in DEMO_TOKENS.values():
         click.echo(f"  read      curl -H 'Authorization: Bearer {token}' {url}/accounts")
-    provider = next(iter(DEMO_PROVIDERS))
-    click.echo(f"  pay       POST {url}/payment-requests with 'Authorization: Bearer {provider}'")
+    tpp = next(iter(DEMO_TPPS))
+    click.echo(f"  pay       POST {url}/payment-requests with 'Authorization: Bearer {tpp}'")
     return _until_interrupted(server)
 
 

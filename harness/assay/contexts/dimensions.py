@@ -145,7 +145,7 @@ def presence(at: Situation) -> Values:
     if Capability.BATCH not in at.offered:
         yield "absent", "`presence` in the target file"
         return
-    own = frozenset(one.id for one in at.contract.operations.values() if not one.by_provider)
+    own = frozenset(one.id for one in at.contract.operations.values() if not one.by_tpp)
     yield DimensionValue(
         dimension="presence",
         name="absent",
@@ -210,11 +210,11 @@ def hosts(at: Situation) -> Values:
 
 def tpps(at: Situation) -> Values:
     """Yield a second TPP, where calls are made in the name of one."""
-    own = frozenset(one.id for one in at.contract.operations.values() if one.by_provider)
+    own = frozenset(one.id for one in at.contract.operations.values() if one.by_tpp)
     if not own:
         return
-    if Capability.PROVIDERS not in at.offered:
-        yield OTHER_TPP, "`providers` in `fixtures.offers` in the target file"
+    if Capability.TPPS not in at.offered:
+        yield OTHER_TPP, "`tpps` in `fixtures.offers` in the target file"
         return
     yield DimensionValue(
         dimension="tpp",

@@ -47,7 +47,7 @@ class Capability(Enum):
     SCREENS = "screens"
     SEGMENTS = "segments"
     REGISTRATIONS = "registrations"
-    PROVIDERS = "providers"
+    TPPS = "tpps"
     BANKS = "banks"
     EFFECTS = "effects"
     DIRECT_ACCESS = "direct-access"
@@ -102,7 +102,7 @@ class Operation:
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
     of the customer's that it is about, `returns` the one that says where the customer
     comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
-    `payee` whom it is for. `by_provider` says that the call is authorised as the third party, not as the customer.
+    `payee` whom it is for. `by_tpp` says that the call is authorised as the third party, not as the customer.
     """
 
     id: str
@@ -118,7 +118,7 @@ class Operation:
     modes: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     available: bool = True
-    by_provider: bool = False
+    by_tpp: bool = False
     makes: str | None = None
     shows: str | None = None
     changes: str | None = None

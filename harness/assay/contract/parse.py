@@ -153,7 +153,7 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         since=raw.get("since"),
         until=raw.get("until"),
         available=raw.get("available", True),
-        by_provider=raw.get("by") == "tpp",
+        by_tpp=raw.get("by") == "tpp",
         due=_due(raw["due"]) if "due" in raw else None,
         makes=raw.get("makes"),
         shows=raw.get("shows"),

@@ -26,7 +26,7 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
     Capability.ROSTER: "roster",
     Capability.CONSENT: "consent",
     Capability.CREDENTIALS: "credentials",
-    Capability.PROVIDERS: "providers",
+    Capability.TPPS: "tpps",
     Capability.REGISTRATIONS: "creditors",
     Capability.SEGMENTS: "segments",
     Capability.BANKS: "offers",

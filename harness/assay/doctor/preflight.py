@@ -69,7 +69,7 @@ def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
     secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
     if target.tls and not secure:
         yield ("tls",), "TLS settings for a base_url with plain http"
-    parties = (target.auth, target.auth.provider)
+    parties = (target.auth, target.auth.tpp)
     logs_in = any(auth and auth.kind is AuthKind.CODE for auth in parties)
     writes = Capability.WRITE in target.fixtures.offers
     if target.sca.kind is not ScaKind.NONE and not (writes or logs_in):
@@ -138,7 +138,7 @@ def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
         yield ("fixtures", "url"), urlsplit(target.fixtures.url)
     for n, host in enumerate(() if target.nearby else target.hosts):
         yield ("hosts", n), urlsplit(host)
-    for name, auth in (("auth",), target.auth), (("auth", "provider"), target.auth.provider):
+    for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
 

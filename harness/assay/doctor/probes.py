@@ -54,7 +54,7 @@ class ProbePlan:
     def reads(self) -> tuple[Operation, ...]:
         """The operations that read a customer's data."""
         every = self.contract.operations.values()
-        return tuple(one for one in every if not one.by_provider and not one.request)
+        return tuple(one for one in every if not one.by_tpp and not one.request)
 
     def binding(self, operation: Operation) -> OperationBinding:
         """Return the binding of an operation."""
@@ -292,7 +292,7 @@ def _requests(plan: ProbePlan, create: Operation) -> Script:
         made = yield from steps.send(request_steps.request(lifecycle, psu))
         yield from request_steps.read(lifecycle, made)
         for operation in plan.contract.operations.values():
-            if not operation.available and operation.by_provider:
+            if not operation.available and operation.by_tpp:
                 yield from request_steps.send_if_any(request_steps.call_about(operation, made))
         if plan.signs and made.item and _leads(plan, made):
             yield from request_steps.sign(made)

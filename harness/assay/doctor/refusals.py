@@ -34,18 +34,16 @@ def credentials(context: DoctorContext) -> Iterator[Finding]:
 
 
 def _by_party(context: DoctorContext) -> Iterator[Finding]:
-    for by_provider in (False, True):
-        called = (one for one in context.operations if one.by_provider is by_provider)
+    for by_tpp in (False, True):
+        called = (one for one in context.operations if one.by_tpp is by_tpp)
         answers = context.plain(*(operation.id for operation in called if operation.available))
         accepted = any(answer.accepted for answer in answers)
         refused = [answer for answer in answers if answer.status == UNAUTHENTICATED]
         if refused:
-            yield from _unauthenticated(
-                context, refused, by_provider=by_provider, accepted=accepted
-            )
+            yield from _unauthenticated(context, refused, by_tpp=by_tpp, accepted=accepted)
         forbidden = next((answer for answer in answers if answer.status == FORBIDDEN), None)
         if forbidden and not _without_consent(context, forbidden):
-            yield from _forbidden(context, forbidden, by_provider=by_provider, accepted=accepted)
+            yield from _forbidden(context, forbidden, by_tpp=by_tpp, accepted=accepted)
 
 
 def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -56,20 +54,20 @@ def _without_consent(context: DoctorContext, answer: SeenAnswer) -> bool:
 
 
 def _unauthenticated(
-    context: DoctorContext, answers: list[SeenAnswer], *, by_provider: bool, accepted: bool
+    context: DoctorContext, answers: list[SeenAnswer], *, by_tpp: bool, accepted: bool
 ) -> Iterator[Finding]:
     """Report refused credentials: of each customer that has its own, or of the party."""
     target, first = context.target, answers[0]
     excerpt = context.excerpt(first)
     found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
-    if target.fixtures.roles and not by_provider and not target.auth.token_env:
+    if target.fixtures.roles and not by_tpp and not target.auth.token_env:
         roles = {role.name for role in target.fixtures.roles}
         for name in dict.fromkeys(context.role_of.get(one.subject, "") for one in answers):
             own = (name, "token_env") if name in roles else ()
             place = ("fixtures", "roles", *own)
             yield context.finding(place, "a token that the bank accepts", found)
         return
-    place = _refused_key(target, first, by_provider=by_provider)
+    place = _refused_key(target, first, by_tpp=by_tpp)
     weight = Weight.DOUBT if accepted else Weight.FAULT
     yield context.finding(place, "credentials that the bank accepts", found, weight=weight)
 
@@ -80,14 +78,14 @@ def _challenge(answer: SeenAnswer) -> str:
     return " ".join(value for name, value in headers if "authenticate" in name.lower())
 
 
-def _party(target: Target, *, by_provider: bool) -> tuple[Auth, tuple[str, ...]]:
+def _party(target: Target, *, by_tpp: bool) -> tuple[Auth, tuple[str, ...]]:
     """Return how a party authenticates, and the key that says so."""
-    if by_provider and target.auth.provider:
-        return target.auth.provider, ("auth", "provider")
+    if by_tpp and target.auth.tpp:
+        return target.auth.tpp, ("auth", "tpp")
     return target.auth, ("auth",)
 
 
-def _refused_key(target: Target, answer: SeenAnswer, *, by_provider: bool) -> tuple[str, ...]:
+def _refused_key(target: Target, answer: SeenAnswer, *, by_tpp: bool) -> tuple[str, ...]:
     """Return the key whose secret, or way of sending it, is refused."""
     challenge = _challenge(answer)
     text = answer.exchange.wire.body[:2_000].decode("utf-8", "replace") + challenge
@@ -95,20 +93,20 @@ def _refused_key(target: Target, answer: SeenAnswer, *, by_provider: bool) -> tu
         return ("signature", "key_id") if target.signature and _KEY.search(text) else ("signature",)
     if target.auth.kind is AuthKind.NONE:
         return ("auth",)
-    auth, place = _party(target, by_provider=by_provider)
+    auth, place = _party(target, by_tpp=by_tpp)
     if auth.oauth and "scope" in challenge:
         return (*place, "scope")
     return (*place, "token_env" if auth.token_env and not auth.oauth else "kind")
 
 
 def _forbidden(
-    context: DoctorContext, answer: SeenAnswer, *, by_provider: bool, accepted: bool
+    context: DoctorContext, answer: SeenAnswer, *, by_tpp: bool, accepted: bool
 ) -> Iterator[Finding]:
     """Report what may be wrong with a token that is known but not sufficient.
 
     Where it is accepted elsewhere and the call is about an item, the refusal may be right.
     """
-    auth, place = _party(context.target, by_provider=by_provider)
+    auth, place = _party(context.target, by_tpp=by_tpp)
     insufficient = "insufficient_scope" in _challenge(answer)
     found = f"403 from {answer.operation.id}: {context.excerpt(answer)}"
     if auth.oauth and (insufficient or not accepted):

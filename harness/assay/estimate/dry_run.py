@@ -196,7 +196,7 @@ def dry_run_trial(
         # Budgets are checked where all trials are considered together.
         guard=Guard(target=replace(target, budget=Budget()), book=NullLedger()),
         common=_shared_access(target.auth),
-        party=_shared_access(target.auth.provider) if target.auth.provider else None,
+        party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
     )
     environment.guard.learn(plan)
     fixture = fixture_of(target, dry_target, waits=waits)

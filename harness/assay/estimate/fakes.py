@@ -65,7 +65,7 @@ class FakeFixture(ReadOnlyFixture):
         self.dry_target.now = to or self.dry_target.now
         return self.dry_target.now
 
-    def provider(self) -> Access:
+    def tpp(self) -> Access:
         """Return fake credentials of a TPP."""
         return Access(token=ANYTHING)
 

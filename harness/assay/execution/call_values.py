@@ -38,15 +38,13 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
 
     """
     access = sendable_access(_credentials_for(executor, call, operation))
-    auth = executor.environment.target.auth.of(by_provider=operation.by_provider)
+    auth = executor.environment.target.auth.of(by_tpp=operation.by_tpp)
     if auth.kind is AuthKind.NONE or access.token or call.credentials:
         return access
     # Without it, the bank's refusal would say nothing of any rule.
-    if operation.by_provider:
-        what = (
-            "a token of the TPP (`auth.provider` in the target file; `kind: none` if it needs none)"
-        )
-        raise CannotArrange(what, key=("auth", "provider"))
+    if operation.by_tpp:
+        what = "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
+        raise CannotArrange(what, key=("auth", "tpp"))
     what = f"a token of the customer {call.subject} (`auth` and `fixtures` in the target file)"
     raise CannotArrange(what, key=("auth",))
 
@@ -66,18 +64,18 @@ def sendable_access(access: Access) -> Access:
 
 def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
     access = executor.access.get(call.subject, executor.environment.common)
-    party, token_store = operation.by_provider, executor.environment.token_store
+    party, token_store = operation.by_tpp, executor.environment.token_store
     if party:
         # The customer's credentials may be sent; the customer's token never is.
         access = replace(access, token=third_party(executor, call.by).token)
-    if token_store is None or call.credentials or not token_store.issues(by_provider=party):
+    if token_store is None or call.credentials or not token_store.issues(by_tpp=party):
         return access
     customer = access
     token = token_store.token(
         TokenRequest(
-            by_provider=party,
+            by_tpp=party,
             customer=customer,
-            provider=lambda: third_party(executor, call.by),
+            tpp=lambda: third_party(executor, call.by),
             named=bool(call.by),
             now=executor.look(),
             sign_in=lambda link: _sign_in(executor, link, call.subject, customer),
@@ -85,7 +83,7 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
     )
     # Kept with its party, so that the token is redacted in the journal.
     if party:
-        executor.providers[call.by] = replace(third_party(executor, call.by), token=token)
+        executor.tpps[call.by] = replace(third_party(executor, call.by), token=token)
     elif call.subject in executor.access:
         executor.access[call.subject] = replace(access, token=token)
     return replace(access, token=token)
@@ -102,18 +100,16 @@ def _sign_in(executor: Executor, link: str, subject: str, access: Access) -> Scr
 def third_party(executor: Executor, name: str) -> Access:
     """Return the credentials of a TPP, which is created when it is first needed."""
     environment = executor.environment
-    if name not in executor.providers:
-        offered = Capability.PROVIDERS in environment.target.fixtures.offers
+    if name not in executor.tpps:
+        offered = Capability.TPPS in environment.target.fixtures.offers
         if name and not offered:
-            raise CannotArrange(str(REMEDIES[Capability.PROVIDERS]))
+            raise CannotArrange(str(REMEDIES[Capability.TPPS]))
         if name:
             # The second TPP is second at the bank too, whoever calls first.
             third_party(executor, "")
         common = environment.party or environment.common
-        executor.providers[name] = (
-            sendable_access(executor.fixture.provider()) if offered else common
-        )
-    return executor.providers[name]
+        executor.tpps[name] = sendable_access(executor.fixture.tpp()) if offered else common
+    return executor.tpps[name]
 
 
 def values_for(executor: Executor, call: Call) -> RequestValues:

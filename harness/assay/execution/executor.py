@@ -80,7 +80,7 @@ class Executor:
     number: Callable[[], int]
     record: Recorder
     access: dict[str, Access] = field(default_factory=dict[str, Access])
-    providers: dict[str, Access] = field(default_factory=dict[str, Access])
+    tpps: dict[str, Access] = field(default_factory=dict[str, Access])
     returns: dict[str, str] = field(default_factory=dict[str, str])
     effects: dict[str, Effect] = field(default_factory=dict[str, Effect])
     ids: dict[str, str] = field(default_factory=dict[str, str])
@@ -111,9 +111,9 @@ class Executor:
         """Add an event about a subject to the trial, and record it."""
         self.events.append(event)
         access = self.access.get(subject, Access())
-        if isinstance(event, Exchange) and self.operations[event.call.operation].by_provider:
+        if isinstance(event, Exchange) and self.operations[event.call.operation].by_tpp:
             # The credentials of the TPP must be redacted, too.
-            access = self.providers.get(event.call.by, access)
+            access = self.tpps.get(event.call.by, access)
         self.record(event, access)
 
     def look(self) -> datetime:

@@ -185,8 +185,8 @@ def _of_fields(different: frozenset[str], target: Target) -> Iterator[Where]:
 def _tokens(target: Target) -> Iterator[Where]:
     """Yield the headers with a token."""
     yield "header", "authorization"
-    for by_provider in (False, True):
-        yield "header", target.auth.of(by_provider=by_provider).header.lower()
+    for by_tpp in (False, True):
+        yield "header", target.auth.of(by_tpp=by_tpp).header.lower()
 
 
 def _changed(varied: HttpRequest, plain: HttpRequest) -> Mapping[Where, str]:

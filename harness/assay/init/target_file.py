@@ -24,7 +24,7 @@ __all__ = ["render_target_file"]
 
 #: The default offers of a control API (for reading, and for payments) and of listed customers.
 CONTROL: Final = ("psu", "two-psu", "consent", "roster", "clock", "credentials", "entries")
-CONTROL_WRITES: Final = ("write", "providers", "segments", "registrations", "banks", "effects")
+CONTROL_WRITES: Final = ("write", "tpps", "segments", "registrations", "banks", "effects")
 ROLES: Final = ("psu", "consent")
 #: The URLs that the OAuth kinds need.
 ADDRESSES: Final = {

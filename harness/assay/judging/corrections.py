@@ -173,14 +173,14 @@ def _discount_static(
 # -- credentials -----------------------------------------------------------------
 def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterminate | None:
     """Return why a target rejected our token, if its response says so; None otherwise."""
-    auth = target.auth.of(by_provider=operation.by_provider)
+    auth = target.auth.of(by_tpp=operation.by_tpp)
     if wire.status not in {UNAUTHORIZED, FORBIDDEN} or not _shows_token(auth, wire):
         return None
     for name, value in wire.headers:
         found = _BEARER_ERROR.search(value[:2048]) if name.lower() == "www-authenticate" else None
         if found and (meaning := TOKEN_ERRORS.get((wire.status, found[1].lower()))):
             scope = wire.status == FORBIDDEN
-            where = _where(target, by_provider=operation.by_provider, scope=scope)
+            where = _where(target, by_tpp=operation.by_tpp, scope=scope)
             error = f"{wire.status} {found[1].lower()}: {meaning}"
             return Indeterminate(cause=Cause.AUTH, why=f"{Cause.AUTH.value} ({error}): {where}")
     return None
@@ -195,10 +195,10 @@ def _shows_token(auth: Auth, wire: Wire) -> bool:
     )
 
 
-def _where(target: Target, *, by_provider: bool, scope: bool = False) -> str:
+def _where(target: Target, *, by_tpp: bool, scope: bool = False) -> str:
     """Return the key and line of the target file that has the credentials of a party."""
-    section = place(target, by_provider=by_provider)
-    auth = target.auth.of(by_provider=by_provider)
+    section = place(target, by_tpp=by_tpp)
+    auth = target.auth.of(by_tpp=by_tpp)
     if scope and auth.oauth and auth.oauth.scope:
         return place_of(target, *section, "scope")
     if auth.token_env:
@@ -212,7 +212,7 @@ def tpp_operations(plan: Plan) -> frozenset[str]:
         operation.id
         for contract in plan.contracts.values()
         for operation in contract.operations.values()
-        if operation.by_provider
+        if operation.by_tpp
     )
 
 
@@ -232,9 +232,7 @@ def parties(plan: Plan) -> frozenset[bool]:
     """Return who acts in a plan's trials: customers (False), TPPs (True)."""
     contracts = [plan.contracts[name] for name in {trial.contract for trial in plan.trials}]
     return frozenset(
-        operation.by_provider
-        for contract in contracts
-        for operation in contract.operations.values()
+        operation.by_tpp for contract in contracts for operation in contract.operations.values()
     )
 
 
@@ -295,7 +293,7 @@ def _discount_rejected(
     callers = {operations[n] in watch.tpp_operations for n in cited - watch.without_token}
     if not callers & rejected:
         return verdict
-    where = _where(target, by_provider=max(callers & rejected))
+    where = _where(target, by_tpp=max(callers & rejected))
     reason = f"the target never accepted the credentials of the target file (401): {where}"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 

@@ -76,13 +76,13 @@ def _security(known: SharedSchemas, target: Target) -> Schema:
     """Return a security scheme for each party that calls: the customer, the TPP, or both."""
     says = {
         "customer": "A token for one customer.",
-        "provider": "A token of the TPP.",
+        "tpp": "A token of the TPP.",
     }
-    used = {one.operation.by_provider for one in known.operations}
+    used = {one.operation.by_tpp for one in known.operations}
     schemes: dict[str, Schema] = {}
-    for by_provider in sorted(used):
-        name = "provider" if by_provider else "customer"
-        scheme = _scheme(target.auth.of(by_provider=by_provider))
+    for by_tpp in sorted(used):
+        name = "tpp" if by_tpp else "customer"
+        scheme = _scheme(target.auth.of(by_tpp=by_tpp))
         if scheme:
             schemes[name] = {**scheme, "description": says[name]}
     return {"securitySchemes": schemes} if schemes else {}

@@ -111,8 +111,8 @@ def _operation(
     for response in out["responses"].values():
         if leads and "accepted" in response.get("x-assay-outcomes", ()):
             response["links"] = leads
-    if use.target.auth.of(by_provider=one.by_provider).kind is not AuthKind.NONE:
-        out["security"] = [{"provider" if one.by_provider else "customer": []}]
+    if use.target.auth.of(by_tpp=one.by_tpp).kind is not AuthKind.NONE:
+        out["security"] = [{"tpp" if one.by_tpp else "customer": []}]
     return {**out, **of_operation(use, known.obligations[use.contract.id])}
 
 

@@ -67,7 +67,7 @@ _OFFERS: Mapping[Capability, str] = {
 _ARRANGED: Mapping[Capability, str] = {
     Capability.CLOCK: "a clock that can be moved",
     Capability.REGISTRATIONS: "registrations of a chosen age",
-    Capability.PROVIDERS: "a second TPP",
+    Capability.TPPS: "a second TPP",
     Capability.BANKS: "a bank of the group that does not offer it",
     Capability.EFFECTS: "a record of what the bank carried out",
     Capability.DIRECT_ACCESS: "a customer who acts through direct access",

@@ -33,8 +33,8 @@ from assay.sandbox.payments.terms import PAYMENT_PATHS
 from assay.sandbox.policies import SOUND, Approach, Policies
 from assay.sandbox.world import (
     DEMO,
-    DEMO_PROVIDERS,
     DEMO_TOKENS,
+    DEMO_TPPS,
     Registry,
     Session,
     find_session,
@@ -44,7 +44,7 @@ from assay.sandbox.world import (
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-__all__ = ["DEMO_PROVIDERS", "DEMO_TOKENS", "make_app"]
+__all__ = ["DEMO_TOKENS", "DEMO_TPPS", "make_app"]
 
 _PATHS: tuple[tuple[str, str, Operation | Missing, Route], ...] = (
     ("GET", "/accounts", "accounts", "main"),

@@ -43,7 +43,7 @@ CAPABILITIES = (
     "roster",
     "consent",
     "credentials",
-    "providers",
+    "tpps",
     "creditors",
     "segments",
     "offers",

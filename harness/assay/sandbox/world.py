@@ -109,7 +109,7 @@ class Registry:
     _worlds: OrderedDict[str, World] = field(default_factory=OrderedDict[str, World])
     _tokens: dict[str, Session] = field(default_factory=dict[str, Session])
     _logins: dict[str, Session] = field(default_factory=dict[str, Session])
-    _providers: dict[str, tuple[World, Tpp]] = field(default_factory=dict[str, tuple[World, Tpp]])
+    _tpps: dict[str, tuple[World, Tpp]] = field(default_factory=dict[str, tuple[World, Tpp]])
     _lock: RLock = field(default_factory=RLock)
     _made: int = 0
 
@@ -133,8 +133,8 @@ class Registry:
             for customer in world.customers.values():
                 self._tokens.pop(customer.token, None)
                 self._logins.pop(customer.login, None)
-            for provider in world.payments.providers.values():
-                self._providers.pop(provider.token, None)
+            for tpp in world.payments.tpps.values():
+                self._tpps.pop(tpp.token, None)
             return True
 
     def world(self, id: str) -> World | None:
@@ -166,17 +166,17 @@ class Registry:
 
     def add_tpp(self, world: World, token: str | None = None) -> Tpp:
         """Create a TPP of payment initiation; a token is generated unless given."""
-        number = f"p{len(world.payments.providers) + 1}"
+        number = f"p{len(world.payments.tpps) + 1}"
         secret = sha256(f"{world.id} {number}".encode()).hexdigest()
-        provider = Tpp(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
+        tpp = Tpp(id=number, token=token or f"{world.id}-{number}-{secret[:24]}")
         with self._lock:
-            world.payments.providers[number] = provider
-            self._providers[provider.token] = (world, provider)
-        return provider
+            world.payments.tpps[number] = tpp
+            self._tpps[tpp.token] = (world, tpp)
+        return tpp
 
     def by_tpp_token(self, token: str) -> tuple[World, Tpp] | None:
         """Return the TPP with this token, and its world."""
-        return self._providers.get(token)
+        return self._tpps.get(token)
 
     def by_token(self, token: str) -> Session | None:
         """Return the session of a customer's token."""
@@ -264,7 +264,7 @@ def _open(world: World, order: HoldingSpec, policies: Policies) -> Item:
 #: Access token of each demo customer, by first name.
 DEMO_TOKENS = {"alice": "demo-alice", "bob": "demo-bob"}
 #: Access tokens of the demo TPPs that initiate payments.
-DEMO_PROVIDERS = ("demo-tpp", "demo-tpp-2")
+DEMO_TPPS = ("demo-tpp", "demo-tpp-2")
 
 
 def open_demo(registry: Registry, policies: Policies) -> None:
@@ -278,7 +278,7 @@ def open_demo(registry: Registry, policies: Policies) -> None:
         customer = registry.add_customer(world, token)
         for order in orders[name]:
             open_holdings(world, customer, order, policies)
-    for token in DEMO_PROVIDERS:
+    for token in DEMO_TPPS:
         registry.add_tpp(world, token)
 
 

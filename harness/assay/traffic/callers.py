@@ -29,12 +29,12 @@ class Callers:
     sessions: dict[str, str] = field(default_factory=dict[str, str])
     clients: dict[str, str] = field(default_factory=dict[str, str])
     customers: dict[str, str] = field(default_factory=dict[str, str])
-    providers: dict[str, str] = field(default_factory=dict[str, str])
+    tpps: dict[str, str] = field(default_factory=dict[str, str])
     unknown: int = 0
 
-    def token(self, request: ParsedRequest, *, by_provider: bool) -> str | None:
+    def token(self, request: ParsedRequest, *, by_tpp: bool) -> str | None:
         """Return the token of a request."""
-        auth = self.target.auth.of(by_provider=by_provider)
+        auth = self.target.auth.of(by_tpp=by_tpp)
         if auth.kind is AuthKind.KEY:
             return request.headers.get(auth.header.lower())
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -48,13 +48,13 @@ class Callers:
         session = self.sessions.get(token, token)
         return self.customers.setdefault(session, f"customer-{len(self.customers) + 1}")
 
-    def provider(self, token: str | None) -> str:
+    def tpp(self, token: str | None) -> str:
         """Return the name of the TPP that calls: "" for the first one, or an unknown one."""
         client = self.clients.get(token or "")
         if client is None:
             return ""
-        name = f"provider-{len(self.providers) + 1}" if self.providers else ""
-        return self.providers.setdefault(client, name)
+        name = f"tpp-{len(self.tpps) + 1}" if self.tpps else ""
+        return self.tpps.setdefault(client, name)
 
     def learn(self, wire: Wire) -> Access:
         """Learn from the response of a token endpoint which tokens belong together.

@@ -178,10 +178,10 @@ class RequestMatcher:
     def _attributed(self, request: ParsedRequest, matched: MatchedRequest) -> MatchedRequest:
         """Return a call with its customer, and as the next page of a list if it is one."""
         operation, call = matched.operation, matched.call
-        token = self.callers.token(request, by_provider=operation.by_provider)
+        token = self.callers.token(request, by_tpp=operation.by_tpp)
         access = replace(matched.access, token=token)
-        if operation.by_provider:
-            caller = self.callers.provider(token)
+        if operation.by_tpp:
+            caller = self.callers.tpp(token)
             call = replace(call, by=caller, subject=self._payer(operation, call))
         else:
             call = replace(call, subject=self.callers.customer(token))

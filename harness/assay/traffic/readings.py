@@ -232,7 +232,7 @@ class _Gaps:
             yield _unknown(exchange)
         key = exchange.call.arguments.get(operation.about or "")
         for each in self.operations.values():
-            if each.grants and not operation.by_provider:
+            if each.grants and not operation.by_tpp:
                 for keys in ([*self.keys], []):
                     granted: Mapping[str, Json] = {each.grants: keys}
                     yield _unknown(exchange, each, granted)

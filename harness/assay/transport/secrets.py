@@ -53,7 +53,7 @@ def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
     """Yield the key that names a variable, whether a header carries its value, and its name."""
     variables: list[tuple[tuple[str, ...], bool, str | None]] = [
         *_of(target.auth, ("auth",)),
-        *(_of(target.auth.provider, ("auth", "provider")) if target.auth.provider else ()),
+        *(_of(target.auth.tpp, ("auth", "tpp")) if target.auth.tpp else ()),
         (("fixtures", "key_env"), True, target.fixtures.key_env),
     ]
     for section, part in (("tls", target.tls), ("signature", target.signature)):

@@ -70,7 +70,7 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
     ("capability", "dimension"),
     [
         (Capability.CLOCK, "weekday"),
-        (Capability.PROVIDERS, "tpp"),
+        (Capability.TPPS, "tpp"),
         (Capability.SEGMENTS, "segment"),
         (Capability.REGISTRATIONS, "payee"),
     ],

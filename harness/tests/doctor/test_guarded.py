@@ -48,7 +48,7 @@ MISTAKES = {
     "secret": ("DOCTOR_SECRET", "DOCTOR_WRONG", 12, "auth.client_secret_env"),
     "unset secret": ("DOCTOR_SECRET", "DOCTOR_NOTHING", 12, "auth"),
     "scope": ("scope: aisp", "scope: accounts", 13, "auth.scope"),
-    "scope of the third party": ("scope: pisp", "scope: payments", 17, "auth.provider.scope"),
+    "scope of the third party": ("scope: pisp", "scope: payments", 17, "auth.tpp.scope"),
     "token url": ("/oauth/token\n  redirect", "/oauth/tokens\n  redirect", 9, "auth.token_url"),
     "authorize url": ("/oauth/authorize", "/oauth/auth", 8, "auth.authorize_url"),
     "another name": ("base_url: URL", "base_url: ELSEWHERE", 5, "base_url"),

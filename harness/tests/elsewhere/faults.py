@@ -338,7 +338,7 @@ class AnalysedAsOrderedFirst(Laboratory):
 class RevokedOnlyInWords(Laboratory):
     """A revocation is accepted and forgotten."""
 
-    breaks = ("orders.revoked/by-provider-shown", "orders.revoked/by-provider-never-done")
+    breaks = ("orders.revoked/by-tpp-shown", "orders.revoked/by-tpp-never-done")
 
     def voided(self, slip):
         pass
@@ -365,7 +365,7 @@ class WithdrawnOnlyInWords(Laboratory):
 class VoidOrdersAreAnalysed(Laboratory):
     """What was revoked or withdrawn is shown so, and analysed."""
 
-    breaks = ("orders.revoked/by-provider-never-done", "orders.revoked/by-customer-never-done")
+    breaks = ("orders.revoked/by-tpp-never-done", "orders.revoked/by-customer-never-done")
 
     def due(self, slip, today):
         return slip.stage in (QUEUED, VOID) and slip.wanted["day"] <= today

@@ -136,7 +136,7 @@ class Errand:
             "entries": [{"key": ref, "date": day.isoformat()} for ref, day in found],
         }
 
-    def providers(self):
+    def tpps(self):
         key = self.name("key")
         self.world.keys[key] = self.name("practice")
         return 201, {"token": key}

@@ -146,7 +146,7 @@ def test_a_suitable_customer():
 
 
 #: The authentication of a target whose TPP has a token of its own.
-WITH_TPP = Auth(kind=AuthKind.BEARER, provider=Auth(kind=AuthKind.BEARER, token_env="TPP"))
+WITH_TPP = Auth(kind=AuthKind.BEARER, tpp=Auth(kind=AuthKind.BEARER, token_env="TPP"))
 
 
 def test_a_missing_token_of_the_tpp_stops_a_trial_in_the_plan():
@@ -155,7 +155,7 @@ def test_a_missing_token_of_the_tpp_stops_a_trial_in_the_plan():
     found = assessed(target(role("alice", 3), offers=offers), "pis/well-formed")
     assert () == found.plan.trials
     reasons = {one.reason for one in found.plan.items}
-    assert any(reason.startswith("needs a token of the TPP (`auth.provider`") for reason in reasons)
+    assert any(reason.startswith("needs a token of the TPP (`auth.tpp`") for reason in reasons)
 
 
 def test_a_trial_that_is_stopped_half_way():

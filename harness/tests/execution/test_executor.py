@@ -178,20 +178,20 @@ def test_the_token_of_a_subject(own: str | None, used: str) -> None:
     assert f"Bearer {used}" == run.sent[0].headers["authorization"]
 
 
-@pytest.mark.parametrize("by_provider", [True, False])
-def test_no_call_without_a_token(*, by_provider: bool) -> None:
+@pytest.mark.parametrize("by_tpp", [True, False])
+def test_no_call_without_a_token(*, by_tpp: bool) -> None:
     """A call that needs a token is not sent without one: its refusal would be no fault of the bank."""
-    operation = replace(ACCOUNTS, by_provider=by_provider)
+    operation = replace(ACCOUNTS, by_tpp=by_tpp)
     run = go(whole_walk(), listing(), operation=operation, token=None, common=None)
     assert [] == run.sent
-    missing = "auth.provider" if by_provider else "a token of the customer psu"
+    missing = "auth.tpp" if by_tpp else "a token of the customer psu"
     assert missing in run.driven.stopped
 
 
 def test_a_party_that_needs_no_token() -> None:
     """Where the target file says that the TPP needs no token, its calls are sent without."""
-    auth = replace(PROFILE.auth, provider=Auth(kind=AuthKind.NONE))
-    operation = replace(ACCOUNTS, by_provider=True)
+    auth = replace(PROFILE.auth, tpp=Auth(kind=AuthKind.NONE))
+    operation = replace(ACCOUNTS, by_tpp=True)
     run = go(
         whole_walk(),
         listing(),

@@ -103,7 +103,7 @@ class LaboratoryFixture(ReadOnlyFixture):
     def close(self) -> None:
         ask(self.url, {}, "DELETE")
 
-    def provider(self) -> Access:
+    def tpp(self) -> Access:
         made = ask(f"{self.url}/tiers", {})
         return Access(
             token=made["jeton"],

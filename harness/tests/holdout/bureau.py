@@ -141,7 +141,7 @@ def clock(bank: "Bank", world: World, body: dict[str, Any]) -> Any:
     return {"maintenant": world.now.isoformat()}
 
 
-def providers(bank: "Bank", world: World, body: dict[str, Any]) -> Any:
+def tpps(bank: "Bank", world: World, body: dict[str, Any]) -> Any:
     return new_client(world)
 
 
@@ -206,7 +206,7 @@ def movements(bank: "Bank", world: World, body: dict[str, Any]) -> Any:
 ORDERS: dict[str, Any] = {
     "clients": customers,
     "horloge": clock,
-    "tiers": providers,
+    "tiers": tpps,
     "manques": lacking,
     "creanciers": creditors,
     "retraits": withdrawals,

@@ -149,10 +149,10 @@ def test_parties_are_separate() -> None:
     """If only the TPP was never accepted, verdicts from customers' calls stay."""
     watch, operations = watched(exchange(1, "pay", 401), exchange(2, "accounts", 200))
     ours, theirs = verdict(Standing.CONFORMS, 2), verdict(Standing.CONFORMS, 1)
-    own = replace(TARGET, auth=replace(TARGET.auth, provider=Auth(kind=AuthKind.BEARER)))
+    own = replace(TARGET, auth=replace(TARGET.auth, tpp=Auth(kind=AuthKind.BEARER)))
     found = discount_rejected([ours, theirs], watch, operations, own)
     assert (Standing.CONFORMS, Standing.INDETERMINATE) == tuple(one.standing for one in found)
-    assert found[1].reason.endswith("(401): auth.provider, line 5")
+    assert found[1].reason.endswith("(401): auth.tpp, line 5")
 
 
 def run(keywords: str, around: Callable[[Any], Any], kind: AuthKind = AuthKind.BEARER) -> RunResult:

@@ -208,7 +208,7 @@ def test_security_is_the_targets():
     assert {"bearer"} == {one["scheme"] for one in sandbox["securitySchemes"].values()}
     assert {"Hill-Key"} == {one["name"] for one in laboratory["securitySchemes"].values()}
     assert [{"customer": []}] == operation("accounts")["security"]
-    assert [{"provider": []}] == operation("create-payment")["security"]
+    assert [{"tpp": []}] == operation("create-payment")["security"]
 
 
 def test_a_mode_that_is_not_to_be_asked_for_is_no_parameter():

@@ -331,7 +331,7 @@ def test_a_probe_stops_where_no_request_is_made(scenario):
 def test_only_the_foreign_needs_a_second_provider():
     """The rest can be asked of any bank."""
     params = ruled("payments.addressed")
-    needing = [facet.id for facet in params.facets() if Capability.PROVIDERS in facet.needs]
+    needing = [facet.id for facet in params.facets() if Capability.TPPS in facet.needs]
     assert ["read-payment-foreign", "modify-payment-foreign"] == needing
 
 

@@ -30,8 +30,8 @@ from assay.history import Ending
 PUT_OFF = {"mode": "deferred", "date": "2026-09-19"}
 LATER = {"mode": "deferred", "date": "2026-09-20"}
 LATE = AT.replace(day=19)
-NEVER_P, NEVER_C = "by-provider-never-done", "by-customer-never-done"
-SHOWN_P, SHOWN_C = "by-provider-shown", "by-customer-shown"
+NEVER_P, NEVER_C = "by-tpp-never-done", "by-customer-never-done"
+SHOWN_P, SHOWN_C = "by-tpp-shown", "by-customer-shown"
 
 
 def says(*events, facet=None, subject=None):
@@ -224,7 +224,7 @@ def test_a_late_cancellation_of_what_was_carried_out():
 
 # -- what is done -----------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["provider", "customer"]
+    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["tpp", "customer"]
 )
 def test_what_was_cancelled_is_not_carried_out(facet, done):
     """Its control was, on a day no earlier."""
@@ -250,7 +250,7 @@ def test_of_several_controls_the_last_day_counts():
 
 
 @pytest.mark.parametrize(
-    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["provider", "customer"]
+    ("facet", "done"), [(NEVER_P, cancel()), (NEVER_C, withdrawn())], ids=["tpp", "customer"]
 )
 def test_what_was_cancelled_and_carried_out_is_wrong(facet, done):
     """Signed or not, shown or not, with a control or without."""
@@ -395,6 +395,6 @@ def test_without_an_operation_that_ends_only_the_customer_is_left():
     assert [SHOWN_C, NEVER_C] == [one.id for one in found]
     assert all(Capability.DIRECT_ACCESS in one.needs for one in found)
     assert [False, True] == [Capability.CLOCK in one.needs for one in found]
-    own = [facet for facet in params.facets() if facet.id.startswith(("by-provider", "accepted"))]
+    own = [facet for facet in params.facets() if facet.id.startswith(("by-tpp", "accepted"))]
     assert 3 == len(own)
     assert not any(Capability.DIRECT_ACCESS in one.needs for one in own)

@@ -52,7 +52,7 @@ auth:
   client_secret_env: TEST_CLIENT_SECRET
   scope: aisp
   pkce: true
-  provider: {{kind: client-credentials, token_url: "{url}/oauth/token", scope: pisp}}
+  tpp: {{kind: client-credentials, token_url: "{url}/oauth/token", scope: pisp}}
 """
 
 

@@ -79,7 +79,7 @@ class World:
         return self.customer(account, segment=segment)
 
     def provider(self) -> "Provider":
-        made = self.control("providers").json()
+        made = self.control("tpps").json()
         return Provider(http=self.http, token=made["token"], world=self)
 
     def register(self, guest: Guest, registered: Any, iban: str | None = None) -> str:
@@ -177,7 +177,7 @@ class Payment:
 
     def cancel(self, *, by: str) -> bool:
         """Cancel as the TPP or as the customer."""
-        if by == "provider":
+        if by == "tpp":
             return self.modify(status="cancelled").is_success
         return self.provider.world.control(f"payments/{self.id}/cancel").is_success
 

@@ -132,7 +132,7 @@ def test_modified_after_signing(world, provider, payer):
     assert ("3.00", CREDITOR, "2026-09-18") == (row["amount"], row["creditor"], row["date"])
 
 
-@pytest.mark.parametrize("by", ["provider", "customer"])
+@pytest.mark.parametrize("by", ["tpp", "customer"])
 @pytest.mark.parametrize("signed", [False, True])
 def test_cancelled(world, provider, payer, by, signed):
     """Either party can cancel, signed or not; it shows at once, and nothing is executed."""
@@ -229,7 +229,7 @@ def test_what_was_not_executed_can_be_repeated(world, provider, payer, state):
     elif state != "received":
         first.sign(decision="refuse" if state == "refused" else "confirm")
     if state == "cancelled":
-        first.cancel(by="provider")
+        first.cancel(by="tpp")
     assert state == first.status()
     assert provider.pay(payer, paymentType="deferred").sign().status() == "pending"
 
@@ -370,7 +370,7 @@ def test_offers_that_there_are_not(bank, offers):
 def test_controls_say_what_they_can(bank, world, payer):
     """The capabilities of payments are reported, and customers have their codes."""
     about = bank.http.get("/assay-control/1/").json()["capabilities"]
-    new = ["providers", "creditors", "segments", "offers", "executions", "sign", "cancel"]
+    new = ["tpps", "creditors", "segments", "offers", "executions", "sign", "cancel"]
     assert new == about[-7:]
     assert payer.segment == "PART"
     assert ["sms", "cap", "soft-token", "email"] == list(payer.factors)

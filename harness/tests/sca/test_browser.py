@@ -87,7 +87,7 @@ class Payer:
 
     def pay(self, **more):
         """Have a payment asked for, and return the link to sign it."""
-        path = f"/assay-control/1/worlds/{self.world}/providers"
+        path = f"/assay-control/1/worlds/{self.world}/tpps"
         token = self.bank.post(path, json={}).json()["token"]
         wanted = {
             "paymentType": "immediate",

@@ -44,7 +44,7 @@ class Client:
             "POST", "/worlds", {"now": now, **({"offers": offers} if offers else {})}
         )
         self.world, self.now = world["world"], datetime.fromisoformat(world["now"])
-        self.provider = self.control("POST", f"/worlds/{self.world}/providers", {})["token"]
+        self.tpp = self.control("POST", f"/worlds/{self.world}/tpps", {})["token"]
 
     def control(self, method, path, body=None):
         """Call the control API, which is not recorded."""
@@ -94,12 +94,12 @@ class Client:
         """Request a payment, and return the response of the bank."""
         body = {**VALID, "debtorAccount": psu["holdings"][0]["key"], **changed}
         body = {name: value for name, value in body.items() if name not in without}
-        return self.call("POST", "/payment-requests", self.provider, base=base, json=body).json()
+        return self.call("POST", "/payment-requests", self.tpp, base=base, json=body).json()
 
     def payment(self, method, payment, base=None, **more):
         """Read, change or confirm a requested payment."""
         key = payment if isinstance(payment, str) else payment["paymentRequestResourceId"]
-        return self.call(method, f"/payment-requests/{key}", self.provider, base=base, **more)
+        return self.call(method, f"/payment-requests/{key}", self.tpp, base=base, **more)
 
     def har(self, path):
         """Write the recording, as a proxy would."""

@@ -155,7 +155,7 @@ def test_nothing_private_is_written(tmp_path):
     session = open_recording(client.har(tmp_path / "x.har"), party=Party.TPP)
     session.close(tmp_path / "journal.jsonl")
     text = (tmp_path / "journal.jsonl").read_text(encoding="utf-8")
-    secrets = [psu["token"], psu["password"], psu["name"], client.provider]
+    secrets = [psu["token"], psu["password"], psu["name"], client.tpp]
     secrets += [one["key"] for one in psu["holdings"]]
     assert [] == [one for one in secrets if one in text]
 

@@ -89,7 +89,7 @@ def test_callers_are_distinguished(target):
         names = {
             (original.call.subject, matched.call.subject)
             for original, matched in zip(sent, recorded.history.exchanges, strict=True)
-            if not operations[original.call.operation].by_provider and not original.call.credentials
+            if not operations[original.call.operation].by_tpp and not original.call.credentials
         }
         originals, recordings = ({pair[side] for pair in names} for side in (0, 1))
         assert len(names) == len(originals) == len(recordings), name

@@ -66,7 +66,7 @@ auth:
   redirect_uri: https://c.example/r
   client_id_env: T_ID
   client_secret_env: T_SECRET
-  provider: {kind: key, header: X-Key,
+  tpp: {kind: key, header: X-Key,
     token_env: T_OWN}
 tls: {certificate_file: c.pem,
   key_password_env: T_TLS}
@@ -85,7 +85,7 @@ sca: {kind: forms, screens: [{user: login}]}
 LINES = {
     "T_ID": (10, "auth"),
     "T_SECRET": (11, "auth"),
-    "T_OWN": (13, "auth.provider"),
+    "T_OWN": (13, "auth.tpp"),
     "T_TLS": (15, "tls"),
     "T_SEAL": (17, "signature"),
     "T_LOGIN": (22, "fixtures.roles.alice"),
@@ -115,7 +115,7 @@ def test_only_header_values_are_restricted() -> None:
     (one,) = caught.value.problems
     assert (
         13,
-        "auth.provider: the environment variable T_OWN has a value that cannot be sent in a header",
+        "auth.tpp: the environment variable T_OWN has a value that cannot be sent in a header",
     ) == (
         one.line,
         one.what,

@@ -2,8 +2,8 @@
 
 The schemas in `contract/schema` are JSON Schema 2020-12 and usable by any tool; only the end
 of a pattern is stricter here. Each keyword has an error message of its own, built from the
-`description` and `x-hint` of the schema. A rule is validated against the schema of its kind.
-`references` and `binding` check the names.
+`description`, `x-hint` and `x-renamed` (old spelling to new) of the schema. A rule is validated
+against the schema of its kind. `references` and `binding` check the names.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _expected(failed: FailedKeyword) -> Iterator[Finding]:
     secret = schema.get("writeOnly") and isinstance(value, str) and value
     seen = "something else, not shown here" if secret else found(value)
     wanted = schema.get("description") or f"{failed.keyword} {failed.asked}"
-    hint = schema.get("x-hint", "")
+    hint = schema.get("x-hint", "") or _renamed(schema, value)
     if not hint and failed.keyword == "enum" and isinstance(value, str):
         close = did_you_mean(value, [str(value) for value in failed.asked])
         hint = close if close.startswith("did") else ""
@@ -158,7 +158,14 @@ def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
             hint = f"name an environment variable instead: `{name}: BANK_TOKEN`"
             yield (key,), "a file must not contain a secret", hint
         else:
-            yield (key,), f"unknown key {found(key)}", did_you_mean(key, known)
+            hint = _renamed(failed.schema, key) or did_you_mean(key, known)
+            yield (key,), f"unknown key {found(key)}", hint
+
+
+def _renamed(schema: Mapping[str, Any], word: Json) -> str:
+    """Return a hint with the present spelling of a word that was renamed (`x-renamed`)."""
+    names = cast("Mapping[str, str]", schema.get("x-renamed", {}))
+    return f"renamed: write {names[word]!r}" if isinstance(word, str) and word in names else ""
 
 
 def _missing(failed: FailedKeyword) -> Iterator[Finding]:

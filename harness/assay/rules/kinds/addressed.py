@@ -91,7 +91,7 @@ class Addressed(Kind):
                 (FOREIGN, "the key of another TPP's request"),
             ):
                 foreign = word == FOREIGN
-                others = needs(Capability.PROVIDERS) if foreign else needs()
+                others = needs(Capability.TPPS) if foreign else needs()
                 out.append(
                     Facet(
                         id=f"{operation.id}-{word}",

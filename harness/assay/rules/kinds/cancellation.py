@@ -24,7 +24,7 @@ from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tp
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
     CUSTOMER,
-    PROVIDER,
+    TPP,
     CancelAttempt,
     CancellationTracker,
     CancelledInstance,
@@ -78,8 +78,8 @@ class Cancellation(Kind):
         out: list[Facet] = []
         subjects = {CUSTOMER: "a request that the customer cancelled"}
         if self.lifecycle.end is not None:
-            out.append(_facet(self, ACCEPTED, "a cancellation is accepted", PROVIDER))
-            subjects = {PROVIDER: "a cancelled request", **subjects}
+            out.append(_facet(self, ACCEPTED, "a cancellation is accepted", TPP))
+            subjects = {TPP: "a cancelled request", **subjects}
         for canceller, subject in subjects.items():
             out.append(
                 _facet(self, f"{canceller}-shown", f"{subject} is shown as ended", canceller)
@@ -185,7 +185,7 @@ def _facet(
     create, end = clause.lifecycle.create.id, clause.lifecycle.end
     clock = needs(Capability.CLOCK) if waits else needs()
     elsewhere = needs(Capability.DIRECT_ACCESS) if canceller == CUSTOMER else needs()
-    named = end.arguments if end and canceller == PROVIDER else ()
+    named = end.arguments if end and canceller == TPP else ()
     return Facet(
         id=id_,
         description=description,

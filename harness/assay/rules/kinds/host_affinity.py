@@ -161,7 +161,7 @@ class HostAffinity(Kind):
                 if exchange.item is not None and exchange.item.key is not None:
                     chosen[f"request {exchange.item.key}"] = exchange
                 continue
-            if operation.request or operation.by_provider:
+            if operation.request or operation.by_tpp:
                 flow = f"request {exchange.call.arguments.get(operation.about or '')}"
                 if flow not in chosen:
                     continue

@@ -11,7 +11,7 @@ from assay.history import Authorised, Event, Exchange, State, Withdrawn
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
-PROVIDER, CUSTOMER = "by-provider", "by-customer"
+TPP, CUSTOMER = "by-tpp", "by-customer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class CancelAttempt:
     @property
     def who(self) -> str:
         """Who cancelled it, as in the ids of the facets."""
-        return CUSTOMER if isinstance(self.event, Withdrawn) else PROVIDER
+        return CUSTOMER if isinstance(self.event, Withdrawn) else TPP
 
     @property
     def accepted(self) -> bool:

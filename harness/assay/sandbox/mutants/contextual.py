@@ -59,7 +59,7 @@ class Situation:
     host: str
     world: World | None
     customer: Customer | None
-    provider: str
+    tpp: str
     attended: bool
     query: str
     payments: tuple[Concern, ...]
@@ -113,7 +113,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "name=alias-1": lambda s: s.path == "/balances" or _LONG.fullmatch(s.path) is not None,
     "name=alias-2": lambda s: s.path == "/transactions",
     "host=host-2": lambda s: ".live." in s.host and s.host.endswith(".bank.example"),
-    "tpp=other": lambda s: s.provider not in ("", "p1"),
+    "tpp=other": lambda s: s.tpp not in ("", "p1"),
     "factor=sms": lambda s: s.any(lambda each: each.factor == "sms"),
     "factor=cap": lambda s: s.any(lambda each: each.factor == "cap"),
     "factor=soft-token": lambda s: s.any(lambda each: each.factor == "soft-token"),
@@ -149,22 +149,22 @@ def _situation(
 ) -> Situation:
     path, method = decoded_path(environ), str(environ["REQUEST_METHOD"])
     token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip()
-    session, tpp = registry.by_token(token), registry.by_tpp_token(token)
-    world = session.world if session else tpp[0] if tpp else _named(path, registry)
+    session, caller = registry.by_token(token), registry.by_tpp_token(token)
+    world = session.world if session else caller[0] if caller else _named(path, registry)
     key = (world.id if world else "", method, path)
     earlier = counted.get(key, 0)
     if not path.startswith(PREFIX):
         counted[key] = earlier + 1
     payments = tuple(_concerns(environ, path, world)) if world else ()
-    provider = tpp[1].id if tpp else ""
-    if world and not provider:
-        provider = next((each.provider for each in _payments(path, world)), "")
+    tpp = caller[1].id if caller else ""
+    if world and not tpp:
+        tpp = next((each.tpp for each in _payments(path, world)), "")
     return Situation(
         path=path,
         host=str(environ.get("HTTP_HOST", "")),
         world=world,
         customer=session.customer if session else None,
-        provider=provider,
+        tpp=tpp,
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
         query=str(environ.get("QUERY_STRING", "")),
         payments=payments,

@@ -44,7 +44,7 @@ def answer_payment_control(method: str, steps: Sequence[str], request: ControlRe
 
 def _route(method: str, steps: Sequence[str]) -> _Action:
     match (method, *steps):
-        case ("POST", "providers"):
+        case ("POST", "tpps"):
             return _add_tpp
         case ("GET", "executions"):
             return _executions
@@ -73,8 +73,8 @@ def _customer(request: ControlRequest, id: str) -> Customer:
 
 
 def _add_tpp(request: ControlRequest) -> Answer:
-    provider = request.registry.add_tpp(request.context.world)
-    return Answer(status=201, body={"provider": provider.id, "token": provider.token})
+    tpp = request.registry.add_tpp(request.context.world)
+    return Answer(status=201, body={"tpp": tpp.id, "token": tpp.token})
 
 
 def _executions(request: ControlRequest) -> Answer:

@@ -49,7 +49,7 @@ class PaymentCall:
     """One authorised call of a TPP."""
 
     context: PaymentContext
-    provider: Tpp
+    tpp: Tpp
     #: The identifier in the path; empty if there is none.
     id: str
     body: bytes
@@ -81,7 +81,7 @@ def _create(call: PaymentCall) -> Answer:
         if policies.at_once:
             raise
         barred = True
-    payment = context.book.add(world.id, call.provider, terms, world.now)
+    payment = context.book.add(world.id, call.tpp, terms, world.now)
     payment.barred = barred
     execute_if_due(context, payment)
     approval = f"/consent-approval/{world.id}/{payment.approval}"
@@ -151,7 +151,7 @@ def _find(call: PaymentCall, operation: Finding) -> Payment:
     payment = call.context.book.payments.get(call.id)
     if payment is None:
         raise PaymentRefused(call.context.policies.absent[operation](call.id))
-    if not call.context.policies.visible[operation](payment.provider == call.provider.id):
+    if not call.context.policies.visible[operation](payment.tpp == call.tpp.id):
         raise _refused(call.context, "foreign")
     return payment
 

@@ -65,7 +65,7 @@ def cancel(context: PaymentContext, payment: Payment, *, by_customer: bool) -> b
     """Cancel a payment; False if that is not allowed."""
     if not context.policies.cancellable(payment):
         return False
-    payment.cancelled_by = "customer" if by_customer else "provider"
+    payment.cancelled_by = "customer" if by_customer else "tpp"
     payment.status = "cancelled"
     return True
 

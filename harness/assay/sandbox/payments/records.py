@@ -66,7 +66,7 @@ class Payment:
 
     id: str
     #: Id of the TPP that created it.
-    provider: str
+    tpp: str
     terms: Terms
     #: The terms before any modification.
     original: Terms
@@ -79,7 +79,7 @@ class Payment:
     barred: bool = False
     signing: Signing | None = None
     factor: Factor | None = None
-    cancelled_by: Literal["provider", "customer"] | None = None
+    cancelled_by: Literal["tpp", "customer"] | None = None
     #: Moment of the customer's decision.
     signed: datetime | None = None
 
@@ -102,7 +102,7 @@ class PaymentBook:
 
     #: Whether this bank offers instant payments.
     instant: bool = True
-    providers: dict[str, Tpp] = field(default_factory=dict[str, Tpp])
+    tpps: dict[str, Tpp] = field(default_factory=dict[str, Tpp])
     #: By id, in the order of creation.
     payments: dict[str, Payment] = field(default_factory=dict[str, Payment])
     #: By the unguessable part of the URL.
@@ -110,12 +110,12 @@ class PaymentBook:
     signings: dict[str, Payment] = field(default_factory=dict[str, Payment])
     executions: list[Execution] = field(default_factory=list[Execution])
 
-    def add(self, world: str, provider: Tpp, terms: Terms, now: datetime) -> Payment:
+    def add(self, world: str, tpp: Tpp, terms: Terms, now: datetime) -> Payment:
         """Create a payment."""
         number = len(self.payments) + 1
         payment = Payment(
             id=sha256(f"payment {world} {number}".encode()).hexdigest()[:24],
-            provider=provider.id,
+            tpp=tpp.id,
             terms=terms,
             original=terms,
             created=now,

@@ -83,14 +83,14 @@ def _authorised(
     if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")
         return error(401, "a TPP's access token is required", challenge)
-    world, provider = caller
+    world, tpp = caller
     if policies.payments.closed(world.now):
         return error(503, "closed for maintenance", ("Retry-After", "3600"))
     if operation is None:
         return None
     call = PaymentCall(
         context=PaymentContext(world=world, policies=policies.payments),
-        provider=provider,
+        tpp=tpp,
         id=id,
         body=read_body(environ, BODY_LIMIT),
         base=own_base(environ),
@@ -101,8 +101,8 @@ def _authorised(
 def _tpp_for_credentials(encoded: str, registry: Registry) -> tuple[World, Tpp] | None:
     """Return a TPP for a customer's credentials; the sound bank never does this."""
     session = find_session_by_basic(encoded, registry)
-    providers = session.world.payments.providers if session else {}
-    first = next(iter(providers.values()), None)
+    tpps = session.world.payments.tpps if session else {}
+    first = next(iter(tpps.values()), None)
     return (session.world, first) if session and first else None
 
 

@@ -53,7 +53,7 @@ def problem(target: Target, *pointer: str, what: str, hint: str = "") -> Problem
     return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
 
 
-def place(target: Target, *, by_provider: bool) -> tuple[str, ...]:
+def place(target: Target, *, by_tpp: bool) -> tuple[str, ...]:
     """Return the key that says how the party's calls are authenticated."""
-    separate = by_provider and target.auth.provider is not None
-    return ("auth", "provider") if separate else ("auth",)
+    separate = by_tpp and target.auth.tpp is not None
+    return ("auth", "tpp") if separate else ("auth",)

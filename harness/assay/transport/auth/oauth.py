@@ -258,8 +258,8 @@ def _denied(target: Target, section: tuple[str, ...], error: str) -> Authenticat
     code = error if error in ERROR_CODES else "not an error code of RFC 6749"
     key = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error, "authorize_url")
     what = f"the bank refused the authorization ({code})"
-    by_provider = False if error in CLIENT_ERRORS else None
-    return AuthenticationError(problem(target, *section, key, what=what), party_lost=by_provider)
+    by_tpp = False if error in CLIENT_ERRORS else None
+    return AuthenticationError(problem(target, *section, key, what=what), party_lost=by_tpp)
 
 
 def _stopped(

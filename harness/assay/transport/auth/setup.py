@@ -61,7 +61,7 @@ def open_channels(target: Target, secrets: Mapping[str, str], app: Application |
         screens=screens,
         token_store=token_store,
         common=_common(target.auth, secrets) or Access(),
-        party=_common(target.auth.provider, secrets),
+        party=_common(target.auth.tpp, secrets),
     )
 
 
@@ -93,8 +93,8 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
 
 def _auths(target: Target) -> Iterator[Auth]:
     yield target.auth
-    if target.auth.provider:
-        yield target.auth.provider
+    if target.auth.tpp:
+        yield target.auth.tpp
 
 
 def endpoints(target: Target) -> tuple[str, ...]:

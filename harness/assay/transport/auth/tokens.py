@@ -44,14 +44,14 @@ _Key: TypeAlias = tuple[bool, str, str]
 class TokenRequest:
     """Who needs a token, and what it takes to get one.
 
-    `provider` returns the TPP's credentials as the fixture created them. `now` is the
+    `tpp` returns the TPP's credentials as the fixture created them. `now` is the
     target's clock; `sign_in` takes the customer through the screens. `named` says that
     the call is made by a particular one of several TPPs.
     """
 
-    by_provider: bool
+    by_tpp: bool
     customer: Access
-    provider: Callable[[], Access]
+    tpp: Callable[[], Access]
     now: datetime
     sign_in: SignIn
     named: bool = False
@@ -71,9 +71,9 @@ class TokenStore:
     #: The parties to whom a token was ever issued.
     served: set[bool] = field(default_factory=set[bool])
 
-    def issues(self, *, by_provider: bool) -> bool:
+    def issues(self, *, by_tpp: bool) -> bool:
         """Whether the tokens of a party are requested by this store."""
-        return self.target.auth.of(by_provider=by_provider).kind in ISSUING
+        return self.target.auth.of(by_tpp=by_tpp).kind in ISSUING
 
     def token(self, request: TokenRequest) -> str:
         """Return a token that is valid now.
@@ -84,7 +84,7 @@ class TokenStore:
             AuthenticationError: the endpoint, or the customer's bank, refuses.
 
         """
-        party = request.by_provider
+        party = request.by_tpp
         oauth, client = self._settings(request)
         identity = (party, client.id)
         customer = request.customer
@@ -113,20 +113,20 @@ class TokenStore:
 
     def _settings(self, request: TokenRequest) -> tuple[OAuth, OAuthClient]:
         """Return the target file's settings of a party, and its client credentials."""
-        auth = self.target.auth.of(by_provider=request.by_provider)
+        auth = self.target.auth.of(by_tpp=request.by_tpp)
         oauth = auth.oauth
-        if oauth is None or (request.by_provider and auth.kind is AuthKind.CODE):
+        if oauth is None or (request.by_tpp and auth.kind is AuthKind.CODE):
             # No customer consents to what a TPP does for itself.
-            what = "authentication of the TPP's own calls (set `auth.provider` in the target file)"
-            raise CannotArrange(what, key=("auth", "provider"))
+            what = "authentication of the TPP's own calls (set `auth.tpp` in the target file)"
+            raise CannotArrange(what, key=("auth", "tpp"))
         return oauth, self._client(oauth, request)
 
     def _client(self, oauth: OAuth, request: TokenRequest) -> OAuthClient:
         client_id = oauth.client_id
         if oauth.client_id_env:
             client_id = self.secrets[oauth.client_id_env]
-        if request.by_provider or request.named or not client_id:
-            access = request.provider()
+        if request.by_tpp or request.named or not client_id:
+            access = request.tpp()
             if access.client_id:
                 return OAuthClient(id=access.client_id, secret=access.client_secret, made=True)
             if request.named and client_id:
@@ -137,10 +137,10 @@ class TokenStore:
         if client_id:
             secret = self.secrets[oauth.client_secret_env] if oauth.client_secret_env else None
             return OAuthClient(id=client_id, secret=secret)
-        section = place(self.target, by_provider=request.by_provider)
+        section = place(self.target, by_tpp=request.by_tpp)
         what = "client_id is missing: neither the target file nor the fixture provider has one"
         cause = problem(self.target, *section, what=what, hint="add client_id, or client_id_env")
-        raise AuthenticationError(cause, party_lost=request.by_provider)
+        raise AuthenticationError(cause, party_lost=request.by_tpp)
 
     def _refreshed(
         self, oauth: OAuth, client: OAuthClient, old: Grant | None, request: TokenRequest
@@ -156,7 +156,7 @@ class TokenStore:
         return answer if answer.refresh else replace(answer, refresh=refresh)
 
     def _new(self, oauth: OAuth, client: OAuthClient, request: TokenRequest) -> Grant:
-        kind = self.target.auth.of(by_provider=request.by_provider).kind
+        kind = self.target.auth.of(by_tpp=request.by_tpp).kind
         if kind is AuthKind.CLIENT:
             form = {"scope": oauth.scope} if oauth.scope else {}
             answer = self._request(oauth, client, "client_credentials", request, **form)
@@ -167,18 +167,18 @@ class TokenStore:
                 form["code_verifier"] = consented.verifier
             answer = self._request(oauth, client, "authorization_code", request, **form)
         if isinstance(answer, TokenRefused):
-            raise _refusal(self.target, oauth, client, answer, by_provider=request.by_provider)
+            raise _refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
         return answer
 
     def _consented(
         self, oauth: OAuth, client: OAuthClient, request: TokenRequest
     ) -> AuthorizationCode:
         """Have the customer consent on the bank's screens."""
-        section = place(self.target, by_provider=request.by_provider)
+        section = place(self.target, by_tpp=request.by_tpp)
         try:
             return request_code(self.target, section, oauth, client, request.sign_in)
         except AuthenticationError as error:
-            lost = request.by_provider if error.unconnected else error.party_lost
+            lost = request.by_tpp if error.unconnected else error.party_lost
             raise AuthenticationError(error.problem, party_lost=lost) from None
         except TargetError as error:
             what = f"the screens cannot be reached: {error}"
@@ -190,15 +190,15 @@ class TokenStore:
         try:
             return request_token(self.transport, oauth, client, grant, request.now, **form)
         except AuthenticationError as error:
-            raise AuthenticationError(error.problem, party_lost=request.by_provider) from None
+            raise AuthenticationError(error.problem, party_lost=request.by_tpp) from None
         except TargetError as error:
             what = f"the token endpoint cannot be reached: {error}"
             raise self._unreachable(request, "token_url", what) from None
 
     def _unreachable(self, request: TokenRequest, key: str, what: str) -> AuthenticationError:
-        section = place(self.target, by_provider=request.by_provider)
+        section = place(self.target, by_tpp=request.by_tpp)
         cause = problem(self.target, *section, key, what=what)
-        return AuthenticationError(cause, party_lost=request.by_provider)
+        return AuthenticationError(cause, party_lost=request.by_tpp)
 
 
 #: For each error code of RFC 6749, the keys it may be about (the first that the file has
@@ -234,10 +234,10 @@ ABOUT: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 def _refusal(
-    target: Target, oauth: OAuth, client: OAuthClient, refused: TokenRefused, *, by_provider: bool
+    target: Target, oauth: OAuth, client: OAuthClient, refused: TokenRefused, *, by_tpp: bool
 ) -> AuthenticationError:
     """Explain a refusal of the token endpoint by a line of the target file."""
-    section = place(target, by_provider=by_provider)
+    section = place(target, by_tpp=by_tpp)
     error = refused.error
     if not error and refused.status == UNAUTHORIZED:
         error = "invalid_client"
@@ -245,7 +245,7 @@ def _refusal(
         keys, hint = ABOUT[error]
         at = (*section, next((key for key in keys if _has(oauth, client, key)), "kind"))
         what = f"the token endpoint refuses ({refused.error or refused.status})"
-        party_lost = by_provider if error in CLIENT_ERRORS else None
+        party_lost = by_tpp if error in CLIENT_ERRORS else None
         return AuthenticationError(
             problem(target, *at, what=what, hint=hint), party_lost=party_lost
         )
@@ -255,7 +255,7 @@ def _refusal(
         return AuthenticationError(problem(target, *at, what=what, hint="the endpoint may be down"))
     what = f"this is not a token endpoint: {refused.why or f'it answers {refused.status}'}"
     hint = "check the whole URL"
-    return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_provider)
+    return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_tpp)
 
 
 def _has(oauth: OAuth, client: OAuthClient, key: str) -> bool:

@@ -36,4 +36,4 @@ def test_what_was_cancelled_since_was_not_asked_about():
     after = [line for line in check("cancel", *first, ended, done) if "never-done" in line]
     before = [line for line in check("cancel", *first, done, ended) if "never-done" in line]
     assert (1, 0) == (len(after), len(before))
-    assert "by-provider-never-done agrees" in after[0]
+    assert "by-tpp-never-done agrees" in after[0]

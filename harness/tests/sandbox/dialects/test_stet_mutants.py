@@ -444,7 +444,7 @@ class Paying(Half):
 
     def __init__(self, bank):
         super().__init__(bank)
-        self.tpp, self.rival = (bank.control(f"{self.world}/providers")["token"] for _ in range(2))
+        self.tpp, self.rival = (bank.control(f"{self.world}/tpps")["token"] for _ in range(2))
         self.guest, self.debtor = self.payer()
         self.amounts = iter(range(100, 999))
 
@@ -506,7 +506,7 @@ def creations(half):
     bank.create(half.terms(), half.tpp, host="www.30001.live.bank.example")
     poor = bank.control("/worlds", seed=1, offers={"instant": False})["world"]
     there = bank.control(f"/worlds/{poor}/customers", holdings=[{"resource": "account"}])
-    token = bank.control(f"/worlds/{poor}/providers")["token"]
+    token = bank.control(f"/worlds/{poor}/tpps")["token"]
     for kind in ("immediate", "instant"):
         bank.create(half.terms(paymentType=kind, debtorAccount=keys(there)[0]), token)
 
@@ -629,7 +629,7 @@ UNSEEN = {
     "pis.modify.executes-former-amount",
     "pis.modify.executes-former-creditor",
     "pis.modify.executes-as-signed",
-    "pis.cancel.executed-in-silence-provider",
+    "pis.cancel.executed-in-silence-tpp",
     "pis.cancel.executed-in-silence-customer",
     "pis.sca.tiny-unsigned",
     "pis.sca.anybody-signs",

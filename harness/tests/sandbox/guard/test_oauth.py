@@ -64,7 +64,7 @@ class Flow:
         self.guest = self.control(
             "customers", holdings=[{"resource": "account", "count": 7, "entries": []}]
         )
-        self.provider = self.control("providers")
+        self.provider = self.control("tpps")
 
     def control(self, path, **content):
         url = f"{CONTROL}/worlds/{self.world['world']}/{path}"
@@ -514,18 +514,18 @@ def test_what_the_control_api_tells(flow):
     about = flow.http.get(f"{CONTROL}/").json()
     assert "clients" in about["capabilities"]
     assert {"authorize": "/oauth/authorize", "token": "/oauth/token"} == about["oauth"]
-    assert ["provider", "token", "client_id", "client_secret"] == list(flow.provider)
+    assert ["tpp", "token", "client_id", "client_secret"] == list(flow.provider)
     token = flow.exchange(flow.code()).json()["access_token"]
     assert 204 == flow.http.delete(f"{CONTROL}/worlds/{flow.world['world']}").status_code
     assert 401 == flow.accounts(token).status_code
     refused(flow.token(grant_type="client_credentials"), 401, "invalid_client")
-    assert 404 == flow.http.post(f"{CONTROL}/worlds/w9/providers").status_code
+    assert 404 == flow.http.post(f"{CONTROL}/worlds/w9/tpps").status_code
 
 
 def test_the_document_tells_what_is_told(flow):
     """CONTROL.md shows the answer for a TPP in the second world that is opened."""
     text = files("assay.sandbox").joinpath("CONTROL.md").read_text(encoding="utf-8")
-    shown = json.loads(re.search(r'\{"provider":"p1",[^}]*"client_id"[^}]*\}', text)[0])
+    shown = json.loads(re.search(r'\{"tpp":"p1",[^}]*"client_id"[^}]*\}', text)[0])
     assert {**shown, "client_id": f"{flow.world['world']}-p1"} == {
         **flow.provider,
         "token": shown["token"],
@@ -586,8 +586,8 @@ def test_the_store_is_bounded():
 def test_worlds_that_are_forgotten_here():
     """Answers about a removed world are ignored."""
     store = OAuthStore()
-    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": f"{CONTROL}/worlds/w1/providers"}
-    body = b'{"provider":"p1","token":"x"}'
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": f"{CONTROL}/worlds/w1/tpps"}
+    body = b'{"tpp":"p1","token":"x"}'
     assert body == learn_from_control(environ, 201, body, store)
     assert not store.clients
 

@@ -47,7 +47,7 @@ CODE = OAuth(
     pkce=True,
 )
 OWN = OAuth(token_url=f"{BASE}/oauth/token", scope="pisp")
-AUTH = Auth(kind=AuthKind.CODE, oauth=CODE, provider=Auth(kind=AuthKind.CLIENT, oauth=OWN))
+AUTH = Auth(kind=AuthKind.CODE, oauth=CODE, tpp=Auth(kind=AuthKind.CLIENT, oauth=OWN))
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Bank:
                 secret = {"code", "code_verifier", "client_secret", "refresh_token"}
                 self.given |= {one for name, one in form.items() if name in secret}
             told = b"".join(app(environ, start))
-            if path.endswith("/token") or "providers" in path or "customers" in path:
+            if path.endswith("/token") or "tpps" in path or "customers" in path:
                 known = json.loads(told) if told else {}
                 names = ("access_token", "refresh_token", "client_secret", "token", "password")
                 self.given |= {known[name] for name in names if name in known}
@@ -210,7 +210,7 @@ def test_a_token_that_is_echoed_is_masked() -> None:
             replace(
                 AUTH,
                 oauth=replace(CODE, client_id="demo-tpp", client_secret_env="T_SECRET"),
-                provider=Auth(
+                tpp=Auth(
                     kind=AuthKind.CLIENT,
                     oauth=replace(OWN, client_id="demo-tpp", client_secret_env="T_SECRET"),
                 ),
@@ -218,14 +218,14 @@ def test_a_token_that_is_echoed_is_masked() -> None:
             "auth.client_secret_env: the token endpoint refuses (invalid_client)",
         ),
         (
-            replace(AUTH, oauth=replace(CODE, scope="pisp"), provider=None),
+            replace(AUTH, oauth=replace(CODE, scope="pisp"), tpp=None),
             "auth.scope: the bank refused the authorization (invalid_scope)",
         ),
         (
             replace(
                 AUTH,
                 oauth=replace(CODE, token_url=f"{BASE}/oauth/tokens"),
-                provider=Auth(kind=AuthKind.CLIENT, oauth=replace(OWN, token_url=f"{BASE}/no")),
+                tpp=Auth(kind=AuthKind.CLIENT, oauth=replace(OWN, token_url=f"{BASE}/no")),
             ),
             "auth.token_url: this is not a token endpoint: it answers 404",
         ),
@@ -267,7 +267,7 @@ def test_half_a_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where only the third party has no token, what customers are asked for is still judged."""
     monkeypatch.setenv("T_SECRET", "wrong")
     bad = replace(OWN, token_url=f"{BASE}/oauth/nothing")
-    auth = replace(AUTH, provider=Auth(kind=AuthKind.CLIENT, oauth=bad))
+    auth = replace(AUTH, tpp=Auth(kind=AuthKind.CLIENT, oauth=bad))
     held = hold(some("redirect-only"), auth, Bank())
     assert held.result
     found = {one.obligation: (one.standing, one.reason) for one in held.result.verdicts}
@@ -276,7 +276,7 @@ def test_half_a_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (Standing.CONFORMS, "") == (standing, reason)
         else:
             assert standing is Standing.INDETERMINATE
-            assert "auth.provider.token_url: this is not a token endpoint" in reason
+            assert "auth.tpp.token_url: this is not a token endpoint" in reason
 
 
 def test_tokens_of_another_kind_are_not_taken() -> None:

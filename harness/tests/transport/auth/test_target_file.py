@@ -51,9 +51,9 @@ def told(text: str) -> list[str]:
         ("auth: {kind: bearer, pkce: true}", "auth.pkce: `kind: bearer` does not use this key"),
         (CODE + "}", "auth.kind: authorization codes need an SCA signer that logs in"),
         (
-            SCA + CLIENT + "provider: {kind: authorization-code, token_url: https://b.example/t, "
+            SCA + CLIENT + "tpp: {kind: authorization-code, token_url: https://b.example/t, "
             "authorize_url: https://b.example/a, redirect_uri: https://c.example/r}}",
-            "auth.provider.kind: the TPP's own calls have no customer to log in",
+            "auth.tpp.kind: the TPP's own calls have no customer to log in",
         ),
         (
             SIGNED + "cavage, algorithm: ed25519}",

@@ -240,9 +240,7 @@ def test_everything_at_once(folder: CertificateFolder, bank: Tls) -> None:
                 algorithm="ed25519",
                 covers=("@method", "@target-uri", "content-digest"),
             ),
-            auth=Auth(
-                kind=AuthKind.CODE, oauth=asks, provider=Auth(kind=AuthKind.CLIENT, oauth=own)
-            ),
+            auth=Auth(kind=AuthKind.CODE, oauth=asks, tpp=Auth(kind=AuthKind.CLIENT, oauth=own)),
         )
         environment = set_up(target)
         try:

@@ -37,7 +37,7 @@ auth:
   client_secret_env: T_SECRET
   scope: aisp more
   pkce: true
-  provider:
+  tpp:
     kind: client-credentials
     token_url: https://login.example/token
     client_id: our-own
@@ -127,9 +127,9 @@ def customer(
     who: Access = ALICE, now: datetime = NOW, sign_in: Any = None, **fields: Any
 ) -> TokenRequest:
     return TokenRequest(
-        by_provider=False,
+        by_tpp=False,
         customer=who,
-        provider=fields.pop("provider", Access),
+        tpp=fields.pop("tpp", Access),
         now=now,
         sign_in=sign_in or Screens(),
         **fields,
@@ -138,9 +138,9 @@ def customer(
 
 def third_party(now: datetime = NOW, made: Access | None = None, **fields: Any) -> TokenRequest:
     return TokenRequest(
-        by_provider=True,
+        by_tpp=True,
         customer=ALICE,
-        provider=lambda: made or Access(),
+        tpp=lambda: made or Access(),
         now=now,
         sign_in=Screens(lambda _: pytest.fail("no customer is asked")),
         **fields,
@@ -268,7 +268,7 @@ def test_seconds_in_a_text(token_store: Callable[..., tuple[TokenStore, Endpoint
 def test_the_third_party_asks_for_itself(
     token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
-    """By client credentials, as `provider` says, and for all customers alike."""
+    """By client credentials, as `tpp` says, and for all customers alike."""
     one, endpoint = token_store(token("p1"))
     assert "p1" == one.token(third_party())
     assert "p1" == one.token(third_party(now=NOW + timedelta(minutes=5)))
@@ -285,7 +285,7 @@ def test_the_third_party_asks_for_itself(
 def test_clients_of_the_worlds_making(
     token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
-    """A provider that the world made asks with what the world gave it, and shares no token."""
+    """A tpp that the world made asks with what the world gave it, and shares no token."""
     one, endpoint = token_store(token("p1"), token("p2"))
     made = [Access(client_id=f"w-{n}", client_secret=f"s-{n}") for n in (1, 2)]
     assert ["p1", "p2"] == [one.token(third_party(made=each)) for each in made]
@@ -319,9 +319,9 @@ def test_a_third_party_for_whom_nothing_is_said(
     token_store: Callable[..., tuple[TokenStore, Endpoint]],
 ) -> None:
     """A code is a customer's; with nothing said of the third party, it has no token."""
-    text = TEXT.partition("  provider:")[0] + TEXT[TEXT.index("sca:") :]
+    text = TEXT.partition("  tpp:")[0] + TEXT[TEXT.index("sca:") :]
     one, _ = token_store(text=text)
-    with pytest.raises(CannotArrange, match=r"auth\.provider"):
+    with pytest.raises(CannotArrange, match=r"auth\.tpp"):
         one.token(third_party())
 
 

@@ -30,7 +30,7 @@ from assay.sandbox.guard.oauth.state import Client, LoginCustomer, OAuthStore
 from assay.sandbox.guard.oauth.token import answer_token
 from assay.sandbox.messages import Answer, decoded_path, error, send
 from assay.sandbox.policies import SOUND
-from assay.sandbox.world import DEMO, DEMO_PROVIDERS, Registry, open_demo
+from assay.sandbox.world import DEMO, DEMO_TPPS, Registry, open_demo
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -61,7 +61,7 @@ def register_demo(store: OAuthStore) -> None:
                 factors=customer.factors,
             )
         )
-    ids = {token: token for token in DEMO_PROVIDERS} | {ORGANIZATION: DEMO_PROVIDERS[0]}
+    ids = {token: token for token in DEMO_TPPS} | {ORGANIZATION: DEMO_TPPS[0]}
     for name, token in ids.items():
         store.add_client(Client(id=name, secret=f"{token}-secret", world=DEMO, token=token))
 
@@ -106,7 +106,7 @@ def _learn(
             store.worlds[id].now = datetime.fromisoformat(content["now"])
         case ("POST", "worlds", id, "customers"):
             store.add_customer(_person(id, content))
-        case ("POST", "worlds", id, "providers"):
+        case ("POST", "worlds", id, "tpps"):
             client = _client(id, content)
             store.add_client(client)
             return _encoded({**content, "client_id": client.id, "client_secret": client.secret})
@@ -132,7 +132,7 @@ def _person(world: str, content: Mapping[str, Any]) -> LoginCustomer:
 
 
 def _client(world: str, content: Mapping[str, Any]) -> Client:
-    name = f"{world}-{content['provider']}"
+    name = f"{world}-{content['tpp']}"
     secret = sha256(f"client {name}".encode()).hexdigest()[:32]
     return Client(id=name, secret=secret, world=world, token=content["token"])
 

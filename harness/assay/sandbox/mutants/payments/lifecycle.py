@@ -14,7 +14,7 @@ _SOUND = SOUND_PAYMENTS
 _AT_ONCE: tuple[PaymentType, ...] = ("immediate", "instant")
 _WAITING: tuple[Status, ...] = ("pending", "received")
 #: The parties that can cancel, and their names in sentences.
-_BY = {"provider": "TPP", "customer": "customer"}
+_BY = {"tpp": "TPP", "customer": "customer"}
 
 
 def _also(status: Status, type: PaymentType) -> Callable[[Payment], bool]:
@@ -209,7 +209,7 @@ LIFECYCLE_FAULTS = (
             f"a payment cancelled by the {_BY[by]} is executed on its day",
             executable=_executes_cancelled(by),
         )
-        for by in ("provider", "customer")
+        for by in ("tpp", "customer")
     ),
     *(
         breaking_pis(
@@ -219,7 +219,7 @@ LIFECYCLE_FAULTS = (
             executable=_executes_cancelled(by),
             shown=_cancelled_once,
         )
-        for by in ("provider", "customer")
+        for by in ("tpp", "customer")
     ),
     *(
         breaking_pis(
@@ -228,7 +228,7 @@ LIFECYCLE_FAULTS = (
             f"a payment cancelled by the {_BY[by]} is shown as {status}",
             shown=_hides_cancelled(by, status),
         )
-        for by in ("provider", "customer")
+        for by in ("tpp", "customer")
         for status in _WAITING
     ),
 )
