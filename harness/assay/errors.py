@@ -103,8 +103,8 @@ MOST_WORDS = 24
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint with the closest known word, or with all of them if they are few."""
-    words = sorted(set(known))
-    close = get_close_matches(word, words, n=1, cutoff=0.6)
+    candidates = sorted(set(known))
+    close = get_close_matches(word, candidates, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(words)}" if words and len(words) <= MOST_WORDS else ""
+    return f"known: {', '.join(candidates)}" if candidates and len(candidates) <= MOST_WORDS else ""

@@ -92,8 +92,8 @@ def reference(contracts: tuple[str, ...] = CONTRACTS) -> tuple[Plan, Target]:
 
 def variants() -> dict[str, Mutant | Neutral]:
     """Return all mutants and neutral variants, by id."""
-    every: list[Mutant | Neutral] = [*MUTANTS, *PIS_MUTANTS, *NEUTRAL, *PIS_NEUTRAL]
-    return {variant.id: variant for variant in every}
+    candidates: list[Mutant | Neutral] = [*MUTANTS, *PIS_MUTANTS, *NEUTRAL, *PIS_NEUTRAL]
+    return {variant.id: variant for variant in candidates}
 
 
 def changed_contracts(policies: Policies) -> tuple[str, ...]:

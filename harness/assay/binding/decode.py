@@ -77,8 +77,8 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
             binding.approval or "",
         ]
     )
-    found = (find(body, pointer) for pointer in pointers if pointer)
-    links = [absolute(wire.url, link) for link in found if isinstance(link, str) and link]
+    values = (find(body, pointer) for pointer in pointers if pointer)
+    links = [absolute(wire.url, link) for link in values if isinstance(link, str) and link]
     if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
         links.append(link)
     named = {(binding.item.key_header or "").lower()}
@@ -209,8 +209,8 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
 
 def _first(shown: Json, pointers: Iterable[str]) -> Json:
     """Return the value of the first pointer that finds one."""
-    found = (find(shown, pointer) for pointer in pointers)
-    return next((value for value in found if value is not MISSING), MISSING)
+    values = (find(shown, pointer) for pointer in pointers)
+    return next((value for value in values if value is not MISSING), MISSING)
 
 
 def _named(wire: Wire, header: str) -> Json:
@@ -251,8 +251,8 @@ def _state(element: Json, where: StateAt) -> State | None:
     for state, known in where.values.items():
         for word in known:
             if isinstance(word, tuple):
-                words = cast("tuple[Json, ...]", word)
-                if len(words) <= len(shown) and all(map(_stands, words, shown)):
+                parts = cast("tuple[Json, ...]", word)
+                if len(parts) <= len(shown) and all(map(_stands, parts, shown)):
                     return state
             elif single is None and same(word, shown[0]):
                 single = state

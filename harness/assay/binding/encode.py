@@ -264,8 +264,8 @@ def _in_contract_words(value: Json, spelling: Spelling | None) -> Json:
 
     Such a value is no value of another type: the target file says that it is the right one.
     """
-    words = spelling.words if spelling and isinstance(value, bool | int | float) else {}
-    return next((word for word, one in words.items() if same(one, value)), value)
+    spellings = spelling.words if spelling and isinstance(value, bool | int | float) else {}
+    return next((word for word, entry in spellings.items() if same(entry, value)), value)
 
 
 def _number(value: Decimal, spelling: Spelling | None) -> Json:

@@ -47,8 +47,8 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
     problems = check(merged, "target")
     if not problems:
         raw = cast("_Raw", merged.data)
-        every = (*findings(raw), *fixture_findings(raw))
-        problems = [problem(merged, *finding) for finding in every]
+        problems = [problem(merged, *finding) for finding in findings(raw)]
+        problems += [problem(merged, *finding) for finding in fixture_findings(raw)]
         problems.sort(key=lambda each: (each.path != document.path, each.line))
     if problems:
         raise InputError(problems)

@@ -214,8 +214,8 @@ class OperationBinding:
     def taken(self, operation: Operation) -> Mapping[str, None]:
         """Return the names of all arguments that a call can have, each once and in order."""
         named = (operation.about, operation.since, operation.until, operation.grants)
-        every = (*named, *operation.arguments, *self.arguments)
-        return dict.fromkeys(name for name in every if name)
+        names = (*named, *operation.arguments, *self.arguments)
+        return dict.fromkeys(name for name in names if name)
 
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
@@ -253,9 +253,9 @@ def filled(value: Json, made: RequestValues) -> Json:
     return value
 
 
-def same(one: Json, other: Json) -> bool:
+def same(value: Json, spelt: Json) -> bool:
     """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return one == other and isinstance(one, bool) is isinstance(other, bool)
+    return value == spelt and isinstance(value, bool) is isinstance(spelt, bool)
 
 
 def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:

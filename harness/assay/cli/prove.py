@@ -81,21 +81,21 @@ def _prove_contexts(most: int, chosen: Callable[[str], bool], workers: int | Non
     """Run banks whose fault is confined to a situation, and print the share that is found."""
     matrix = prove_contexts(most or None, chosen, workers=workers, on_row=_show_contextual)
     click.echo("")
-    for dimension, (found, every) in matrix.by_dimension().items():
-        click.echo(f"{found:>5} of {every:<5} {dimension}")
-    found, every = len(matrix.counted) - len(matrix.missed), len(matrix.counted)
-    share = f" ({100 * found / every:.1f} %)" if every else ""
-    click.echo(f"{found:>5} of {every} contextual mutants found by their own clause{share}")
+    for dimension, (caught, total) in matrix.by_dimension().items():
+        click.echo(f"{caught:>5} of {total:<5} {dimension}")
+    caught, total = len(matrix.counted) - len(matrix.missed), len(matrix.counted)
+    share = f" ({100 * caught / total:.1f} %)" if total else ""
+    click.echo(f"{caught:>5} of {total} contextual mutants found by their own clause{share}")
     click.echo(
-        f"{len(matrix.rows) - every:>5} more have a fault that does not show in the situation"
+        f"{len(matrix.rows) - total:>5} more have a fault that does not show in the situation"
     )
-    reached = every > 0 and found >= GOAL * every
+    reached = total > 0 and caught >= GOAL * total
     return Exit.OK.value if reached else Exit.VIOLATION.value
 
 
 def _show_contextual(row: ContextualRow) -> None:
-    words = "found" if row.found else "MISSED" if row.shows else "does not show"
-    click.echo(f"{words:<14} {row.mutant:<44} {row.situation}")
+    label = "found" if row.found else "MISSED" if row.shows else "does not show"
+    click.echo(f"{label:<14} {row.mutant:<44} {row.situation}")
 
 
 def _show(row: MatrixRow) -> None:

@@ -229,8 +229,8 @@ def factors(at: Situation) -> Values:
     """Yield each factor that the contract offers to sign with."""
     for operation in requests.creating(at.contract).values():
         by_segment = clauses.factors_by_segment(at.contract, operation.makes or "")
-        every = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
-        for factor in every:
+        factors = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
+        for factor in factors:
             if Capability.SCA not in at.offered or factor not in at.target.sca.factors:
                 yield factor, f"`sca.factors.{factor}` in the target file"
                 continue

@@ -136,8 +136,8 @@ class SeenAnswer:
         if self.binding.one is not None:
             items: list[Json] = [find(self.body, self.binding.one)]
         else:
-            every = (lists(self.body, pointer) for pointer in self.binding.list)
-            items = [item for each in every for item in each or ()]
+            found_lists = (lists(self.body, pointer) for pointer in self.binding.list)
+            items = [item for each in found_lists for item in each or ()]
         objects = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
         return tuple(objects[:MOST_ITEMS])
 
@@ -246,15 +246,23 @@ class DoctorContext:
     @property
     def grants(self) -> tuple[SeenAnswer, ...]:
         """The answers to the calls that transmitted a consent."""
-        granting = (one.id for one in self.operations if one.grants and one.available)
+        granting = (
+            operation.id
+            for operation in self.operations
+            if operation.grants and operation.available
+        )
         return self.plain(*granting)
 
     @property
     def operations(self) -> tuple[Operation, ...]:
         """The operations that were called, in the order of the contracts."""
         called = {answer.operation.id for answer in self.answers}
-        every = (one for contract in self.contracts_bound for one in contract.operations.values())
-        return tuple(operation for operation in every if operation.id in called)
+        operations = (
+            operation
+            for contract in self.contracts_bound
+            for operation in contract.operations.values()
+        )
+        return tuple(operation for operation in operations if operation.id in called)
 
     def excerpt(self, answer: SeenAnswer) -> str:
         """Return the beginning of a body, redacted."""

@@ -72,7 +72,7 @@ class CheckResult:
     @property
     def sound(self) -> bool:
         """Whether checks that need this one can run."""
-        return self.findings is not None and not any(one.blocking for one in self.findings)
+        return self.findings is not None and not any(finding.blocking for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +85,19 @@ class Examination:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, in the order in which to fix them."""
-        return tuple(one for each in self.outcomes for one in each.findings or ())
+        return tuple(finding for each in self.outcomes for finding in each.findings or ())
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
         """The findings that must be fixed before a run."""
-        return tuple(one for one in self.findings if one.blocking)
+        return tuple(finding for finding in self.findings if finding.blocking)
 
     @property
     def exit(self) -> Exit:
         """The exit code: no problems, problems, or not everything could be checked."""
         if self.blocking:
             return Exit.USAGE
-        unseen = any(one.weight is Weight.UNSEEN for one in self.findings)
+        unseen = any(finding.weight is Weight.UNSEEN for finding in self.findings)
         return Exit.INCOMPLETE if unseen else Exit.OK
 
 
@@ -312,10 +312,12 @@ def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]
 
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
     """Return each finding once: one line may be wrong for many operations."""
-    found: dict[tuple[str, int, str, str], Finding] = {}
-    for one in findings:
-        found.setdefault((one.path, one.line, one.key.rpartition(".")[2], one.found), one)
-    return tuple(found.values())
+    distinct: dict[tuple[str, int, str, str], Finding] = {}
+    for finding in findings:
+        distinct.setdefault(
+            (finding.path, finding.line, finding.key.rpartition(".")[2], finding.found), finding
+        )
+    return tuple(distinct.values())
 
 
 def _cost(context: DoctorContext) -> DoctorCost:

@@ -85,10 +85,10 @@ def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Ite
     listed = description.get("capabilities")
     if not isinstance(listed, list):
         return
-    for one in sorted(context.target.fixtures.offers, key=lambda one: one.value):
-        needed = CAPABILITIES.get(one)
+    for offer in sorted(context.target.fixtures.offers, key=lambda offer: offer.value):
+        needed = CAPABILITIES.get(offer)
         if needed and needed not in listed:
-            expected = f"{needed!r} among the API's capabilities, for {one.value}"
+            expected = f"{needed!r} among the API's capabilities, for {offer.value}"
             yield context.finding(("fixtures", "offers"), expected, "none")
 
 
@@ -110,7 +110,7 @@ _MOST = 12
 
 def screens(context: DoctorContext) -> Iterator[Finding]:
     """Examine every visit of the SCA screens."""
-    made = any(one.operation.makes and one.exchange.accepted for one in context.answers)
+    made = any(answer.operation.makes and answer.exchange.accepted for answer in context.answers)
     if made and not context.signed and context.target.sca.kind is not ScaKind.NONE:
         found = "no request that was signed"
         yield context.finding(("sca",), "SCA screens", found, weight=Weight.UNSEEN)
@@ -168,7 +168,7 @@ def _filled(
     context: DoctorContext, event: Authorised, screen: Mapping[str, str], shown: Sequence[Form]
 ) -> Iterator[Finding]:
     """Report what is wrong with the values that were entered into a known screen."""
-    target, choices = context.target, {k: v for one in shown for k, v in one.choices.items()}
+    target, choices = context.target, {k: v for screen in shown for k, v in screen.choices.items()}
     for name, what in screen.items():
         offered = choices.get(name, [])
         word = event.step.decision.value
@@ -215,9 +215,9 @@ def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
 
 def effects(context: DoctorContext) -> Iterator[Finding]:
     """Examine whether executed payments have the fields that the target file points at."""
-    done = [one for event in context.effects for one in event.done or ()]
+    done = [effect for event in context.effects for effect in event.done or ()]
     for name in context.target.fixtures.effects if done else ():
-        if not any(name in one.fields for one in done):
+        if not any(name in effect.fields for effect in done):
             pointer = context.target.fixtures.effects[name]
             place = ("fixtures", "effects", name)
             yield context.finding(place, f"{name} of an executed payment", f"nothing at {pointer}")

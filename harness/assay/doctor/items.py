@@ -63,7 +63,7 @@ def resource(seen: AnsweredOperation) -> Iterator[Finding]:
 def state(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the words by which a bank says which state a request has."""
     if bound := seen.binding.item.state:
-        known = {state.value: words for state, words in bound.values.items()}
+        known = {state.value: values for state, values in bound.values.items()}
         yield from _words(seen, "state", bound.at, known)
 
 
@@ -73,8 +73,8 @@ def _words(
     pointers: tuple[str, ...],
     known: Mapping[str, tuple[Json, ...]],
 ) -> Iterator[Finding]:
-    words = [word for several in known.values() for word in several]
-    single = [word for word in words if not isinstance(word, tuple)]
+    known_values = [word for several in known.values() for word in several]
+    single = [word for word in known_values if not isinstance(word, tuple)]
 
     def fits(value: Json) -> bool:
         return any(same(value, word) for word in single) if single else is_text(value)
@@ -91,7 +91,7 @@ def _words(
     if not shown:
         yield from compare(seen, probe, seen.items)
         return
-    if len(single) < len(words):
+    if len(single) < len(known_values):
         return  # words that only mean something together cannot be examined one by one
     unknown = {str(value): value for value in shown if not fits(value)}
     hint = "" if any(map(fits, shown)) else correction(seen.items, probe)
@@ -108,8 +108,8 @@ def _unknown_word(
 ) -> Finding:
     """Report a word that is missing, at the entry with a similar one if there is any."""
     word = str(value) if isinstance(value, str | int) else kind(value)
-    similar = nearest(word, (str(one) for words in known.values() for one in words))
-    entry = next((name for name, words in known.items() if similar in map(str, words)), None)
+    similar = nearest(word, (str(value) for values in known.values() for value in values))
+    entry = next((name for name, values in known.items() if similar in map(str, values)), None)
     masked = context.redactor.bounded(word, 40)
     where = (*place, entry) if entry else place
     expected = "a word listed in the target file"
@@ -173,7 +173,9 @@ def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
 def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
     """Return what accepted calls sent for a field of a request."""
     request, operations = seen.operation.request, seen.context.operations
-    sending = [one.id for one in operations if request in (one.makes, one.changes)]
+    sending = [
+        operation.id for operation in operations if request in (operation.makes, operation.changes)
+    ]
     calls = [answer.exchange.call for answer in seen.context.plain(*sending) if answer.accepted]
     return [call.arguments[name] for call in calls if name in call.arguments]
 
@@ -182,22 +184,26 @@ def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the value of a field, if anything is known of it."""
     if seen.operation.request:
         sent = _sent_values(seen, name)
-        return lambda value: any(alike(value, one) for one in sent)
-    every = seen.context.contracts_bound
-    contract = next(one for one in every if seen.operation.id in one.operations)
-    if name in {seen.operation.about, *(one.key for one in contract.resources.values())}:
-        owned = {one.key for one in _owned(seen)}
+        return lambda value: any(alike(value, argument) for argument in sent)
+    contracts = seen.context.contracts_bound
+    contract = next(
+        candidate for candidate in contracts if seen.operation.id in candidate.operations
+    )
+    if name in {seen.operation.about, *(resource.key for resource in contract.resources.values())}:
+        owned = {item.key for item in _owned(seen)}
         return lambda value: isinstance(value, str) and value in owned
     return _allowed(contract, name)
 
 
 def _allowed(contract: Contract, name: str) -> Fits | None:
     """Return what recognises the values that clauses allow in a field, if any clause does."""
-    every = (clause.allowed_values(name) for clause in clauses_of(contract))
-    allowed = [values for values in every if values is not None]
+    value_sets = (clause.allowed_values(name) for clause in clauses_of(contract))
+    allowed = [values for values in value_sets if values is not None]
     if not allowed:
         return None
-    return lambda value: all(any(same(value, one) for one in each) for each in allowed)
+    return lambda value: all(
+        any(same(value, allowed_value) for allowed_value in each) for each in allowed
+    )
 
 
 def _owned(seen: AnsweredOperation) -> list[Owned]:
@@ -251,7 +257,7 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
         shown[answer.subject] |= {item.key for item in answer.exchange.items if item.key}
     for name, keys in shown.items():
         subject, role = context.subjects.get(name), context.role_of.get(name, "")
-        owned = {one.key for one in subject.owns} if subject else keys
+        owned = {item.key for item in subject.owns} if subject else keys
         if keys and owned and not keys & owned:
             place = ("fixtures", "roles", role, "owns") if role in roles else seen.place("key")
             expected, found = "keys of items that the customer owns", "other keys in the list"

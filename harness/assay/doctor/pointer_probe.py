@@ -37,7 +37,9 @@ def members(document: Json, at: str = "", deep: int = _DEEP) -> Iterator[tuple[s
     left = _MOST
     for _ in range(deep):
         below = [
-            (f"{pointer}/{name}", one) for pointer, value in level for name, one in _children(value)
+            (f"{pointer}/{name}", child)
+            for pointer, value in level
+            for name, child in _children(value)
         ]
         level = below[: max(left, 0)]
         left -= len(level)
@@ -48,9 +50,9 @@ def _children(value: Json) -> Iterable[tuple[str, Json]]:
     if isinstance(value, dict):
         named = cast("dict[str, Any]", value)
         first = islice(named.items(), _MOST)
-        return [(_escaped(name), one) for name, one in first if len(name) <= _LONGEST]
+        return [(_escaped(name), member) for name, member in first if len(name) <= _LONGEST]
     if isinstance(value, list):
-        return [(str(n), one) for n, one in enumerate(cast("list[Json]", value)[:_FIRST])]
+        return [(str(n), element) for n, element in enumerate(cast("list[Json]", value)[:_FIRST])]
     return ()
 
 
@@ -64,30 +66,32 @@ def suggest(documents: Sequence[Json], wanted: str, fits: Fits, *, named: bool =
     `wanted` is the written pointer, or a name. With `named`, the name must be similar;
     without, the only value that fits is suggested whatever its name.
     """
-    every = (member for document in documents[:_FIRST] for member in members(document))
-    candidates = dict.fromkeys(at for at, value in every if fits(value))
+    located = (member for document in documents[:_FIRST] for member in members(document))
+    candidates = dict.fromkeys(at for at, value in located if fits(value))
     ranked = sorted(candidates, key=lambda at: (-likeness(at, wanted), at.count("/")))
     if ranked and likeness(ranked[0], wanted) >= ALIKE:
         return ranked[0]
     return ranked[0] if len(ranked) == 1 and not named else ""
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(pointer: str, candidate: str) -> float:
     """Return the similarity of two pointers, mostly of their last steps, from 0 to 1.01."""
-    last = SequenceMatcher(None, _last(one), _last(other)).ratio()
-    if _last(one) and (_last(one) in _last(other) or _last(other) in _last(one)):
-        last = max(last, 0.8) if _last(other) else last
-    return last + 0.01 * SequenceMatcher(None, one, other).ratio()
+    last = SequenceMatcher(None, _last(pointer), _last(candidate)).ratio()
+    if _last(pointer) and (
+        _last(pointer) in _last(candidate) or _last(candidate) in _last(pointer)
+    ):
+        last = max(last, 0.8) if _last(candidate) else last
+    return last + 0.01 * SequenceMatcher(None, pointer, candidate).ratio()
 
 
 def _last(pointer: str) -> str:
-    found = steps(pointer) if pointer.startswith("/") else (pointer,)
-    return "".join(c for c in (found or ("",))[-1].lower() if c.isalnum())
+    names = steps(pointer) if pointer.startswith("/") else (pointer,)
+    return "".join(c for c in (names or ("",))[-1].lower() if c.isalnum())
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word most similar to another, or an empty text."""
-    ranked = sorted(known, key=lambda one: -likeness(one, word))
+    ranked = sorted(known, key=lambda candidate: -likeness(candidate, word))
     return ranked[0] if ranked and likeness(ranked[0], word) >= ALIKE else ""
 
 
@@ -99,7 +103,7 @@ def is_text(value: Json) -> bool:
 def is_things(value: Json) -> bool:
     """Whether a value is a list of objects."""
     listed = cast("list[Json]", value) if isinstance(value, list) else []
-    return bool(listed) and all(isinstance(one, Mapping) for one in listed)
+    return bool(listed) and all(isinstance(item, Mapping) for item in listed)
 
 
 def is_day(value: Json) -> bool:
@@ -205,13 +209,13 @@ def compare(
     seen: AnsweredOperation, probe: PointerProbe, documents: Sequence[Json]
 ) -> Iterator[Finding]:
     """Yield a finding unless a pointer finds its value in some answers, or parts of them."""
-    found = values(documents, probe.at)
-    if any(probe.fits(value) for value in found):
+    seen_values = values(documents, probe.at)
+    if any(probe.fits(value) for value in seen_values):
         return
     hint = correction(documents, probe)
     pointers = " or ".join(pointer or "the top level" for pointer in probe.at)
-    what = f"{kind(found[0])} at {pointers}" if found else f"nothing at {pointers}"
-    weight = Weight.FAULT if hint or found else probe.missing
+    what = f"{kind(seen_values[0])} at {pointers}" if seen_values else f"nothing at {pointers}"
+    weight = Weight.FAULT if hint or seen_values else probe.missing
     place = (*seen.place(probe.feature, probe.name), *probe.below)
     yield seen.context.finding(place, probe.expected, what, hint, weight=weight)
 

@@ -53,16 +53,16 @@ def _list(seen: AnsweredOperation) -> Iterator[Finding]:
 def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine whether the pointers find a list, with items if the customer has any."""
     context, pointers = seen.context, seen.binding.list
-    found = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
-    if any(found):
+    found_lists = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
+    if any(found_lists):
         return
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
     hint, what, weight = correction(seen.bodies, probe), "", Weight.FAULT
-    if all(items is None for items in found):
+    if all(items is None for items in found_lists):
         what = f"no list at {' or '.join(pointers)}"
     elif hint:
         what = f"an empty list at {' or '.join(pointers)}"
-    elif not seen.operation.about and any(one.owns for one in context.subjects.values()):
+    elif not seen.operation.about and any(subject.owns for subject in context.subjects.values()):
         what, weight = "an empty list for a customer that owns something", Weight.DOUBT
     if what:
         yield context.finding(seen.place("list"), probe.expected, what, hint, weight=weight)
@@ -107,8 +107,14 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
     context, operation = seen.context, seen.operation
     answers = context.plain(operation.id) if seen.binding.values else ()
     granting = [each.id for each in context.operations if each.grants]
-    given = {one.subject: one.exchange.n for one in context.plain(*granting) if one.accepted}
-    late = [one for one in answers if one.exchange.n > given.get(one.subject, one.exchange.n)]
+    given = {
+        answer.subject: answer.exchange.n for answer in context.plain(*granting) if answer.accepted
+    }
+    late = [
+        answer
+        for answer in answers
+        if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
+    ]
     for name, pointer in seen.binding.values.items():
         probe = PointerProbe(
             feature="value",

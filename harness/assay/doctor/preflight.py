@@ -45,8 +45,10 @@ def unused(context: DoctorContext) -> Iterator[Finding]:
 def _unknown_fields(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
     """Yield the fields that no contract has, and why they have no effect."""
     for name, binding in context.target.operations.items():
-        every = (one for one in context.contracts_bound if name in one.operations)
-        contract = next(every, None)
+        candidates = (
+            contract for contract in context.contracts_bound if name in contract.operations
+        )
+        contract = next(candidates, None)
         known = _fields(contract, name) if contract else {*binding.item.fields}
         for field in binding.item.fields:
             if field not in known:
@@ -59,8 +61,8 @@ def _fields(contract: Contract, operation: str) -> set[str]:
     """Return the fields that an operation's items may have."""
     known = contract.operations[operation]
     resources = [*known.lists, *([known.request] if known.request else [])]
-    named = {name for one in resources for name in contract.resources[one].fields}
-    return named or {name for one in contract.resources.values() for name in one.fields}
+    named = {name for resource in resources for name in contract.resources[resource].fields}
+    return named or {name for resource in contract.resources.values() for name in resource.fields}
 
 
 def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
@@ -73,8 +75,10 @@ def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
     logs_in = any(auth and auth.kind is AuthKind.CODE for auth in parties)
     writes = Capability.WRITE in target.fixtures.offers
     if target.sca.kind is not ScaKind.NONE and not (writes or logs_in):
-        every = (one for each in context.contracts_bound for one in each.operations.values())
-        if any(operation.makes for operation in every):
+        operations = (
+            operation for each in context.contracts_bound for operation in each.operations.values()
+        )
+        if any(operation.makes for operation in operations):
             yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
 
 

@@ -53,8 +53,10 @@ class ProbePlan:
     @property
     def reads(self) -> tuple[Operation, ...]:
         """The operations that read a customer's data."""
-        every = self.contract.operations.values()
-        return tuple(one for one in every if not one.by_tpp and not one.request)
+        operations = self.contract.operations.values()
+        return tuple(
+            operation for operation in operations if not operation.by_tpp and not operation.request
+        )
 
     def binding(self, operation: Operation) -> OperationBinding:
         """Return the binding of an operation."""
@@ -81,8 +83,10 @@ class ProbePlan:
         """Return the first operation that fits, if the target offers what it needs."""
         if not self.writes or capability not in self.target.fixtures.offers:
             return None
-        every = self.contract.operations.values()
-        return next((one for one in every if one.available and fits(one)), None)
+        operations = self.contract.operations.values()
+        return next(
+            (operation for operation in operations if operation.available and fits(operation)), None
+        )
 
     @property
     def signs(self) -> bool:
@@ -92,8 +96,10 @@ class ProbePlan:
     @property
     def lists(self) -> tuple[Operation, ...]:
         """The operations that list what a customer owns."""
-        reads = (one for one in self.reads if one.available and not one.grants)
-        return tuple(one for one in reads if not one.about)
+        reads = (
+            operation for operation in self.reads if operation.available and not operation.grants
+        )
+        return tuple(operation for operation in reads if not operation.about)
 
     def most(self, operations: Iterable[Operation]) -> int:
         """Return a number of items that exceeds one page of each operation."""
@@ -102,16 +108,16 @@ class ProbePlan:
 
     def owner(self) -> str | None:
         """Return a resource that the fixtures can give to a customer, if there is one."""
-        roots = [one.id for one in steps.roots(self.contract)]
+        roots = [resource.id for resource in steps.roots(self.contract)]
         if self.target.fixtures.kind is not FixtureKind.ROLES:
             return roots[0] if roots else None
-        return next((one for one in roots if self.role(one)), None)
+        return next((resource for resource in roots if self.role(resource)), None)
 
     def role(self, resource: str) -> Role | None:
         """Return the listed customer that owns something of a resource, if there is one."""
         wanted = (Holding(resource=resource),)
         roles = self.target.fixtures.roles
-        return next((one for one in roles if cast_for(one, wanted, self.today)), None)
+        return next((role for role in roles if cast_for(role, wanted, self.today)), None)
 
     def counted(self) -> tuple[Operation, int] | None:
         """Return a list whose calls without the customer are limited, and that limit."""
@@ -120,9 +126,14 @@ class ProbePlan:
             for name, limit in (
                 (name, limit.number) for name, limit in limits if not limit.attended
             ):
-                one = self.contract.operations[name]
-                if limit <= MOST_COUNTED and one.available and not one.about and not one.grants:
-                    return one, limit
+                operation = self.contract.operations[name]
+                if (
+                    limit <= MOST_COUNTED
+                    and operation.available
+                    and not operation.about
+                    and not operation.grants
+                ):
+                    return operation, limit
         return None
 
 
@@ -147,7 +158,7 @@ class DoctorProbe:
 
 def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
     """Yield the probes of a contract."""
-    if any(one.available and not one.grants for one in plan.reads):
+    if any(operation.available and not operation.grants for operation in plan.reads):
         yield DoctorProbe(name=READS, start=partial(_reads, plan))
         if len(plan.target.fixtures.roles) > 1:
             yield DoctorProbe(name=ROLES, start=partial(_roles, plan))
@@ -217,16 +228,18 @@ def _customer(plan: ProbePlan) -> Part[Subject]:
     owner = plan.owner()
     if not plan.makes_customers or owner is None:
         return (yield from steps.arrange("psu", *([Holding(resource=owner)] if owner else [])))
-    others = [one.id for one in steps.roots(plan.contract) if one.id != owner]
-    days = plan.most(one for one in plan.reads if one.about)
-    items = plan.most(one for one in plan.reads if one.lists and not one.about)
+    others = [resource.id for resource in steps.roots(plan.contract) if resource.id != owner]
+    days = plan.most(operation for operation in plan.reads if operation.about)
+    items = plan.most(
+        operation for operation in plan.reads if operation.lists and not operation.about
+    )
     dates = steps.days_before(now.date(), *range(1, days + 1))
     return (
         yield from steps.arrange(
             "psu",
             Holding(resource=owner, entries=dates),
             Holding(resource=owner, count=max(items - 1 - len(others), 1), entries=dates[:2]),
-            *(Holding(resource=one, entries=dates[:2]) for one in others),
+            *(Holding(resource=resource, entries=dates[:2]) for resource in others),
         )
     )
 
@@ -241,9 +254,9 @@ def _about(plan: ProbePlan, operation: Operation, psu: Subject) -> Part[None]:
     """Call about one item of each resource; for the first item, with every variation."""
     owners = set(steps.owners(plan.contract, operation))
     first_of: dict[str, Owned] = {}
-    for one in psu.owns:
-        if one.resource in owners:
-            first_of.setdefault(one.resource, one)
+    for item in psu.owns:
+        if item.resource in owners:
+            first_of.setdefault(item.resource, item)
     for n, thing in enumerate(first_of.values()):
         call = Call(
             operation=operation.id,

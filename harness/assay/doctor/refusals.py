@@ -35,7 +35,7 @@ def credentials(context: DoctorContext) -> Iterator[Finding]:
 
 def _by_party(context: DoctorContext) -> Iterator[Finding]:
     for by_tpp in (False, True):
-        called = (one for one in context.operations if one.by_tpp is by_tpp)
+        called = (operation for operation in context.operations if operation.by_tpp is by_tpp)
         answers = context.plain(*(operation.id for operation in called if operation.available))
         accepted = any(answer.accepted for answer in answers)
         refused = [answer for answer in answers if answer.status == UNAUTHENTICATED]
@@ -62,7 +62,7 @@ def _unauthenticated(
     found = f"401 from {first.operation.id}" + (f": {excerpt}" if excerpt else "")
     if target.fixtures.roles and not by_tpp and not target.auth.token_env:
         roles = {role.name for role in target.fixtures.roles}
-        for name in dict.fromkeys(context.role_of.get(one.subject, "") for one in answers):
+        for name in dict.fromkeys(context.role_of.get(answer.subject, "") for answer in answers):
             own = (name, "token_env") if name in roles else ()
             place = ("fixtures", "roles", *own)
             yield context.finding(place, "a token that the bank accepts", found)
@@ -135,9 +135,9 @@ def argument_key(answer: SeenAnswer) -> tuple[str, ...]:
     """Return the key, below the operation, of the argument that a refusal is about."""
     names_by_key = _names_by_key(answer)
     text = answer.exchange.wire.body[:10_000].decode("utf-8", "replace")
-    words = set(_WORD.findall(text)[:_MOST])
+    answer_words = set(_WORD.findall(text)[:_MOST])
     scores = {
-        key: max((likeness(word, name) for word in words for name in names), default=0.0)
+        key: max((likeness(word, name) for word in answer_words for name in names), default=0.0)
         for key, names in names_by_key.items()
     }
     best = max(scores, key=lambda key: scores[key], default=("arguments",))
@@ -150,14 +150,14 @@ def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...
     """Return the key of each sent argument, with the names that a refusal may use for it."""
     call, binding = answer.exchange.call, answer.binding
     path = binding.path or answer.operation.path
-    found: dict[tuple[str, ...], tuple[str, ...]] = {
+    names: dict[tuple[str, ...], tuple[str, ...]] = {
         ("arguments", name): (name, _last(binding.arguments[name]) or name)
         for name in dict.fromkeys((*call.arguments, *call.varied))
         if f"{{{name}}}" not in path and name in binding.arguments
     }
     if call.mode and call.mode in binding.modes:
-        found["modes", call.mode] = (_last(binding.modes[call.mode]) or call.mode,)
-    return found
+        names["modes", call.mode] = (_last(binding.modes[call.mode]) or call.mode,)
+    return names
 
 
 def _last(spelling: Spelling) -> str:

@@ -104,7 +104,7 @@ def dates(context: DoctorContext) -> Iterator[Finding]:
             (operation.until, UNTIL, gt),
         ):
             answers = context.of(operation.id)
-            limited = [one for one in answers if one.exchange.call.variation == variation]
+            limited = [answer for answer in answers if answer.exchange.call.variation == variation]
             if name and limited:
                 yield from _date(context, name, limited[0], beyond)
             elif name and not context.makes_customers:
@@ -149,7 +149,11 @@ def _control(context: DoctorContext, limited: SeenAnswer) -> SeenAnswer | None:
     sent = limited.exchange.call.arguments.items()
     answers = context.plain(limited.operation.id)
     return next(
-        (one for one in answers if one.accepted and one.exchange.call.arguments.items() <= sent),
+        (
+            answer
+            for answer in answers
+            if answer.accepted and answer.exchange.call.arguments.items() <= sent
+        ),
         None,
     )
 

@@ -28,10 +28,14 @@ MOVED, REFUSED = range(300, 400), range(400, 500)
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
     """Examine the answers to ordinary calls, operation by operation."""
-    called = [one for one in context.operations if one.available and context.plain(one.id)]
-    statuses = {answer.status for one in called for answer in context.plain(one.id)}
+    called = [
+        operation
+        for operation in context.operations
+        if operation.available and context.plain(operation.id)
+    ]
+    statuses = {answer.status for operation in called for answer in context.plain(operation.id)}
     if statuses == {UNKNOWN} and len(called) > 1:
-        found = f"404 from each of {', '.join(one.id for one in called)}"
+        found = f"404 from each of {', '.join(operation.id for operation in called)}"
         yield context.finding(("base_url",), "the operations below this URL", found)
         return
     yield from refusals.credentials(context)
@@ -57,7 +61,11 @@ def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
     if answer.status not in REFUSED:
         return False
     if operation.request and not operation.makes:
-        return any(items.has_wrong_key(context, one) for one in context.operations if one.makes)
+        return any(
+            items.has_wrong_key(context, operation)
+            for operation in context.operations
+            if operation.makes
+        )
     return bool(operation.about) and not all(grant.accepted for grant in context.grants)
 
 
@@ -118,20 +126,20 @@ def _misread(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
 
 #: The parts of a matcher besides the statuses, each with a function that removes it.
 _PARTS: Final[Mapping[str, Callable[[Matcher], Matcher]]] = {
-    "media_type": lambda one: replace(one, media_type=None),
-    "body": lambda one: replace(one, body={}),
-    "empty": lambda one: replace(one, empty=None),
-    "states": lambda one: replace(one, states=frozenset()),
+    "media_type": lambda matcher: replace(matcher, media_type=None),
+    "body": lambda matcher: replace(matcher, body={}),
+    "empty": lambda matcher: replace(matcher, empty=None),
+    "states": lambda matcher: replace(matcher, states=frozenset()),
 }
 
 
 def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
     """Return the `accepted` matcher, and its part, that alone keeps an answer from matching."""
-    every = (answer.binding.outcomes or target.outcomes).accepted
-    for index, one in enumerate(every):
+    matchers = (answer.binding.outcomes or target.outcomes).accepted
+    for index, matcher in enumerate(matchers):
         for part, without in _PARTS.items():
-            wider = without(one)
-            if wider != one and _matches(target, answer, wider):
+            wider = without(matcher)
+            if wider != matcher and _matches(target, answer, wider):
                 return index, part
     return None
 
@@ -139,8 +147,10 @@ def _narrow(target: Target, answer: SeenAnswer) -> tuple[int, str] | None:
 def matched(target: Target, answer: SeenAnswer, name: str) -> int | None:
     """Return the index of the matcher of an outcome that an answer matches, if any."""
     outcomes = answer.binding.outcomes or target.outcomes
-    every: tuple[Matcher, ...] = getattr(outcomes, name)
-    return next((n for n, one in enumerate(every) if _matches(target, answer, one)), None)
+    matchers: tuple[Matcher, ...] = getattr(outcomes, name)
+    return next(
+        (n for n, matcher in enumerate(matchers) if _matches(target, answer, matcher)), None
+    )
 
 
 def _matches(target: Target, answer: SeenAnswer, matcher: Matcher) -> bool:
@@ -194,7 +204,7 @@ def _media(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
 
 
 def _rate_limited(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
-    if any(one.status == answer.status for one in context.presences):
+    if any(presence.status == answer.status for presence in context.presences):
         return  # reported by `request_effects.presence`
     found = "429: the bank limits calls at the moment"
     yield context.finding(answer.place(), "an answer", found, weight=Weight.UNSEEN)

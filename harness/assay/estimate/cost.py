@@ -126,14 +126,14 @@ def record(cost: Cost) -> dict[str, object]:
         "unverified": cost.unverified,
         "without_customer": [
             {
-                "customer": one.customer,
-                "operation": one.operation,
-                "day": one.day,
-                "accesses": one.number,
-                "earlier": one.earlier,
-                "most": one.most,
+                "customer": accesses.customer,
+                "operation": accesses.operation,
+                "day": accesses.day,
+                "accesses": accesses.number,
+                "earlier": accesses.earlier,
+                "most": accesses.most,
             }
-            for one in cost.batch
+            for accesses in cost.batch
         ],
         "consents": dict(cost.consents),
         "writes": [

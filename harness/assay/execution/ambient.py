@@ -54,11 +54,11 @@ def findings(
     """Yield what a trial violates of ambient clauses, beside the obligations that it settles."""
     contract = plan.contracts[trial.contract]
     own = {obligation.id for obligation in trial.settles}
-    found: dict[str, list[Breach]] = {}
+    violations: dict[str, list[Breach]] = {}
     for breach in breaches(plan, trial.contract, history, clauses_of(contract), ambient=True):
         if breach.obligation not in own and breach.obligation not in known:
-            found.setdefault(breach.obligation, []).append(breach)
-    for obligation, shown in found.items():
+            violations.setdefault(breach.obligation, []).append(breach)
+    for obligation, shown in violations.items():
         evidence = tuple(breach.evidence for breach in shown)
         first = evidence[0]
         verdict = Verdict(

@@ -111,7 +111,7 @@ class Session:
         """
         try:
             run, verdicts = self._run(trial)
-            found = [*ambient.findings(self.plan, trial, run.history, self.violated())]
+            findings = [*ambient.findings(self.plan, trial, run.history, self.violated())]
         except JournalError:
             raise
         except AuthenticationError as error:
@@ -130,7 +130,7 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-            for finding in found:
+            for finding in findings:
                 self.record_finding(*finding)
         return self._settled(trial, verdicts)
 
@@ -323,7 +323,7 @@ class Session:
 def run_session(
     session: Session,
     on_trial: Callable[[Trial], None] = lambda _: None,
-    more: Callable[[], None] = lambda: None,
+    cleanup: Callable[[], None] = lambda: None,
 ) -> RunResult:
     """Run every trial of a session, then whatever `more` does, and close it.
 
@@ -339,7 +339,7 @@ def run_session(
         for trial in session.plan.contextual:
             on_trial(trial)
             session.run_contextual(trial)
-        more()
+        cleanup()
     except TargetError as error:
         session.abort(str(error))
         raise

@@ -101,13 +101,13 @@ class VariationGuard:
             *_of_arguments(different, call, control.call, binding),
             *_of_fields(different, target),
         ]
-        more = [
+        unexplained = [
             f"{_name(place)} {how}"
             for place, how in changed.items()
             if not _within(place, explained)
         ]
-        more += _incomplete(varied, plain)
-        named = list(dict.fromkeys(more))
+        unexplained += _incomplete(varied, plain)
+        named = list(dict.fromkeys(unexplained))
         if not named:
             return ""
         rest = f", and {len(named) - MOST_NAMED} more" if named[MOST_NAMED:] else ""
@@ -143,8 +143,8 @@ def _of_arguments(
     explained: list[Where] = []
     shared: list[Where] = []
     for name, spelling in binding.arguments.items():
-        found = explained if f"arguments.{name}" in different else shared
-        found += _where(spelling, [()])
+        group = explained if f"arguments.{name}" in different else shared
+        group += _where(spelling, [()])
     if "mode" not in different:
         return explained
     for mode in {call.mode, control.mode}:
@@ -192,10 +192,10 @@ def _tokens(target: Target) -> Iterator[Where]:
 def _changed(varied: HttpRequest, plain: HttpRequest) -> Mapping[Where, str]:
     """Return each place where a varied request differs from the plain one, and how."""
     own, theirs = dict(_places(varied)), dict(_places(plain))
-    every = dict.fromkeys((*own, *theirs))
+    names = dict.fromkeys((*own, *theirs))
     return {
         place: "is missing" if place not in own else "is another" if place in theirs else "is added"
-        for place in every
+        for place in names
         if own.get(place, MISSING) != theirs.get(place, MISSING)
     }
 

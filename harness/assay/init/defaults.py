@@ -118,15 +118,17 @@ def init_defaults(
         return InitDefaults(contracts=contracts)
     document = read(path)
     offers = openapi_operations(document)
-    found = matched(contracts, offers)
+    matches = matched(contracts, offers)
     kept = tuple(
-        one for one in contracts if any(one.operations[name].available for name in found[one.id])
+        contract
+        for contract in contracts
+        if any(contract.operations[name].available for name in matches[contract.id])
     )
     if not kept:
         what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
         raise InputError.one(str(path), what, hint="is it the right document and contract?")
     kept = contracts if named else kept
-    used = tuple(each.offered for one in kept for each in found[one.id].values())
+    used = tuple(each.offered for contract in kept for each in matches[contract.id].values())
     auth, present, url = _auth(document), _presence(used), base_url(document)
     defaults = {"auth": auth.kind}
     whys = {"auth": auth.why or "the document does not define it"}
@@ -143,14 +145,16 @@ def init_defaults(
         auth=auth,
         document=document,
         offers=offers,
-        found={one.id: found[one.id] for one in kept},
+        found={contract.id: matches[contract.id] for contract in kept},
     )
 
 
 def _auth(document: ForeignDocument) -> GuessedAuth:
     """Return how the document authenticates calls; by default with a bearer token."""
-    every = (guess(scheme) for guess in (_oauth, _bearer, _api_key) for scheme in schemes(document))
-    return next((auth for auth in every if auth is not None), GuessedAuth(kind="bearer"))
+    guesses = (
+        guess(scheme) for guess in (_oauth, _bearer, _api_key) for scheme in schemes(document)
+    )
+    return next((auth for auth in guesses if auth is not None), GuessedAuth(kind="bearer"))
 
 
 def _oauth(scheme: Mapping[str, Any]) -> GuessedAuth | None:

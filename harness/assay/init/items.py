@@ -105,7 +105,9 @@ def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
             why = f"{leaf.name} has a value for each resource"
             yield YamlEntry(key="resource", value=value, why=why)
             return
-    example = "{at: /kind, values: {" + ", ".join(f"{one}: {one.upper()}" for one in names) + "}}"
+    example = (
+        "{at: /kind, values: {" + ", ".join(f"{name}: {name.upper()}" for name in names) + "}}"
+    )
     yield shape.gap("resource", example=example)
 
 
@@ -171,16 +173,16 @@ def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = ()) -> YamlEntry:
     """Return a pointer, with that beside it that identifies other resources, if there is one."""
-    why, other = guessed(name, leaf), beside(leaf, item) if len(leaf.steps) > 1 else None
-    if other is None:
+    why, neighbour = guessed(name, leaf), beside(leaf, item) if len(leaf.steps) > 1 else None
+    if neighbour is None:
         return YamlEntry(key=at, value=leaf.pointer, why=why)
     why = f"{why}; or the identification beside it"
-    return YamlEntry(key=at, value=[leaf.pointer, other.pointer], why=why)
+    return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
 
 
 def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
     """Return the leaf with the name of a field that is not about another party."""
-    about = {word for one in lists for word in words(one)}
+    about = {word for pointer in lists for word in words(pointer)}
 
     def far(leaf: SchemaLeaf) -> tuple[bool, int, int]:
         return leaf.name != name, len(leaf.path - about) - len(leaf.path & about), len(leaf.steps)
@@ -191,7 +193,7 @@ def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> Schem
 
 def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
     """Return the leaf that looks like the bank's own name of an item."""
-    usual = {word for one in lists for word in words(one)}
+    usual = {word for pointer in lists for word in words(pointer)}
     usual |= {"resource", "entry", "id", "reference", "internal"}
     near = [
         leaf

@@ -37,16 +37,16 @@ def kind_files(name: str) -> Mapping[str, str]:
             "--kind", f"there is a rule kind {name!r} already", hint="name another"
         )
     module = f"assay_{name.replace('-', '_')}"
-    words = {
+    values = {
         "name": name,
         "module": module,
         "kind_class": "".join(part.capitalize() for part in name.split("-")),
     }
     return {
-        "pyproject.toml": _PYPROJECT.substitute(words),
-        f"{module}.py": _KIND.substitute(words),
-        f"{module}_mutants.py": _MUTANTS.substitute(words),
-        f"test_{module}.py": _TEST.substitute(words),
+        "pyproject.toml": _PYPROJECT.substitute(values),
+        f"{module}.py": _KIND.substitute(values),
+        f"{module}_mutants.py": _MUTANTS.substitute(values),
+        f"test_{module}.py": _TEST.substitute(values),
     }
 
 

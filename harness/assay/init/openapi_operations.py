@@ -62,7 +62,9 @@ class OpenApiOperation:
 
     def named(self, place: str) -> dict[str, OpenApiParameter]:
         """Return the parameters in a place by their names."""
-        return {one.name: one for one in self.parameters if one.place == place}
+        return {
+            parameter.name: parameter for parameter in self.parameters if parameter.place == place
+        }
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -70,7 +72,7 @@ class OpenApiOperation:
 
 def openapi_operations(document: ForeignDocument) -> tuple[OpenApiOperation, ...]:
     """Return the operations of a document, at most `MOST_OPERATIONS`."""
-    every = (
+    operations = (
         _operation(document, method, path, item)
         for path, raw in mapping(document.root.get("paths")).items()
         if path.startswith("/") and is_plain_name(path)
@@ -78,7 +80,7 @@ def openapi_operations(document: ForeignDocument) -> tuple[OpenApiOperation, ...
         for method in _METHODS
         if isinstance(item.get(method), dict)
     )
-    return tuple(islice(every, MOST_OPERATIONS))
+    return tuple(islice(operations, MOST_OPERATIONS))
 
 
 def _operation(
@@ -86,11 +88,11 @@ def _operation(
 ) -> OpenApiOperation:
     node = mapping(item[method])
     answers = [
-        (status, document.at(one))
-        for status, one in mapping(node.get("responses")).items()
+        (status, document.at(response))
+        for status, response in mapping(node.get("responses")).items()
         if _SUCCESS.fullmatch(status)
     ]
-    headers = (name for _, one in answers for name in mapping(one.get("headers")))
+    headers = (name for _, answer in answers for name in mapping(answer.get("headers")))
     return OpenApiOperation(
         method=method.upper(),
         path=path,
@@ -107,8 +109,8 @@ def _operation(
         answer=next(
             (
                 shape
-                for _, one in answers
-                if len(shape := leaves(document, _schema(document, one))) > 1
+                for _, answer in answers
+                if len(shape := leaves(document, _schema(document, answer))) > 1
             ),
             (),
         ),
@@ -119,33 +121,35 @@ def _operation(
 
 def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiParameter]:
     """Yield parameters; those of an operation override those of its path."""
-    found: dict[tuple[str, str], OpenApiParameter] = {}
-    for one in raw:
-        node = document.at(one)
+    parameters: dict[tuple[str, str], OpenApiParameter] = {}
+    for entry in raw:
+        node = document.at(entry)
         name, place = text(node.get("name")), text(node.get("in"))
         if is_plain_name(name):
             shape = leaves(document, node.get("schema"))[0]
-            found[name, place] = OpenApiParameter(
+            parameters[name, place] = OpenApiParameter(
                 name=name,
                 place=place,
                 required=node.get("required") == "true",
                 leaf=shape,
                 description=text(node.get("description")) or shape.description,
             )
-    yield from found.values()
+    yield from parameters.values()
 
 
 def _schema(document: ForeignDocument, node: dict[str, Any]) -> object:
     """Return the schema of the JSON body, or of another body if there is none."""
     content = mapping(node.get("content"))
-    types = sorted(content, key=lambda one: ("json" not in one.lower(), "*" in one))
+    types = sorted(
+        content, key=lambda media_type: ("json" not in media_type.lower(), "*" in media_type)
+    )
     return document.at(content[types[0]]).get("schema") if types else None
 
 
 def base_url(document: ForeignDocument) -> str:
     """Return the first server that is a whole URL; empty if there is none."""
-    for one in sequence(document.root.get("servers")):
-        url = text(mapping(one).get("url")).rstrip("/")
+    for server in sequence(document.root.get("servers")):
+        url = text(mapping(server).get("url")).rstrip("/")
         if is_plain_name(url) and "{" not in url and not bad_url(url):
             return url
     return ""
@@ -154,8 +158,8 @@ def base_url(document: ForeignDocument) -> str:
 def schemes(document: ForeignDocument) -> tuple[dict[str, Any], ...]:
     """Return the security schemes of a document."""
     components = mapping(document.root.get("components"))
-    found = mapping(components.get("securitySchemes"))
-    return tuple(document.at(one) for one in found.values())
+    defined = mapping(components.get("securitySchemes"))
+    return tuple(document.at(scheme) for scheme in defined.values())
 
 
 #: The least score of a guess; of equal ones, the first in the document is taken.
@@ -186,46 +190,46 @@ class OperationMatch:
 def matches(contract: Contract, offers: Iterable[OpenApiOperation]) -> Mapping[str, OperationMatch]:
     """Match a contract's operations to those of a document, each of which is used once."""
     scores = [
-        (score, -number, name, one)
+        (score, -number, name, offer)
         for name, operation in contract.operations.items()
-        for number, one in enumerate(offers)
-        if (score := _score(operation, one)) >= ENOUGH
+        for number, offer in enumerate(offers)
+        if (score := _score(operation, offer)) >= ENOUGH
     ]
-    found: dict[str, OperationMatch] = {}
+    matches: dict[str, OperationMatch] = {}
     taken: dict[str, str] = {}
-    for score, _, name, one in sorted(scores, key=lambda entry: (-entry[0], -entry[1])):
+    for score, _, name, offer in sorted(scores, key=lambda entry: (-entry[0], -entry[1])):
         operation = contract.operations[name]
         line = f"{operation.method} {operation.path}"
-        if name in found or taken.get(str(one), line) != line:
+        if name in matches or taken.get(str(offer), line) != line:
             continue
-        taken[str(one)] = line
-        why = "" if score >= SURE else f"{one} has a similar name"
-        found[name] = OperationMatch(offered=one, why=why)
-    return found
+        taken[str(offer)] = line
+        why = "" if score >= SURE else f"{offer} has a similar name"
+        matches[name] = OperationMatch(offered=offer, why=why)
+    return matches
 
 
-def _score(operation: Operation, one: OpenApiOperation) -> float:
-    if operation.id in {one.id, *one.id.split("-or-")} and operation.method == one.method:
+def _score(operation: Operation, offer: OpenApiOperation) -> float:
+    if operation.id in {offer.id, *offer.id.split("-or-")} and operation.method == offer.method:
         return SURE + 1
-    if (operation.method, _plain(operation.path)) == (one.method, _plain(one.path)):
+    if (operation.method, _plain(operation.path)) == (offer.method, _plain(offer.path)):
         return SURE
-    if (operation.method == "GET") is not (one.method == "GET"):
+    if (operation.method == "GET") is not (offer.method == "GET"):
         return 0.0
-    if not operation.available and operation.method != one.method:
+    if not operation.available and operation.method != offer.method:
         return 0.0
-    if one.method == "DELETE" and not operation.ends:
+    if offer.method == "DELETE" and not operation.ends:
         return 0.0
     mine = distinctive_words([operation.id]) - _DOES
-    path, about = _literal(operation.path), _literal(one.path)
-    said = distinctive_words([one.id, one.description.partition(".")[0][:100]])
+    path, about = _literal(operation.path), _literal(offer.path)
+    said = distinctive_words([offer.id, offer.description.partition(".")[0][:100]])
     score = 2 * similarity(mine | path, about) + similarity(mine, said & (mine | _OTHER | about))
-    score += 0.5 * (_last(operation.path) == _last(one.path))
+    score += 0.5 * (_last(operation.path) == _last(offer.path))
     score -= 0.5 * len((_OTHER & (about | said)) - mine - path - _does(operation))
-    score -= 0.7 * (one.path.endswith("}") is not _about_one(operation))
-    if operation.method != one.method:
-        score -= 0.3 if operation.ends and one.method == "DELETE" else 0.8
+    score -= 0.7 * (offer.path.endswith("}") is not _about_one(operation))
+    if operation.method != offer.method:
+        score -= 0.3 if operation.ends and offer.method == "DELETE" else 0.8
     # The distinctive words of the contract's name are required.
-    return score if mine & (about | distinctive_words([one.id])) else 0.0
+    return score if mine & (about | distinctive_words([offer.id])) else 0.0
 
 
 def _about_one(operation: Operation) -> bool:
@@ -244,13 +248,13 @@ def _plain(path: str) -> str:
 def _literal(path: str) -> frozenset[str]:
     """Return the words of a path, without its parameters and base path."""
     return frozenset(
-        one for one in distinctive_words([_SLOT.sub("", path)]) if not _BASE.fullmatch(one)
+        word for word in distinctive_words([_SLOT.sub("", path)]) if not _BASE.fullmatch(word)
     )
 
 
 def _last(path: str) -> tuple[str, ...]:
     """Return the words of the last step of a path that is no parameter."""
-    steps = [one for one in path.split("/") if one and not _SLOT.search(one)]
+    steps = [step for step in path.split("/") if step and not _SLOT.search(step)]
     return words(steps[-1]) if steps else ()
 
 

@@ -28,7 +28,7 @@ _SHOWN = 100
 @cache
 def words(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and in the singular."""
-    return tuple(_singular(one.lower()) for one in _PART.findall(name[:400]))
+    return tuple(_singular(part.lower()) for part in _PART.findall(name[:400]))
 
 
 def _singular(word: str) -> str:
@@ -40,13 +40,13 @@ def _singular(word: str) -> str:
 
 def distinctive_words(names: Iterable[str]) -> frozenset[str]:
     """Return the words of names and sentences without stop words."""
-    every = (word for name in names for word in words(name))
-    return frozenset(word for word in every if not _STOP_WORDS.fullmatch(word))
+    all_words = (word for name in names for word in words(name))
+    return frozenset(word for word in all_words if not _STOP_WORDS.fullmatch(word))
 
 
-def similarity(one: Iterable[str], other: Iterable[str]) -> float:
+def similarity(names: Iterable[str], candidates: Iterable[str]) -> float:
     """Return the share of words that two sets have in common, from 0 to 1."""
-    first, second = frozenset(one), frozenset(other)
+    first, second = frozenset(names), frozenset(candidates)
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
@@ -57,7 +57,7 @@ def is_plain_name(name: str) -> bool:
 
 def printable(text: str) -> str:
     """Return a foreign text as a comment can show it: one line, printable and short."""
-    line = "".join(one if one.isprintable() else " " for one in text[: 4 * _SHOWN])
+    line = "".join(char if char.isprintable() else " " for char in text[: 4 * _SHOWN])
     line = " ".join(line.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
@@ -89,7 +89,7 @@ class SchemaLeaf:
     @property
     def name(self) -> str:
         """The name of the part itself."""
-        return next((one for one in reversed(self.steps) if one != EACH), "")
+        return next((step for step in reversed(self.steps) if step != EACH), "")
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -104,8 +104,8 @@ class SchemaLeaf:
     @property
     def pointer(self) -> str:
         """The JSON pointer; for an element of a list, that of the first one."""
-        steps = ("0" if one == EACH else one for one in self.steps)
-        return "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in steps)
+        steps = ("0" if step == EACH else step for step in self.steps)
+        return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
 
     def below(self, steps: tuple[str, ...]) -> SchemaLeaf | None:
         """Return the leaf relative to another part, or None if it is not below that part."""
@@ -116,24 +116,24 @@ class SchemaLeaf:
 
 def leaves(document: ForeignDocument, schema: object) -> tuple[SchemaLeaf, ...]:
     """Return all parts that a value of a schema may have, the value itself first."""
-    found: dict[tuple[str, ...], SchemaLeaf] = {}
+    by_steps: dict[tuple[str, ...], SchemaLeaf] = {}
     for leaf in _walk(document, schema, (), required=True):
-        known = found.get(leaf.steps)
-        found[leaf.steps] = leaf if known is None else _both(known, leaf)
-        if len(found) >= MOST_LEAVES:
+        known = by_steps.get(leaf.steps)
+        by_steps[leaf.steps] = leaf if known is None else _both(known, leaf)
+        if len(by_steps) >= MOST_LEAVES:
             break
-    return tuple(found.values())
+    return tuple(by_steps.values())
 
 
-def _both(one: SchemaLeaf, other: SchemaLeaf) -> SchemaLeaf:
+def _both(leaf: SchemaLeaf, twin: SchemaLeaf) -> SchemaLeaf:
     return replace(
-        one,
-        kind=one.kind or other.kind,
-        form=one.form or other.form,
-        values=tuple(dict.fromkeys((*one.values, *other.values))),
-        fixed=one.fixed or other.fixed,
-        description=one.description or other.description,
-        required=one.required or other.required,
+        leaf,
+        kind=leaf.kind or twin.kind,
+        form=leaf.form or twin.form,
+        values=tuple(dict.fromkeys((*leaf.values, *twin.values))),
+        fixed=leaf.fixed or twin.fixed,
+        description=leaf.description or twin.description,
+        required=leaf.required or twin.required,
     )
 
 
@@ -155,7 +155,7 @@ def _walk(
 def _inner(
     node: dict[str, Any], steps: tuple[str, ...], *, required: bool
 ) -> Iterator[tuple[object, tuple[str, ...], bool]]:
-    needed = {text(one) for one in sequence(node.get("required"))}
+    needed = {text(name) for name in sequence(node.get("required"))}
     for name, below in mapping(node.get("properties")).items():
         if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
             yield below, (*steps, name), required and name in needed
@@ -171,9 +171,9 @@ def _inner(
 
 def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
     fixed = [text(node["const"])] if "const" in node else []
-    fixed += [text(one) for one in sequence(node.get("enum"))]
+    fixed += [text(value) for value in sequence(node.get("enum"))]
     examples = [text(node[name]) for name in ("default", "example") if name in node]
-    examples += [text(one) for one in sequence(node.get("examples"))]
+    examples += [text(value) for value in sequence(node.get("examples"))]
     return SchemaLeaf(
         steps=steps,
         kind=_kind(node),
@@ -188,13 +188,15 @@ def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> Sc
 def _kind(node: dict[str, Any]) -> str:
     """Return the type of a schema, or what its members imply; empty if unknown."""
     kind: Any = node.get("type")
-    kinds = [text(one) for one in (kind if isinstance(kind, list) else [kind])]
+    kinds = [text(name) for name in (kind if isinstance(kind, list) else [kind])]
     if any(kinds):
-        return next((one for one in kinds if one and one != "null"), "")
+        return next((name for name in kinds if name and name != "null"), "")
     return "object" if "properties" in node else "array" if "items" in node else ""
 
 
 def _usable(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values that can be written into a file, each once."""
-    every = dict.fromkeys(one for one in values if one != "null")
-    return tuple(one for one in every if one.isprintable() and 0 < len(one) <= MOST_VALUE)
+    distinct = dict.fromkeys(value for value in values if value != "null")
+    return tuple(
+        value for value in distinct if value.isprintable() and 0 < len(value) <= MOST_VALUE
+    )

@@ -50,8 +50,8 @@ def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
     operation = shape.operation
     if not operation.aliases or not shape.offers:
         return
-    same_method = (one for one in shape.offers if one.method == operation.method)
-    paths = {_SLOT.sub("{}", one.path) for one in same_method}
+    same_method = (offer for offer in shape.offers if offer.method == operation.method)
+    paths = {_SLOT.sub("{}", offer.path) for offer in same_method}
     paths.discard(_SLOT.sub("{}", shape.match.offered.path))
     kept = [path for path in operation.aliases if _SLOT.sub("{}", path) in paths]
     if len(kept) < len(operation.aliases):
@@ -105,13 +105,13 @@ def matched(contracts: Sequence[Contract], offers: Sequence[OpenApiOperation]) -
 
 
 def operations(
-    contracts: Sequence[Contract], offers: Sequence[OpenApiOperation] | None, found: Found
+    contracts: Sequence[Contract], offers: Sequence[OpenApiOperation] | None, matches: Found
 ) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
-        named = _by_own_names(contract, found)
+        named = _by_own_names(contract, matches)
         for operation in contract.operations.values():
-            match = found.get(contract.id, {}).get(operation.id)
+            match = matches.get(contract.id, {}).get(operation.id)
             if offers is None:
                 match = OperationMatch(offered=_unknown(operation))
             if match is not None:
@@ -159,13 +159,13 @@ def _shape(
     return responses.with_items(filled)
 
 
-def _by_own_names(contract: Contract, found: Found) -> bool:
+def _by_own_names(contract: Contract, matches: Found) -> bool:
     """Whether calls use the bank's own names of items, which then must be looked up."""
-    every = contract.operations
+    operations = contract.operations
     entries = (
         entry
-        for name, match in found.get(contract.id, {}).items()
-        for entry in requests.arguments(_shape(contract, every[name], match))
+        for name, match in matches.get(contract.id, {}).items()
+        for entry in requests.arguments(_shape(contract, operations[name], match))
     )
     return any(isinstance(entry.value, dict) and "found" in entry.value for entry in entries)
 
@@ -177,8 +177,8 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
         owners = {resource.of for resource in resources.values()}
         return operation.id if owners & set(operation.lists) else None
     about = {resources[name].of for name in operation.lists}
-    every = (one for one in contract.operations.values() if not one.about)
-    return next((one.id for one in every if about & set(one.lists)), None)
+    candidates = (candidate for candidate in contract.operations.values() if not candidate.about)
+    return next((candidate.id for candidate in candidates if about & set(candidate.lists)), None)
 
 
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
@@ -194,9 +194,9 @@ def _filled(shape: MatchedOperation) -> tuple[str, str]:
     return path, why
 
 
-def outcomes(found: Found) -> Iterator[YamlEntry]:
+def outcomes(paired: Found) -> Iterator[YamlEntry]:
     """Yield the statuses of success, where the document lists them."""
-    offers = [match.offered for matches in found.values() for match in matches.values()]
+    offers = [match.offered for matches in paired.values() for match in matches.values()]
     statuses = sorted({status for offered in offers for status in offered.statuses})
     if statuses and all(status.isdigit() for status in statuses):
         accepted = [{"statuses": [int(status) for status in statuses]}]

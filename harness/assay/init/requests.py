@@ -74,7 +74,7 @@ def _words_for(name: str, shape: MatchedOperation) -> set[str]:
     names = [name, *(resource.of for resource in below if resource.of)]
     if shape.operation.request:
         names.append(shape.operation.request)
-    return {word for one in names for word in words(one)}
+    return {word for name in names for word in words(name)}
 
 
 def _names(name: str, parameter: OpenApiParameter, shape: MatchedOperation) -> bool:
@@ -133,11 +133,11 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield how each mode is requested: by a value of a parameter or member."""
     for mode in shape.operation.modes:
         mine = set(words(mode))
-        for place, one in _choices(shape):
-            value = next((each for each in one.values if set(words(each)) == mine), None)
+        for place, leaf in _choices(shape):
+            value = next((each for each in leaf.values if set(words(each)) == mine), None)
             if value is not None:
-                why = f"{value} is a value of {one.name}"
-                at = one.pointer if place == "body" else one.name
+                why = f"{value} is a value of {leaf.name}"
+                at = leaf.pointer if place == "body" else leaf.name
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
@@ -146,9 +146,9 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
     for place in ("query", "header"):
-        for name, one in shape.offered.named(place).items():
-            yield place, SchemaLeaf(steps=(name,), values=one.leaf.values)
-    yield from (("body", one) for one in shape.offered.request if one.values and one.steps)
+        for name, parameter in shape.offered.named(place).items():
+            yield place, SchemaLeaf(steps=(name,), values=parameter.leaf.values)
+    yield from (("body", leaf) for leaf in shape.offered.request if leaf.values and leaf.steps)
 
 
 def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
@@ -171,8 +171,8 @@ def _bound(shape: MatchedOperation, place: str) -> set[str]:
     """Return what arguments and modes are bound to in a place: parameters, or pointers."""
     entries = (*arguments(shape), *modes(shape))
     bound = (entry.value.get(place) for entry in entries if isinstance(entry.value, dict))
-    every = (at if isinstance(at, list) else [at] for at in bound if at)
-    return {str(at) for several in every for at in several}
+    pointers = (at if isinstance(at, list) else [at] for at in bound if at)
+    return {str(at) for several in pointers for at in several}
 
 
 #: Other names of the contract's arguments: all words of one of the sets.
@@ -221,20 +221,20 @@ def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
     resources = shape.contract.resources.values()
     keys = {resource.key for resource in resources if resource.key}
     first = next((leaf for leaf in members if leaf.steps[-1] in keys), members[0])
-    other = beside(first, members)
+    neighbour = beside(first, members)
     kinds = [resource.id for resource in resources if resource.key and not resource.of]
-    if other is None or len(kinds) == 1:
+    if neighbour is None or len(kinds) == 1:
         return _nested(first.steps)
-    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(other.steps))
+    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
     return {"by": {kinds[0]: _nested(first.steps), **rest}}
 
 
 def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
     """Return the leaf beside the key that identifies other resources."""
     above = leaf.steps[:-1]
-    for one in leaves:
-        if one.words == ("identification",) and one.steps[: len(above)] == above:
-            return one
+    for candidate in leaves:
+        if candidate.words == ("identification",) and candidate.steps[: len(above)] == above:
+            return candidate
     return None
 
 
@@ -287,7 +287,9 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
     value: dict[str, Json] = {}
     missing: list[str] = []
     for leaf in shape.offered.request:
-        inside = any(one == leaf.pointer or one.startswith(leaf.pointer + "/") for one in bound)
+        inside = any(
+            pointer == leaf.pointer or pointer.startswith(leaf.pointer + "/") for pointer in bound
+        )
         if not leaf.required or len(leaf.steps) != 1 or inside:
             continue
         if leaf.values and leaf.kind in {"string", "boolean", "integer"}:

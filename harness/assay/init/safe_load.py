@@ -36,10 +36,10 @@ class ForeignDocument:
     def at(self, node: object) -> dict[str, Any]:
         """Return a mapping, or the one that it refers to; an empty one for anything else."""
         for _ in range(MAX_HOPS):
-            found = mapping(node)
-            where = found.get("$ref")
+            resolved = mapping(node)
+            where = resolved.get("$ref")
             if not isinstance(where, str):
-                return found
+                return resolved
             node = self._target(where)
         return {}
 
@@ -129,9 +129,9 @@ def _parsed(content: str, path: str) -> object:
 def _words(node: Any) -> Any:
     """Return JSON with texts in place of true, false and null."""
     if isinstance(node, dict):
-        return {name: _words(one) for name, one in cast("dict[str, Any]", node).items()}
+        return {name: _words(member) for name, member in cast("dict[str, Any]", node).items()}
     if isinstance(node, list):
-        return [_words(one) for one in node]
+        return [_words(member) for member in node]
     return {True: "true", False: "false", None: "null"}.get(node, node)
 
 

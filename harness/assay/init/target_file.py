@@ -105,7 +105,7 @@ def _sentence(*key: str) -> str:
 def _auth(draft: TargetDraft) -> YamlEntry:
     says = ["", "How calls are authenticated; secrets are read from environment variables."]
     value: dict[str, Json] = {"kind": draft.auth}
-    unknown = [one for one in ADDRESSES.get(draft.auth, ()) if one not in draft.given]
+    unknown = [name for name in ADDRESSES.get(draft.auth, ()) if name not in draft.given]
     if draft.auth in ADDRESSES:
         value |= draft.given
         value |= {"client_id_env": f"{draft.prefix}_CLIENT_ID"}
@@ -116,7 +116,7 @@ def _auth(draft: TargetDraft) -> YamlEntry:
         value["token_env"] = f"{draft.prefix}_TOKEN"
     elif draft.auth in {"bearer", "key"}:
         says.append("Each customer under `fixtures` has its own token.")
-    below = tuple(YamlEntry(key=key, value=one) for key, one in value.items())
+    below = tuple(YamlEntry(key=key, value=member) for key, member in value.items())
     for name in unknown:
         what = f"{describe('auth', name).title}, instead of the line below"
         missing = gap("auth", name, what=what, example="https://…")
@@ -144,8 +144,8 @@ def _required_headers(draft: TargetDraft) -> dict[str, list[OpenApiOperation]]:
 
 def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield that certificates and signatures are missing, where the document requires them."""
-    found = schemes(draft.start.document) if draft.start.document else ()
-    if any(text(scheme.get("type")) == "mutualTLS" for scheme in found):
+    offered = schemes(draft.start.document) if draft.start.document else ()
+    if any(text(scheme.get("type")) == "mutualTLS" for scheme in offered):
         yield gap("tls")
     if _SIGNED & {name.lower() for name in _required_headers(draft)}:
         yield gap("signature")
@@ -165,8 +165,8 @@ def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield YamlEntry(key="headers", value={**unique}, why=why)
     for name, offers in required.items():
         if name not in unique:
-            more = f" and {len(offers) - 1} more" if len(offers) > 1 else ""
-            what = f"{name} is required by {offers[0]}{more}"
+            rest = f" and {len(offers) - 1} more" if len(offers) > 1 else ""
+            what = f"{name} is required by {offers[0]}{rest}"
             yield gap("headers", what=what, example=f"{{{name}: …}}")
 
 
@@ -177,7 +177,9 @@ def _is_unique(header: str) -> bool:
 
 def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield the fixture provider and the SCA signer."""
-    writes = any(one.writes for each in draft.contracts for one in each.operations.values())
+    writes = any(
+        operation.writes for each in draft.contracts for operation in each.operations.values()
+    )
     says: tuple[str, ...]
     if draft.fixtures == "control":
         says = (
@@ -216,8 +218,10 @@ def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
 
 
 def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
-    every = (one for each in draft.contracts for one in each.resources.values())
-    resource = next((one for one in every if one.key and not one.of), None)
+    resources = (resource for each in draft.contracts for resource in each.resources.values())
+    resource = next(
+        (candidate for candidate in resources if candidate.key and not candidate.of), None
+    )
     owns: Json = [{"resource": resource.id, "key": EXAMPLE_IBAN}] if resource else []
     yield YamlEntry(key="kind", value="roles")
     yield YamlEntry(key="offers", value=["psu"] if draft.environment == "live" else list(ROLES))
@@ -240,12 +244,12 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     below = tuple(operations(draft.contracts, offers, draft.start.found))
     says = ("", "How each operation is bound; what is left out is as in the contract.")
     yield YamlEntry(key="operations", below=below, says=says)
-    yield from (replace(one, says=("",)) for one in outcomes(draft.start.found))
+    yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found))
 
 
 def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield the inherited settings that are removed."""
     for contract in draft.contracts:
-        for one in contract.operations.values():
-            if one.lists and one.available:
-                yield YamlEntry(key=one.id, value={"item": {"volatile": None}})
+        for operation in contract.operations.values():
+            if operation.lists and operation.available:
+                yield YamlEntry(key=operation.id, value={"item": {"volatile": None}})

@@ -90,16 +90,16 @@ def nested(placed: Iterable[tuple[tuple[str, ...], YamlEntry]]) -> tuple[YamlEnt
 
 def _holds(entry: YamlEntry) -> bool:
     """Whether an entry has anything but comments."""
-    return not entry.missing and (entry.below is None or any(_holds(one) for one in entry.below))
+    return not entry.missing and (entry.below is None or any(_holds(part) for part in entry.below))
 
 
 def flow(value: Json) -> str:
     """Return a value as one line of YAML."""
     if isinstance(value, Mapping):
         inside = cast("Mapping[str, Json]", value).items()
-        return "{" + ", ".join(f"{_key(key)}: {flow(one)}" for key, one in inside) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {flow(member)}" for key, member in inside) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(flow(one) for one in cast("Sequence[Json]", value)) + "]"
+        return "[" + ", ".join(flow(member) for member in cast("Sequence[Json]", value)) + "]"
     if isinstance(value, str):
         return _text(value)
     return json.dumps(value)

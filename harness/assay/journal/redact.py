@@ -169,9 +169,9 @@ class Redactor:
             self.names[value] = f"<{kind}-{self.counts[kind]}>"
         return self.names[value]
 
-    def _number(self, found: re.Match[str]) -> str:
+    def _number(self, match: re.Match[str]) -> str:
         # Not searched for from now on: its pattern finds it each time.
-        return self._pseudonym(found[0].translate(_GROUPED).upper(), "number")
+        return self._pseudonym(match[0].translate(_GROUPED).upper(), "number")
 
     def begin(self) -> None:
         """Begin a trial: nothing is known yet, but all pseudonyms stay."""
@@ -201,13 +201,13 @@ class Redactor:
             self._few = _any_of(self._new)
             self._longest = max(self._longest, *map(len, self.known), 0)
         for pattern in (self._fast, self._few):
-            text = pattern.sub(lambda found: self.known[found[0]], text)
+            text = pattern.sub(lambda match: self.known[match[0]], text)
         if self.earlier:
             text = _WORD.sub(self._word, text)
         return _LOOKS.sub(self._number, text)
 
-    def _word(self, found: re.Match[str]) -> str:
-        word = found[0]
+    def _word(self, match: re.Match[str]) -> str:
+        word = match[0]
         if word in self.earlier:
             return self.earlier[word]
         if "/" in word or "." in word:

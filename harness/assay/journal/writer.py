@@ -126,14 +126,18 @@ class Journal:
         """Learn the words of contracts and target file, which are not masked as a header's value."""
         bindings = target.operations.values()
         spellings = [
-            one for each in bindings for one in (*each.arguments.values(), *each.modes.values())
+            spelling
+            for each in bindings
+            for spelling in (*each.arguments.values(), *each.modes.values())
         ]
         values: list[Json] = [*target.headers.values()]
         values += [text for each in bindings for text in each.headers.values()]
         values += [
-            one for each in spellings for one in (each.value, each.other, [*each.words.values()])
+            value
+            for each in spellings
+            for value in (each.value, each.other, [*each.words.values()])
         ]
-        clauses = (one for each in plan.clauses.values() for one in each.values())
+        clauses = (value for each in plan.clauses.values() for value in each.values())
         values += [value for each in clauses for value in each.clause.params.values()]
         self.redactor.public = frozenset(text for value in values for text in _texts(value))
 

@@ -177,11 +177,11 @@ def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterm
     if wire.status not in {UNAUTHORIZED, FORBIDDEN} or not _shows_token(auth, wire):
         return None
     for name, value in wire.headers:
-        found = _BEARER_ERROR.search(value[:2048]) if name.lower() == "www-authenticate" else None
-        if found and (meaning := TOKEN_ERRORS.get((wire.status, found[1].lower()))):
+        match = _BEARER_ERROR.search(value[:2048]) if name.lower() == "www-authenticate" else None
+        if match and (meaning := TOKEN_ERRORS.get((wire.status, match[1].lower()))):
             scope = wire.status == FORBIDDEN
             where = _where(target, by_tpp=operation.by_tpp, scope=scope)
-            error = f"{wire.status} {found[1].lower()}: {meaning}"
+            error = f"{wire.status} {match[1].lower()}: {meaning}"
             return Indeterminate(cause=Cause.AUTH, why=f"{Cause.AUTH.value} ({error}): {where}")
     return None
 

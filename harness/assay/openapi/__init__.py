@@ -44,12 +44,12 @@ def document(bound: Sequence[BoundContract], target: Target) -> Schema:
 
 def _uses(bound: Sequence[BoundContract], target: Target) -> Iterator[BoundOperation]:
     """Yield every operation; a name that two contracts have is prefixed with the contract's."""
-    every = [name for each in bound for name in each.contract.operations]
+    ids = [name for each in bound for name in each.contract.operations]
     names: list[str] = []
     for each in bound:
         contract, said = each.contract, pieces(each.contract)
         for id_, operation in contract.operations.items():
-            name = id_ if every.count(id_) == 1 else f"{contract.id}.{id_}"
+            name = id_ if ids.count(id_) == 1 else f"{contract.id}.{id_}"
             names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", name), names))
             yield BoundOperation(
                 name=names[-1],
@@ -63,10 +63,10 @@ def _uses(bound: Sequence[BoundContract], target: Target) -> Iterator[BoundOpera
 
 def _info(bound: Sequence[BoundContract], target: Target) -> Schema:
     contracts = [each.contract for each in bound]
-    versions = dict.fromkeys(one.version for one in contracts)
-    documents = dict.fromkeys(one.document for one in contracts)
+    versions = dict.fromkeys(contract.version for contract in contracts)
+    documents = dict.fromkeys(contract.document for contract in contracts)
     return {
-        "title": ", ".join(one.title for one in contracts) + f" ({target.name})",
+        "title": ", ".join(contract.title for contract in contracts) + f" ({target.name})",
         "version": ", ".join(versions),
         "description": "; ".join(documents),
     }
@@ -78,7 +78,7 @@ def _security(known: SharedSchemas, target: Target) -> Schema:
         "customer": "A token for one customer.",
         "tpp": "A token of the TPP.",
     }
-    used = {one.operation.by_tpp for one in known.operations}
+    used = {operation.operation.by_tpp for operation in known.operations}
     schemes: dict[str, Schema] = {}
     for by_tpp in sorted(used):
         name = "tpp" if by_tpp else "customer"

@@ -36,8 +36,14 @@ class BoundOperation:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Every argument that the contract names, once."""
-        one = self.operation
-        named = (one.about, one.since, one.until, one.grants, *one.arguments)
+        operation = self.operation
+        named = (
+            operation.about,
+            operation.since,
+            operation.until,
+            operation.grants,
+            *operation.arguments,
+        )
         return tuple(dict.fromkeys(name for name in named if name))
 
     def argument_schemas(self, argument: str) -> Iterator[ArgumentSchema]:
@@ -65,9 +71,13 @@ class BoundOperation:
     @property
     def date_arguments(self) -> frozenset[str]:
         """The arguments that are dates."""
-        operation, every = self.operation, self.contract.operations.values()
-        same = (one for one in every if one.request and one.request == operation.request)
-        due = (one.due.argument for one in same if one.due)
+        operation, operations = self.operation, self.contract.operations.values()
+        same = (
+            candidate
+            for candidate in operations
+            if candidate.request and candidate.request == operation.request
+        )
+        due = (candidate.due.argument for candidate in same if candidate.due)
         return frozenset(name for name in (operation.since, operation.until, *due) if name)
 
     def key_schema(self) -> Schema:

@@ -29,15 +29,15 @@ def _name(clause: Clause, contract: Contract) -> str:
 
 def pieces(contract: Contract) -> tuple[SchemaPiece, ...]:
     """Return the schemas that the clauses of a contract define for requests and responses."""
-    found: list[SchemaPiece] = []
+    stated: list[SchemaPiece] = []
     for clause, parsed in zip(contract.clauses, clauses_of(contract), strict=True):
         for piece in parsed.schema_pieces():
             named = _name(clause, contract)
             if isinstance(piece, BarredMode):
-                found.append(replace(piece, clause=named))
+                stated.append(replace(piece, clause=named))
             else:
-                found.append(replace(piece, clause=named, schema=ready(piece.schema)))
-    return tuple(found)
+                stated.append(replace(piece, clause=named, schema=ready(piece.schema)))
+    return tuple(stated)
 
 
 def _limits(clause: Clause) -> Mapping[str, Json] | None:
@@ -45,22 +45,22 @@ def _limits(clause: Clause) -> Mapping[str, Json] | None:
     names = kind_of(clause.kind).limits
     if names is None:
         return None
-    stated = {one: clause.params[one] for one in names if one in clause.params}
+    stated = {name: clause.params[name] for name in names if name in clause.params}
     return stated if stated or not names else None
 
 
 def concerned(clause: Clause, contract: Contract) -> tuple[str, ...]:
     """Return the operations that a clause is about, by what its parameters name."""
-    every, kind = contract.operations.values(), kind_of(clause.kind)
+    bound, kind = contract.operations.values(), kind_of(clause.kind)
     if kind.whole_interface:
-        return tuple(operation.id for operation in every if operation.available)
+        return tuple(operation.id for operation in bound if operation.available)
     match clause.params:
         case {"operation": str(operation)}:
             return (operation,)
         case {"operations": [*operations]}:
             return tuple(str(operation) for operation in operations)
         case {"resources": [*resources]}:
-            return tuple(one.id for one in every if {*resources} & {*one.lists})
+            return tuple(operation.id for operation in bound if {*resources} & {*operation.lists})
         case {"request": str(request)}:
             return _about_request(request, kind.applies_to, contract)
         case _:
@@ -69,24 +69,28 @@ def concerned(clause: Clause, contract: Contract) -> tuple[str, ...]:
 
 def _about_request(request: str, roles: Iterable[str], contract: Contract) -> tuple[str, ...]:
     """Return the operations with a request that have one of some roles; if none has, all."""
-    around = [one for one in contract.operations.values() if one.request == request]
-    meant = [one for one in around if any(getattr(one, role) for role in roles)]
+    around = [
+        operation for operation in contract.operations.values() if operation.request == request
+    ]
+    meant = [operation for operation in around if any(getattr(operation, role) for role in roles)]
     return tuple(operation.id for operation in meant or around)
 
 
 def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Schema:
     """Return the extensions of an operation."""
     clauses = [
-        one for one in use.contract.clauses if use.operation.id in concerned(one, use.contract)
+        clause
+        for clause in use.contract.clauses
+        if use.operation.id in concerned(clause, use.contract)
     ]
     stated = [
-        {"clause": _name(one, use.contract), "kind": one.kind, **ready(limit)}
-        for one in clauses
-        if (limit := _limits(one)) is not None
+        {"clause": _name(clause, use.contract), "kind": clause.kind, **ready(limit)}
+        for clause in clauses
+        if (limit := _limits(clause)) is not None
     ]
     out: Schema = {
         "x-assay-operations": [f"{use.contract.id}/{use.operation.id}"],
-        "x-assay-clauses": [_clause(one, use.contract, obligations) for one in clauses],
+        "x-assay-clauses": [_clause(clause, use.contract, obligations) for clause in clauses],
     }
     if stated:
         out["x-assay-limits"] = stated
@@ -98,7 +102,7 @@ def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Sche
     due = use.operation.due
     if due is not None:
         out["x-assay-due"] = [{"argument": due.argument, "modes": list(due.modes)}]
-    unbound = [one for one in use.arguments if not _bound(use, one)]
+    unbound = [argument for argument in use.arguments if not _bound(use, argument)]
     if unbound:
         out["x-assay-unbound"] = unbound
     return out
@@ -112,14 +116,17 @@ def _modes(use: BoundOperation) -> list[Schema]:
     """Return how each mode is requested, and which modes must not be requested."""
     out: list[Schema] = []
     for mode in use.operation.modes:
-        one: Schema = {"mode": mode}
+        entry: Schema = {"mode": mode}
         spelling = use.binding.modes.get(mode)
         if spelling is not None:
-            one |= {"in": spelling.place.value, "name": spelling.name}
-            one["value"] = ready(spelling.value)
+            entry |= {"in": spelling.place.value, "name": spelling.name}
+            entry["value"] = ready(spelling.value)
         if mode in use.barred_modes:
-            one |= {"barred": use.barred_modes[mode].word, "clause": use.barred_modes[mode].clause}
-        out.append(one)
+            entry |= {
+                "barred": use.barred_modes[mode].word,
+                "clause": use.barred_modes[mode].clause,
+            }
+        out.append(entry)
     return out
 
 
@@ -131,14 +138,22 @@ def _clause(clause: Clause, contract: Contract, obligations: Iterable[Obligation
         "says": clause.statement,
         "sources": _sources(clause.sources),
         "parameters": ready(clause.params),
-        "obligations": {one.id: one.description for one in obligations if one.clause == clause.id},
+        "obligations": {
+            obligation.id: obligation.description
+            for obligation in obligations
+            if obligation.clause == clause.id
+        },
     }
 
 
 def _sources(sources: Iterable[Source]) -> list[Schema]:
     return [
-        {"section": one.section, "line": one.line, **({"text": one.text} if one.text else {})}
-        for one in sources
+        {
+            "section": source.section,
+            "line": source.line,
+            **({"text": source.text} if source.text else {}),
+        }
+        for source in sources
     ]
 
 
@@ -146,13 +161,15 @@ def of_document(bound: Sequence[BoundContract], target: Target) -> Schema:
     """Return the extensions of the whole document."""
     contracts = [each.contract for each in bound]
     return {
-        "x-assay-contracts": [_contract(one) for one in contracts],
+        "x-assay-contracts": [_contract(contract) for contract in contracts],
         "x-assay-target": {"target": target.name, "environment": target.environment},
-        "x-assay-clauses": [one for each in bound for one in _of_no_operation(each)],
+        "x-assay-clauses": [clause for each in bound for clause in _of_no_operation(each)],
         "x-assay-open-points": [
-            _point(point, one) for one in contracts for point in one.open_points
+            _point(point, contract) for contract in contracts for point in contract.open_points
         ],
-        "x-assay-scope": [_point(point, one) for one in contracts for point in one.scope],
+        "x-assay-scope": [
+            _point(point, contract) for contract in contracts for point in contract.scope
+        ],
     }
 
 

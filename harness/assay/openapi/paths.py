@@ -58,11 +58,11 @@ def paths(known: SharedSchemas) -> Schema:
             shared = spelt.setdefault(SLOT.sub("{}", path), path)
             merged.setdefault((shared, use.method), []).append((use, path, number))
     ids = _ids(merged)
-    main = {use.name: ids[key] for key, every in merged.items() for use, _, n in every if n == 0}
+    main = {use.name: ids[key] for key, uses in merged.items() for use, _, n in uses if n == 0}
     out: Schema = {}
-    for (path, method), every in merged.items():
+    for (path, method), uses in merged.items():
         operations = (
-            _renamed(_operation(use, own, known, main), own, path) for use, own, _ in every
+            _renamed(_operation(use, own, known, main), own, path) for use, own, _ in uses
         )
         operation = reduce(_merged, operations)
         out.setdefault(path, {})[method] = {"operationId": ids[path, method], **operation}
@@ -84,8 +84,8 @@ def _ids(
 ) -> Mapping[tuple[str, str], str]:
     """Return an operationId for each path and method; those of aliases are numbered."""
     out: dict[tuple[str, str], str] = {}
-    for key, every in merged.items():
-        named = [f"{use.name}.{n}" if n else use.name for use, _, n in every]
+    for key, uses in merged.items():
+        named = [f"{use.name}.{n}" if n else use.name for use, _, n in uses]
         out[key] = unique("-or-".join(dict.fromkeys(named)), out.values())
     return out
 
@@ -93,7 +93,7 @@ def _ids(
 def _operation(
     use: BoundOperation, path: str, known: SharedSchemas, ids: Mapping[str, str]
 ) -> Schema:
-    one = use.operation
+    called = use.operation
     out: Schema = {
         "tags": [use.contract.id],
         "summary": _summary(use),
@@ -104,15 +104,15 @@ def _operation(
         required = bool(content.get("required"))
         out["requestBody"] = {"required": required, "content": {JSON: {"schema": content}}}
     shape: Schema = {}
-    if one.available and answer(use):
+    if called.available and answer(use):
         shape = {"$ref": f"#/components/schemas/{_answer(use)}"}
     out["responses"] = responses(use, shape)
     leads = _links(use, known, ids)
     for response in out["responses"].values():
         if leads and "accepted" in response.get("x-assay-outcomes", ()):
             response["links"] = leads
-    if use.target.auth.of(by_tpp=one.by_tpp).kind is not AuthKind.NONE:
-        out["security"] = [{"tpp" if one.by_tpp else "customer": []}]
+    if use.target.auth.of(by_tpp=called.by_tpp).kind is not AuthKind.NONE:
+        out["security"] = [{"tpp" if called.by_tpp else "customer": []}]
     return {**out, **of_operation(use, known.obligations[use.contract.id])}
 
 
@@ -127,11 +127,13 @@ def _summary(use: BoundOperation) -> str:
 def _renamed(operation: Schema, own: str, path: str) -> Schema:
     """Return an operation with the parameter names that its path has in the document."""
     names = dict(zip(SLOT.findall(own), SLOT.findall(path), strict=True))
-    every = [
-        {**one, "name": names.get(one["name"], one["name"])} if one["in"] == "path" else one
-        for one in operation["parameters"]
+    parameters = [
+        {**parameter, "name": names.get(parameter["name"], parameter["name"])}
+        if parameter["in"] == "path"
+        else parameter
+        for parameter in operation["parameters"]
     ]
-    return {**operation, "parameters": every}
+    return {**operation, "parameters": parameters}
 
 
 def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) -> Schema:
@@ -141,50 +143,50 @@ def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) ->
         return {}
     start = use.binding.one if use.binding.one is not None else f"{listed}/0"
     out: Schema = {}
-    for other in known.operations:
-        about = other.operation.about
-        if other.contract.id != use.contract.id or not other.operation.available or not about:
+    for reader in known.operations:
+        about = reader.operation.about
+        if reader.contract.id != use.contract.id or not reader.operation.available or not about:
             continue
-        where = place(other, about)
-        if _leads(use, other) and where is not None and where.place is not Place.BODY:
-            out[other.name] = {
-                "operationId": ids[other.name],
+        where = place(reader, about)
+        if _leads(use, reader) and where is not None and where.place is not Place.BODY:
+            out[reader.name] = {
+                "operationId": ids[reader.name],
                 "parameters": {f"{where.place.value}.{where.name}": f"$response.body#{start}{key}"},
             }
     return out
 
 
-def _leads(use: BoundOperation, other: BoundOperation) -> bool:
+def _leads(use: BoundOperation, reader: BoundOperation) -> bool:
     """Whether an operation is about items that another one creates or lists."""
     if use.operation.makes:
-        return other.operation.request == use.operation.makes
-    return bool(set(_owners(other)) & set(use.operation.lists))
+        return reader.operation.request == use.operation.makes
+    return bool(set(_owners(reader)) & set(use.operation.lists))
 
 
 def _owners(use: BoundOperation) -> Iterator[str]:
-    every: Mapping[str, Resource] = use.contract.resources
-    return (every[child].of or "" for child in use.operation.lists)
+    resources: Mapping[str, Resource] = use.contract.resources
+    return (resources[child].of or "" for child in use.operation.lists)
 
 
 # -- Operations with the same method and path
 
 
-def _merged(one: Schema, other: Schema) -> Schema:
+def _merged(first: Schema, second: Schema) -> Schema:
     """Merge two operations that a target binds to the same method and path."""
-    out = {**one, "summary": " ".join(dict.fromkeys((one["summary"], other["summary"])))}
-    out["parameters"] = _parameters(one["parameters"], other["parameters"])
-    bodies = [each["requestBody"] for each in (one, other) if "requestBody" in each]
+    out = {**first, "summary": " ".join(dict.fromkeys((first["summary"], second["summary"])))}
+    out["parameters"] = _parameters(first["parameters"], second["parameters"])
+    bodies = [each["requestBody"] for each in (first, second) if "requestBody" in each]
     if bodies:
         required = len(bodies) > 1 and all(each["required"] for each in bodies)
         out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
-    out["responses"] = _responses(one["responses"], other["responses"])
-    for key, value in other.items():
+    out["responses"] = _responses(first["responses"], second["responses"])
+    for key, value in second.items():
         if key == "tags" or (key.startswith("x-") and isinstance(value, list)):
             here = out.get(key, [])
             out[key] = [*here, *(each for each in value if each not in here)]
         elif key == "security" and value != out.get(key):
             out[key] = [*out.get(key, []), *value]
-    if "x-assay-available" not in other:
+    if "x-assay-available" not in second:
         out.pop("x-assay-available", None)
     return out
 
@@ -200,10 +202,10 @@ def _content(several: Sequence[Schema], media_types: Iterable[str]) -> Schema:
     }
 
 
-def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
+def _parameters(first: Iterable[Schema], second: Iterable[Schema]) -> list[Schema]:
     """Merge parameters; one that only one of the operations has is optional."""
     by_place: dict[tuple[str, str], list[Schema]] = {}
-    for parameter in (*one, *other):
+    for parameter in (*first, *second):
         by_place.setdefault((parameter["in"], parameter["name"]), []).append(parameter)
     return [
         {
@@ -215,22 +217,24 @@ def _parameters(one: Iterable[Schema], other: Iterable[Schema]) -> list[Schema]:
     ]
 
 
-def _responses(one: Schema, other: Schema) -> Schema:
-    out = dict(one)
-    for status, response in other.items():
-        out[status] = _response(one[status], response) if status in one else response
+def _responses(first: Schema, second: Schema) -> Schema:
+    out = dict(first)
+    for status, response in second.items():
+        out[status] = _response(first[status], response) if status in first else response
     return dict(sorted(out.items()))
 
 
-def _response(one: Schema, other: Schema) -> Schema:
+def _response(first: Schema, second: Schema) -> Schema:
     """Merge two responses; where one may have any content, so may both."""
-    outcomes = (*one.get("x-assay-outcomes", ()), *other.get("x-assay-outcomes", ()))
+    outcomes = (*first.get("x-assay-outcomes", ()), *second.get("x-assay-outcomes", ()))
     out: Schema = {
-        "description": " ".join(dict.fromkeys((one["description"], other["description"]))),
+        "description": " ".join(dict.fromkeys((first["description"], second["description"]))),
         "x-assay-outcomes": list(dict.fromkeys(outcomes)),
     }
-    if "content" in one and "content" in other:
-        out["content"] = _content([one, other], dict.fromkeys((*one["content"], *other["content"])))
-    if "links" in one or "links" in other:
-        out["links"] = {**one.get("links", {}), **other.get("links", {})}
+    if "content" in first and "content" in second:
+        out["content"] = _content(
+            [first, second], dict.fromkeys((*first["content"], *second["content"]))
+        )
+    if "links" in first or "links" in second:
+        out["links"] = {**first.get("links", {}), **second.get("links", {})}
     return out

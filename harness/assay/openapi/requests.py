@@ -23,14 +23,14 @@ _DAY: Schema = {"type": "string", "format": "date"}
 def parameters(use: BoundOperation, path: str) -> list[Schema]:
     """Return the parameters of a call under one of its paths, each once."""
     out: dict[tuple[str, str], Schema] = {}
-    for one in _parameters(use, path):
-        name = one["name"].lower() if one["in"] == "header" else one["name"]
-        here = out.setdefault((one["in"], name), one)
-        if here is not one:
-            both = {"required": here["required"] or one["required"]}
-            says = f"{here['description']} {one['description']}"
-            schema = all_of(here["schema"], one["schema"])
-            out[one["in"], name] = {**here, **both, "description": says, "schema": schema}
+    for parameter in _parameters(use, path):
+        name = parameter["name"].lower() if parameter["in"] == "header" else parameter["name"]
+        here = out.setdefault((parameter["in"], name), parameter)
+        if here is not parameter:
+            both = {"required": here["required"] or parameter["required"]}
+            says = f"{here['description']} {parameter['description']}"
+            schema = all_of(here["schema"], parameter["schema"])
+            out[parameter["in"], name] = {**here, **both, "description": says, "schema": schema}
     return list(out.values())
 
 
@@ -126,7 +126,7 @@ def _modes_in_body(use: BoundOperation) -> Iterator[Schema]:
         yield in_request(pointer, {"enum": values})
     for mode, spelling in _spelt_in_body(use):
         members = _members(spelling) if mode in use.barred_modes else {}
-        own = [one for one in members.items() if one[1] not in served.get(one[0], ())]
+        own = [item for item in members.items() if item[1] not in served.get(item[0], ())]
         # With two members, either may be the wrong one; and generators of other tools cannot
         # exclude a whole list or object.
         if len(own) == 1 and not isinstance(own[0][1], list | dict):
@@ -148,7 +148,7 @@ def _members(spelling: Spelling) -> Mapping[str, Json]:
     if spelling.name or not isinstance(value, dict):
         return {spelling.name: value} if spelling.name else {}
     named = cast("dict[str, Json]", value)
-    return {"/" + one.replace("~", "~0").replace("/", "~1"): it for one, it in named.items()}
+    return {"/" + name.replace("~", "~0").replace("/", "~1"): it for name, it in named.items()}
 
 
 def _spelling(use: BoundOperation, argument: str, path: str) -> Spelling | None:
@@ -165,8 +165,8 @@ def place(use: BoundOperation, argument: str) -> Spelling | None:
 
 def _required(use: BoundOperation, argument: str) -> bool:
     """Whether a call needs an argument: to be complete, or because a clause says so."""
-    one = use.operation
-    if argument in {one.about, one.grants} or one.ends:
+    operation = use.operation
+    if argument in {operation.about, operation.grants} or operation.ends:
         return True
     return any(piece.mandatory for piece in use.argument_schemas(argument))
 
@@ -186,24 +186,26 @@ def _argument(use: BoundOperation, argument: str) -> Schema:
     if examples and "const" not in schema:
         schema = all_of(schema, {"examples": examples})
     if said:
-        schema = all_of(schema, {"x-assay-from": list(dict.fromkeys(one.clause for one in said))})
+        schema = all_of(
+            schema, {"x-assay-from": list(dict.fromkeys(piece.clause for piece in said))}
+        )
     return schema
 
 
 def _meant(use: BoundOperation, argument: str, spelling: Spelling | None) -> Schema:
     """Return the schema that follows from the role of an argument, or from the target's value."""
-    one = use.operation
+    operation = use.operation
     value = None
     if spelling is not None:
         value = spelling.value if spelling.value is not None else spelling.other
-    if argument == one.grants:
+    if argument == operation.grants:
         return {"type": "array", "items": use.key_schema()}
     if argument in use.date_arguments:
         return _DAY
-    if argument == one.about and one.request:
+    if argument == operation.about and operation.request:
         return _TEXT
-    if argument in {one.about, one.owned}:
+    if argument in {operation.about, operation.owned}:
         return use.key_schema()
-    if one.ends and value is not None:
+    if operation.ends and value is not None:
         return {"const": ready(value)}
     return typed(value)

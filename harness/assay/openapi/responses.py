@@ -31,7 +31,7 @@ _PartsOf: TypeAlias = Callable[[OperationBinding], Iterator[Schema]]
 def responses(use: BoundOperation, answer: Schema) -> Schema:
     """Return the responses of a call; `answer` is the schema of an accepted one."""
     matchers = list(_matchers(use))
-    statuses = [status for _, one in matchers for status in (one.statuses or ("default",))]
+    statuses = [status for _, matcher in matchers for status in (matcher.statuses or ("default",))]
     out: Schema = {}
     for status in sorted(set(statuses)):
         meant = list(_meant(status, matchers))
@@ -42,25 +42,29 @@ def responses(use: BoundOperation, answer: Schema) -> Schema:
 
 def _matchers(use: BoundOperation) -> Iterator[tuple[str, Matcher]]:
     """Yield the matchers of the outcomes that a call can have, in the order of precedence."""
-    told = use.binding.outcomes or use.target.outcomes
-    outcomes = {"unavailable": told.unavailable, "rejected": told.rejected}
+    outcomes = use.binding.outcomes or use.target.outcomes
+    by_name = {"unavailable": outcomes.unavailable, "rejected": outcomes.rejected}
     if not use.operation.about and use.operation.available:
-        del outcomes["unavailable"]
+        del by_name["unavailable"]
     if use.operation.available:
-        outcomes["accepted"] = told.accepted
-    for outcome, matchers in outcomes.items():
-        for one in matchers:
-            if not one.empty or use.binding.list:  # Without a list, no response is empty.
-                yield outcome, one
+        by_name["accepted"] = outcomes.accepted
+    for outcome, matchers in by_name.items():
+        for matcher in matchers:
+            if not matcher.empty or use.binding.list:  # Without a list, no response is empty.
+                yield outcome, matcher
 
 
 def _meant(status: str, matchers: list[tuple[str, Matcher]]) -> Iterator[tuple[str, Matcher]]:
     """Yield the outcomes that a status can mean, up to a matcher that needs nothing else."""
-    for outcome, one in matchers:
-        if one.statuses and status not in one.statuses and f"{status[0]}xx" not in one.statuses:
+    for outcome, matcher in matchers:
+        if (
+            matcher.statuses
+            and status not in matcher.statuses
+            and f"{status[0]}xx" not in matcher.statuses
+        ):
             continue
-        yield outcome, one
-        if not (one.body or one.media_type or one.states) and one.empty is None:
+        yield outcome, matcher
+        if not (matcher.body or matcher.media_type or matcher.states) and matcher.empty is None:
             return
 
 
@@ -71,11 +75,11 @@ def _response(meant: list[tuple[str, Matcher]], answer: Schema, use: BoundOperat
         "x-assay-outcomes": outcomes,
     }
     schemas: dict[str, list[Schema]] = {}
-    for outcome, one in meant:
-        schema = all_of(answer if outcome == "accepted" else {}, _conditions(one, use))
-        if not schema and one.media_type is None:
+    for outcome, matcher in meant:
+        schema = all_of(answer if outcome == "accepted" else {}, _conditions(matcher, use))
+        if not schema and matcher.media_type is None:
             return out  # Any content can mean this outcome.
-        for media in (one.media_type,) if one.media_type else JSON_TYPES:
+        for media in (matcher.media_type,) if matcher.media_type else JSON_TYPES:
             schemas.setdefault(media, []).append(schema)
     out["content"] = {media: {"schema": any_of(each)} for media, each in schemas.items()}
     return out
@@ -114,8 +118,8 @@ def answer(use: BoundOperation) -> Schema:
 
 def _item(use: BoundOperation) -> Schema:
     """Return the schema of one item: what all have, and what those of each resource have."""
-    every = (part for parts_of in ITEM.values() for part in parts_of(use.binding))
-    return all_of(*every, _each(use))
+    schemas = (part for parts_of in ITEM.values() for part in parts_of(use.binding))
+    return all_of(*schemas, _each(use))
 
 
 def _role(role: str, *pointers: str | None) -> Iterator[Schema]:
@@ -145,10 +149,10 @@ def _values(binding: OperationBinding) -> Iterator[Schema]:
 def _state(binding: OperationBinding) -> Iterator[Schema]:
     state = binding.item.state
     if state is not None and (where := single(state.at)) is not None:
-        states = {name.value: list(words) for name, words in state.values.items()}
-        words = [ready(word) for each in states.values() for word in each]
+        states = {name.value: list(values) for name, values in state.values.items()}
+        values = [ready(word) for each in states.values() for word in each]
         extensions: Schema = {"x-assay-roles": ["state"], "x-assay-states": ready(states)}
-        yield in_response(where, all_of({"examples": words}, extensions))
+        yield in_response(where, all_of({"examples": values}, extensions))
 
 
 def _field_names(binding: OperationBinding) -> Iterator[Schema]:
@@ -176,17 +180,17 @@ ITEM: Final[Mapping[str, _PartsOf]] = {
 
 def _each(use: BoundOperation) -> Schema:
     """Return the schemas that clauses define for the resources that an operation lists."""
-    lists, told = use.operation.lists, use.binding.item.resource
+    lists, state = use.operation.lists, use.binding.item.resource
     schemas = {resource: _fields(use, use.field_schemas(resource)) for resource in lists}
-    if told is None or len(lists) == 1:
+    if state is None or len(lists) == 1:
         return any_of(schemas.values()) if schemas else {}
     conditions: list[Schema] = []
     for resource, schema in schemas.items():
-        if schema and resource in told.values:
-            is_one = in_response(told.at, {"const": ready(told.values[resource])}, required=True)
+        if schema and resource in state.values:
+            is_one = in_response(state.at, {"const": ready(state.values[resource])}, required=True)
             conditions.append({"if": is_one, "then": schema})
-    kinds: Schema = {"x-assay-resources": ready(told.values)}
-    return all_of(in_response(told.at, kinds), {"allOf": conditions} if conditions else {})
+    kinds: Schema = {"x-assay-resources": ready(state.values)}
+    return all_of(in_response(state.at, kinds), {"allOf": conditions} if conditions else {})
 
 
 def _fields(use: BoundOperation, said: Iterator[FieldSchema]) -> Schema:

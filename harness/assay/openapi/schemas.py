@@ -82,7 +82,10 @@ def _with(schema: Schema, key: str, value: Any) -> Schema:
     if _text(here) == _text(value):
         return schema
     if key in _BY_NAME:
-        names = {**here, **{name: all_of(here.get(name, {}), one) for name, one in value.items()}}
+        names = {
+            **here,
+            **{name: all_of(here.get(name, {}), schema) for name, schema in value.items()},
+        }
         return {**schema, key: names}
     if key == "allOf" or key in _SETS or (key.startswith("x-") and isinstance(here, list)):
         return {**schema, key: _once([*here, *value])}
@@ -100,7 +103,7 @@ def any_of(schemas: Iterable[Schema]) -> Schema:
 
 
 def _once(values: Iterable[Any]) -> list[Any]:
-    return list({_text(one): one for one in reversed(list(values))}.values())[::-1]
+    return list({_text(value): value for value in reversed(list(values))}.values())[::-1]
 
 
 def _text(value: Any) -> str:
@@ -144,7 +147,7 @@ def filled(schema: Schema) -> Schema:
 def unique(name: str, taken: Collection[str]) -> str:
     """Return a name that is not taken, with a number if needed."""
     names = (name, *(f"{name}.{n}" for n in range(2, len(taken) + 3)))
-    return next(one for one in names if one not in taken)
+    return next(name for name in names if name not in taken)
 
 
 def ready(value: Json) -> Any:
@@ -154,8 +157,8 @@ def ready(value: Json) -> Any:
             return int(value) if value == value.to_integral_value() else float(value)
         case Mapping():
             named = cast("Mapping[str, Json]", value)
-            return {str(name): ready(one) for name, one in named.items()}
+            return {str(name): ready(member) for name, member in named.items()}
         case list() | tuple():
-            return [ready(one) for one in cast("list[Json]", value)]
+            return [ready(member) for member in cast("list[Json]", value)]
         case _:
             return value

@@ -236,7 +236,9 @@ def _assessment(
 
 def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> Plan:
     """Leave out what needs a value that the target file lacks."""
-    operations = (one for each in planned.contracts.values() for one in each.operations.values())
+    operations = (
+        operation for each in planned.contracts.values() for operation in each.operations.values()
+    )
     if not any(
         operation.available
         and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))

@@ -41,10 +41,10 @@ def needs(remedies: Sequence[Remedy]) -> str:
 
 
 def _offered(remedies: Sequence[Remedy]) -> str:
-    words = _listed([f"`{remedy.offer}`" for remedy in remedies])
+    offers = _listed([f"`{remedy.offer}`" for remedy in remedies])
     if any(remedy.arranged for remedy in remedies):
-        return f"set `fixtures.kind` to `control` or `python`, with {words} in `fixtures.offers`"
-    return f"add {words} to `fixtures.offers`"
+        return f"set `fixtures.kind` to `control` or `python`, with {offers} in `fixtures.offers`"
+    return f"add {offers} to `fixtures.offers`"
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -86,11 +86,15 @@ _KEYS: Mapping[Capability, tuple[str, str]] = {
 
 #: What an obligation needs where the target lacks a capability.
 REMEDIES: Mapping[Capability, Remedy] = {
-    **{one: Remedy(missing=what, offer=one.value) for one, what in _OFFERS.items()},
     **{
-        one: Remedy(missing=what, offer=one.value, arranged=True) for one, what in _ARRANGED.items()
+        capability: Remedy(missing=what, offer=capability.value)
+        for capability, what in _OFFERS.items()
     },
-    **{one: Remedy(missing=what, fix=fix) for one, (what, fix) in _KEYS.items()},
+    **{
+        capability: Remedy(missing=what, offer=capability.value, arranged=True)
+        for capability, what in _ARRANGED.items()
+    },
+    **{capability: Remedy(missing=what, fix=fix) for capability, (what, fix) in _KEYS.items()},
 }
 #: What an obligation needs where a live target must not be changed.
 ALLOW_WRITES = Remedy(missing="permission to write to a live bank", fix="set `safety.allow_writes`")

@@ -166,8 +166,8 @@ def _sentences(card: Card) -> Blocks:
         yield f"- **Seen:** {_text(finding.seen)}"
         if finding.variation:
             yield f"- **Variation sent:** {_text(finding.variation)}"
-    if (more := len(card.findings) - FINDINGS) > 0:
-        yield f"- and {counted(more, 'more observation')}"
+    if (hidden := len(card.findings) - FINDINGS) > 0:
+        yield f"- and {counted(hidden, 'more observation')}"
 
 
 def _exchange(exchange: ReportedExchange) -> str:
@@ -181,8 +181,8 @@ def _exchange(exchange: ReportedExchange) -> str:
 
 def _names(results: Sequence[ReportedResult]) -> str:
     names = ", ".join(code(bounded(result.planned.id, TEXT)) for result in results[:NAMES])
-    more = len(results) - NAMES
-    return names + (f" and {more:,} more" if more > 0 else "")
+    hidden = len(results) - NAMES
+    return names + (f" and {hidden:,} more" if hidden > 0 else "")
 
 
 def _group(group: Group) -> str:

@@ -121,8 +121,8 @@ def _unverified(report: Report) -> Iterator[Styled]:
         reason = bounded(group.reason, WIDTH)
         yield Styled(f"  {counted(len(group.results), 'obligation')}: {reason}", "yellow")
         names = ", ".join(result.planned.id for result in group.results[:NAMES])
-        more = len(group.results) - NAMES
-        yield Styled(f"      {names}" + (f" and {more:,} more" if more > 0 else ""))
+        hidden = len(group.results) - NAMES
+        yield Styled(f"      {names}" + (f" and {hidden:,} more" if hidden > 0 else ""))
         if group.advice:
             yield Styled(f"      what to do: {group.advice}")
     if len(groups) > GROUPS:

@@ -144,8 +144,8 @@ def _sentences(card: Card) -> Iterator[str]:
 def notes(card: Card, *, shown: int) -> Iterator[str]:
     """Yield what the evidence cites and the card does not show."""
     if len(card.exchanges) > shown:
-        more = counted(len(card.exchanges) - shown, "more exchange")
-        yield f"and {more} in the JSON report"
+        hidden = counted(len(card.exchanges) - shown, "more exchange")
+        yield f"and {hidden} in the JSON report"
     for number in card.missing:
         yield f"exchange {number} is cited, but missing from the journal"
 

@@ -97,10 +97,10 @@ def certainly_served(
 
 def history_days(contract: Contract, operation: str) -> int | None:
     """Return how many days back an operation answers, if a clause says so."""
-    every = (
+    answers = (
         clause.history_days(operation) for clause in _answering(_Same(contract), "history_days")
     )
-    return next((days for days in every if days is not None), None)
+    return next((days for days in answers if days is not None), None)
 
 
 def factors_by_segment(contract: Contract, request: str) -> Mapping[str, tuple[str, ...]]:
@@ -149,19 +149,19 @@ def rejects_repeats(contract: Contract, request: str) -> bool:
 
 def changeable_modes(contract: Contract, request: str) -> tuple[tuple[str, ...], ...]:
     """Return for each clause that restricts changes of a request the modes that it allows."""
-    every = (
+    answers = (
         clause.changeable_modes(request)
         for clause in _answering(_Same(contract), "changeable_modes")
     )
-    return tuple(modes for modes in every if modes is not None)
+    return tuple(modes for modes in answers if modes is not None)
 
 
 def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
     """Return the modes in which a contract says that a request is accepted, if offered."""
-    every = (
+    answers = (
         clause.accepted_modes(request) for clause in _answering(_Same(contract), "accepted_modes")
     )
-    return tuple(dict.fromkeys(mode for modes in every for mode in modes))
+    return tuple(dict.fromkeys(mode for modes in answers for mode in modes))
 
 
 def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
@@ -179,14 +179,14 @@ def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
 
 def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:
     """Return the values that an operation discloses with a consent only."""
-    every = (
+    answers = (
         clause.disclosed_with_consent(operation)
         for clause in _answering(_Same(contract), "disclosed_with_consent")
     )
-    return tuple(value for value in every if value is not None)
+    return tuple(value for value in answers if value is not None)
 
 
 def factors(contract: Contract) -> tuple[str, ...]:
     """Return every factor that a contract names."""
-    every = (clause.factors() for clause in _answering(_Same(contract), "factors"))
-    return tuple(dict.fromkeys(factor for factors in every for factor in factors))
+    answers = (clause.factors() for clause in _answering(_Same(contract), "factors"))
+    return tuple(dict.fromkeys(factor for factors in answers for factor in factors))

@@ -37,8 +37,8 @@ def owner_of_operations() -> Any:
     """Derive what a customer must own so that the clause's operations can be called."""
 
     def make(contract: Contract, fields: Mapping[str, Any]) -> str:
-        every: tuple[Operation, ...] = fields["operations"]
-        about = next((operation for operation in every if operation.about), every[0])
+        operations: tuple[Operation, ...] = fields["operations"]
+        about = next((operation for operation in operations if operation.about), operations[0])
         return steps.owners(contract, about)[0]
 
     return derived(make)

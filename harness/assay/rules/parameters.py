@@ -343,6 +343,6 @@ def mode(*, also: Reference | None = None) -> Any:
 # -- requests: resources that a TPP makes ----------------------------------------------
 def maker(clause: Raw, raw: Raw) -> Raw:
     """Return the operation that makes the clause's request, as written in the file; or an empty one."""
-    every: Mapping[str, Raw] = raw["operations"]
+    operations: Mapping[str, Raw] = raw["operations"]
     wanted = clause.get("request", "")
-    return next((each for each in every.values() if each.get("makes") == wanted), {})
+    return next((each for each in operations.values() if each.get("makes") == wanted), {})

@@ -116,14 +116,17 @@ def _listing(call: AccountCall, day: date) -> Listing:
         ]
 
     own = call.customer
-    others = [one for one in call.world.customers.values() if one.id != own.id]
+    others = [customer for customer in call.world.customers.values() if customer.id != own.id]
     return Listing(
         items=eligible(own),
         consent=own.consent,
         today=day,
-        foreign=[item for one in others for item in eligible(one)],
+        foreign=[item for customer in others for item in eligible(customer)],
         foreign_consented=[
-            item for one in others for item in eligible(one) if item.key in (one.consent or ())
+            item
+            for customer in others
+            for item in eligible(customer)
+            if item.key in (customer.consent or ())
         ],
     )
 

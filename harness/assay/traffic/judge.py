@@ -133,7 +133,9 @@ class Judge:
     ) -> Mapping[str, Standing]:
         """Return what another reading of a recording says, in which exchanges have other numbers."""
         operations = self.plan.contracts[obligations[0].contract].operations
-        own = {one.n for one in history.exchanges if one.call.operation in operations}
+        own = {
+            exchange.n for exchange in history.exchanges if exchange.call.operation in operations
+        }
         check = party_check(bound, self.party, own)
         verdicts = judge(check, obligations, ProbeRun(history=history), clauses)
         return {verdict.obligation: verdict.standing for verdict in verdicts}
@@ -163,7 +165,7 @@ def _certain(
         doubted = each.agreement is not Agreement.UNCLEAR and not agreed
         why = ORDER_UNKNOWN
         if each.agreement is Agreement.DISAGREES and not doubted:
-            doubted, why = any(_violation(each) not in found for found in sure), MISSING
+            doubted, why = any(_violation(each) not in evidence for evidence in sure), MISSING
         seen = f"{each.seen}; {why}"
         evidence.append(replace(each, agreement=Agreement.UNCLEAR, seen=seen) if doubted else each)
     standing, reason = weigh(evidence)

@@ -74,7 +74,8 @@ class RequestMatcher:
             path = request.path[len(root) - 1 :]
             if candidates := [*self._candidates(request, path, at)]:
                 best = min(
-                    candidates, key=lambda one: (len(one.unexplained), len(one.call.without))
+                    candidates,
+                    key=lambda operation: (len(operation.unexplained), len(operation.call.without)),
                 )
                 return self._attributed(request, replace(best, call=replace(best.call, host=host)))
         return None
@@ -170,9 +171,9 @@ class RequestMatcher:
             if own is None:
                 arguments[name] = value
                 continue
-            every = [value, *_differing(request, own, value)]
-            inconsistent |= len(every) > 1
-            arguments[name] = _united([decode_value(each, own, self.ids) for each in every])
+            candidates = [value, *_differing(request, own, value)]
+            inconsistent |= len(candidates) > 1
+            arguments[name] = _united([decode_value(each, own, self.ids) for each in candidates])
         return arguments, inconsistent
 
     def _attributed(self, request: ParsedRequest, matched: MatchedRequest) -> MatchedRequest:

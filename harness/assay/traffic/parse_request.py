@@ -105,10 +105,10 @@ def _parse_body(raw: bytes) -> tuple[Json, Malformed | None]:
 
 def path_values(template: str, path: str) -> Mapping[str, str] | None:
     """Return the value of each parameter of a path template; None if the path does not match."""
-    found = _pattern(template).fullmatch(path)
-    if found is None:
+    match = _pattern(template).fullmatch(path)
+    if match is None:
         return None
-    return dict(zip(SLOT.findall(template), map(unquote, found.groups()), strict=True))
+    return dict(zip(SLOT.findall(template), map(unquote, match.groups()), strict=True))
 
 
 @cache

@@ -200,8 +200,8 @@ def _read_har(
     )
     if complete:
         return recorded, named
-    every = (call_limits(contract, attended=False).items() for contract in contracts)
-    limits = {name: limit for limits in every for name, limit in limits}
+    known = (call_limits(contract, attended=False).items() for contract in contracts)
+    limits = {name: limit for limits in known for name, limit in limits}
     presence = target.presence
     marked = presence is None or any(
         entry.wire.request_header(presence.header) is not None for entry in first

@@ -86,20 +86,20 @@ def found(value: Json) -> str:
     """Describe a value in a few words."""
     match value:
         case None:
-            words = "nothing"
+            name = "nothing"
         case bool():
-            words = "true" if value else "false"
+            name = "true" if value else "false"
         case int() | Decimal():
-            words = str(value)
+            name = str(value)
         case str() if len(value) > _SHOWN:
-            words = f"{value[:_SHOWN]!r}… ({len(value)} characters)"
+            name = f"{value[:_SHOWN]!r}… ({len(value)} characters)"
         case str():
-            words = repr(value) if value else "an empty text"
+            name = repr(value) if value else "an empty text"
         case list():
-            words = "a list" if value else "an empty list"
+            name = "a list" if value else "an empty list"
         case _:
-            words = "a mapping" if value else "an empty mapping"
-    return words
+            name = "a mapping" if value else "an empty mapping"
+    return name
 
 
 def file_name(text: str, most: int) -> str:

@@ -49,10 +49,10 @@ _MOST = 8
 
 def references(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding]:
     """Find unknown arguments and factors in a condition, and conditions with too many atoms."""
-    every: Mapping[str, Raw] = raw["operations"]
+    operations: Mapping[str, Raw] = raw["operations"]
     request = rule.get("request")
     makes = next(
-        (operation for operation in every.values() if operation.get("makes") == request), None
+        (operation for operation in operations.values() if operation.get("makes") == request), None
     )
     factors = {
         name

@@ -52,8 +52,8 @@ class Factor:
         """Each other factor, and this one; where no other is known, any that is offered."""
         offered = _offered(self.lifecycle)
         others: list[str | None] = [factor for factor in offered if factor != self.factor]
-        every = (*(others or [None]), self.factor)
-        return tuple(_point(factor, offered.get(factor or "", ())) for factor in every)
+        factors = (*(others or [None]), self.factor)
+        return tuple(_point(factor, offered.get(factor or "", ())) for factor in factors)
 
     def holds(self, value: Value) -> bool | None:
         """Whether it is this factor."""

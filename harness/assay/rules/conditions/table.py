@@ -150,7 +150,7 @@ class _TableBuilder:
     )
     hidden: dict[str, str] = field(default_factory=dict[str, str])
 
-    def add(self, number: int, pair: Pair | None, every: Sequence[Pair]) -> None:
+    def add(self, number: int, pair: Pair | None, pairs: Sequence[Pair]) -> None:
         """Add the rows of an atom: all its points, where it alone decides."""
         atom = self.table.atoms[number]
         if pair is None:
@@ -158,7 +158,7 @@ class _TableBuilder:
             return
         input_ = next(input_ for input_ in self.table.inputs if number in input_.atoms)
         assignments, left = (
-            [assignment for candidate in (pair, *every) for assignment in candidate],
+            [assignment for candidate in (pair, *pairs) for assignment in candidate],
             list(pair),
         )
         for point in atom.points:
@@ -203,8 +203,8 @@ class _TableBuilder:
         for places, why in self.places.items():
             id_ = self._id(*why[0], taken)
             taken.add(id_)
-            every = zip(self.table.inputs, places, strict=True)
-            points = tuple(input_.points[place] for input_, place in every)
+            inputs = zip(self.table.inputs, places, strict=True)
+            points = tuple(input_.points[place] for input_, place in inputs)
             assignment = self.table.assignment(points)
             yield DecisionRow(
                 id=id_,
@@ -280,10 +280,10 @@ def pairs_by_atom(results: Mapping[Assignment, bool]) -> tuple[tuple[Pair, ...],
 def choose_pairs(showing_: Sequence[Sequence[Pair]]) -> tuple[Pair | None, ...]:
     """Choose one pair for each atom that can be shown, with few assignments in all."""
     shared = Counter(assignment for pairs in showing_ for pair in pairs for assignment in pair)
-    every = [
+    candidates = [
         _greedy(showing_, assignment, shared) for assignment, _ in shared.most_common(BEGINNINGS)
     ]
-    return min(every, key=_size, default=(None,) * len(showing_))
+    return min(candidates, key=_size, default=(None,) * len(showing_))
 
 
 def _size(pairs: Sequence[Pair | None]) -> int:

@@ -125,8 +125,8 @@ class LinkRewriter:
         """Replace the origin, also where JSON escapes its slashes."""
         proxy = self.proxy.encode()
 
-        def replacement(found: re.Match[bytes]) -> bytes:
-            return proxy.replace(b"/", rb"\/") if b"\\" in found[0] else proxy
+        def replacement(match: re.Match[bytes]) -> bytes:
+            return proxy.replace(b"/", rb"\/") if b"\\" in match[0] else proxy
 
         return self._pattern().sub(replacement, content)
 

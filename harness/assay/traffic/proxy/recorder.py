@@ -276,9 +276,9 @@ class SecretMasker:
     def parameters(self, text: str) -> str:
         """Return a URL, a query or a form with its secrets masked."""
 
-        def hide(found: re.Match[str]) -> str:
-            kind = _SECRET_NAMES[found[2].lower()]
-            return found[1] + self.pseudonym(unquote_plus(found[3]), kind)
+        def hide(match: re.Match[str]) -> str:
+            kind = _SECRET_NAMES[match[2].lower()]
+            return match[1] + self.pseudonym(unquote_plus(match[3]), kind)
 
         return _PARAMETER.sub(hide, text)
 
@@ -287,11 +287,11 @@ class SecretMasker:
         if media_type.partition(";")[0].strip().lower() == FORM:
             return self.parameters(text)
 
-        def hide(found: re.Match[str]) -> str:
+        def hide(match: re.Match[str]) -> str:
             try:
-                value = json.loads(found[3], strict=False)
+                value = json.loads(match[3], strict=False)
             except ValueError:
-                value = found[3]
-            return found[1] + json.dumps(self.pseudonym(value, _SECRET_NAMES[found[2].lower()]))
+                value = match[3]
+            return match[1] + json.dumps(self.pseudonym(value, _SECRET_NAMES[match[2].lower()]))
 
         return _MEMBER.sub(hide, text)

@@ -97,8 +97,8 @@ def _account(row: Content, ids: OpaqueIds) -> Content:
     kind, key = row.get("kind"), row.get("iban")
     known: Content = {}
     if "iban" in row:
-        other = {"identification": key, "schemeName": _SCHEME, "issuer": _ISSUER}
-        known["accountId"] = {"other": other} if kind == "card" else {"iban": key}
+        identification = {"identification": key, "schemeName": _SCHEME, "issuer": _ISSUER}
+        known["accountId"] = {"other": identification} if kind == "card" else {"iban": key}
     if isinstance(key, str):
         known = {"resourceId": ids.issue(key), **known}
     if isinstance(kind, str):
