@@ -42,7 +42,7 @@ class MatrixRow:
 
     `expected` are the obligations that the fault violates (none for a neutral variant),
     `violated` those that the run found violated, `unresolved` those that it left
-    indeterminate or unverified.
+    indeterminate or unverified, `undecidable` those that a neutral variant must leave so.
     """
 
     id: str
@@ -51,11 +51,13 @@ class MatrixRow:
     violated: frozenset[str]
     unresolved: frozenset[str]
     neutral: bool
+    undecidable: frozenset[str] = frozenset()
 
     @property
     def as_expected(self) -> bool:
         """Whether the run found exactly the expected violations."""
-        return self.violated == self.expected and not (self.neutral and self.unresolved)
+        settled = not self.neutral or self.unresolved == self.undecidable
+        return self.violated == self.expected and settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,7 @@ def _row(id_: str) -> MatrixRow:
         violated=violated,
         unresolved=unresolved,
         neutral=isinstance(variant, Neutral),
+        undecidable=variant.leaves if isinstance(variant, Neutral) else frozenset(),
     )
 
 

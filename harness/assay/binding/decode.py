@@ -67,15 +67,12 @@ def body_of(wire: Wire) -> Json:
 def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
     """Return every link that the target file points at, made absolute.
 
-    The `Location` of a successful answer is a link wherever the target file points.
+    The `Location` of a successful answer is a link wherever the target file points. The link
+    to the screens is none: the customer follows it, and screens may have a host of their own.
     """
     how = binding.next
     pointers = dict.fromkeys(
-        [
-            *binding.links,
-            how.at if how and how.turn is Turn.LINK else "",
-            binding.approval or "",
-        ]
+        [*binding.links, how.at if how and how.turn is Turn.LINK else ""],
     )
     values = (find(body, pointer) for pointer in pointers if pointer)
     links = [absolute(wire.url, link) for link in values if isinstance(link, str) and link]
@@ -85,7 +82,9 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
     if wire.status in SUCCESSES:
         named.add("location")
     links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() in named]
-    return tuple(links)
+    approval = find(body, binding.approval) if binding.approval is not None else MISSING
+    screens = absolute(wire.url, approval) if isinstance(approval, str) else None
+    return tuple(link for link in links if link != screens)
 
 
 def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outcome:

@@ -105,7 +105,7 @@ def _show(row: MatrixRow) -> None:
 
 def _result(row: MatrixRow) -> str:
     if row.neutral:
-        wrong = sorted(row.violated | row.unresolved)
+        wrong = sorted(row.violated | (row.unresolved ^ row.undecidable))
         return "no violation" if row.as_expected else "not expected: " + ", ".join(wrong)
     if row.as_expected:
         return ", ".join(sorted(row.violated))

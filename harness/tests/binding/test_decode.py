@@ -360,3 +360,12 @@ def test_all_links_once() -> None:
     assert ("https://bank.example/a", "https://bank.example/b") == links_of(
         wire(200), body, BINDING
     )
+
+
+def test_the_link_to_the_screens_is_none_of_them() -> None:
+    """The customer follows it, wherever it leads and however often it is given."""
+    screens = "https://login.example/a"
+    binding = replace(BINDING, links=("/links/a", "/links/self"), approval="/links/a")
+    located = replace(wire(201), headers=(("location", screens),))
+    body = {"links": {"a": screens, "self": "/b"}}
+    assert ("https://bank.example/b",) == links_of(located, body, binding)

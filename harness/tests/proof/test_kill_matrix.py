@@ -34,9 +34,11 @@ def test_neutral_variants_have_no_violation(matrix):
 @pytest.mark.parametrize("variants", bundles(), ids=lambda variants: variants[0].id)
 def test_neutral_variants_stay_green_together(variants):
     """Nor is anything found at, or hidden by, a bank that has all of them that fit in one."""
+    undecidable = frozenset[str]().union(*(variant.leaves for variant in variants))
 
     def red(policies):
-        return any(run_on_bank(policies))
+        violated, unresolved = run_on_bank(policies)
+        return bool(violated or unresolved - undecidable)
 
     assert not red(together(variants)), blamed(variants, red)
 

@@ -29,7 +29,7 @@ from assay.history import Advance, Advanced, Arrange, Authorise, Call, Decision,
 
 DAY = timedelta(days=1)
 REPEAT, NEXT_DAY = "repeat-refused", "next-day-accepted"
-MODE, AMOUNT = "mode-changed-accepted", "amount-changed-accepted"
+AMOUNT = "amount-changed-accepted"
 
 
 def says(*events, zone=PARIS, **changed):
@@ -149,14 +149,21 @@ def test_what_differs_in_a_parameter_is_accepted(name, value):
     assert f"{facet} disagrees" in says(people, paid(key="P0"), rejected, control)[0]
 
 
-def test_what_differs_in_its_mode_is_accepted():
-    """If both modes are asked for."""
-    assert [f"{MODE} agrees 1,2,3,4,5,6"] == says(FIRST, paid(mode="instant"))
-    assert [f"{MODE} disagrees 1,2,3,4,5,6,7,8,9"] == says(
-        FIRST, paid(REJECTED, mode="instant"), beside(mode="instant")
-    )[:1]
-    assert [] == says(FIRST, paid(mode="several"))
-    assert [] == says(FIRST, paid(mode="instant"), modes=["immediate"])
+def test_what_differs_in_its_mode_may_be_a_repeat():
+    """Whether the mode is one of the parameters is open; nothing is said of either answer."""
+    for came in ((), (REJECTED,)):
+        assert [] == says(FIRST, paid(*came, mode="instant"))
+
+
+def test_a_request_in_another_mode_may_explain_a_rejection():
+    """What differs in one thing from the first may repeat what was done in another mode."""
+    again = paid(REJECTED, amount="1.00")
+    control = beside(amount="1.00")
+
+    assert "disagrees" in says(FIRST, again, control)[0]
+    assert (
+        "unclear" in says(FIRST, paid(mode="instant", amount="1.00", key="P7"), again, control)[0]
+    )
 
 
 def test_a_refusal_at_once_is_a_rejection():
@@ -398,7 +405,6 @@ def test_the_facets_and_what_they_cost():
         "creditorAccount-changed-accepted": 6,
         "amount-changed-accepted": 6,
         "categoryPurpose-changed-accepted": 6,
-        "mode-changed-accepted": 6,
         "next-day-accepted": 6,
         "after-cancelled-accepted": 6,
         "after-refused-accepted": 5,
@@ -416,15 +422,12 @@ def test_what_facets_need():
     assert {f"{one}-changed-accepted" for one in PARAMETERS if one != "debtorAccount"} == varied
 
 
-def test_one_mode_and_no_way_to_cancel():
+def test_no_way_to_cancel():
     """What cannot be asked is no facet."""
     lifecycle = replace(PARAMS.lifecycle, end=None)
-    ids = {
-        facet.id
-        for facet in replace(PARAMS, lifecycle=lifecycle, named_modes=("immediate",)).facets()
-    }
+    ids = {facet.id for facet in replace(PARAMS, lifecycle=lifecycle).facets()}
 
-    assert {MODE, "after-cancelled-accepted"} == FACETS.keys() - ids
+    assert {"after-cancelled-accepted"} == FACETS.keys() - ids
 
 
 def asked(scenario, state=DONE):
@@ -471,7 +474,6 @@ def test_a_repeat_is_made_after_the_first_was_carried_out():
     ("scenario", "second", "like"),
     [
         (AMOUNT, "immediate psu-1 other amount", "immediate another-1 other amount"),
-        (MODE, "instant psu-1", "instant another-1"),
         ("debtorAccount-changed-accepted", "immediate psu-2", None),
     ],
 )

@@ -28,7 +28,7 @@ FAULTS = {
     "quota.24-hour-day": "aisp",
     "identity.always": "aisp",
     "consistent.second-has-another-amount": "aisp",
-    "pis.host.create-approval-lookalike": "pis",
+    "pis.host.create-self-lookalike": "pis",
     "pis.content.creditorAccount": "pis",
     "pis.report-url.first-parameter": "pis",
     "pis.cash.begun-hours": "pis",

@@ -2,8 +2,8 @@
 
 A refused valid call is a violation, and so is a server failure, also on a malformed call and
 on one that must be refused (about something unknown, another customer's or without consent).
-Most documents leave open how a malformed *read* is answered, so only a body that cannot be
-parsed at all must be refused.
+A refused change is none: which are accepted, and when, is for other clauses to say. Most documents
+leave open how a malformed *read* is answered, so only a body that cannot be parsed must be refused.
 """
 
 from __future__ import annotations
@@ -264,6 +264,7 @@ def _requests(
     operation = clause.operation
     past = PastRequests(lifecycle=lifecycle, tracker=tracker.Tracker(lifecycle=lifecycle))
     controlled: set[str] = set()
+    declined: Exchange | None = None
     for event in history.events:
         if isinstance(event, Exchange) and event.call.operation == operation.id:
             call = event.call
@@ -272,9 +273,14 @@ def _requests(
                     yield from _judge_bent(clause, event, call.malformed)
             elif ordinary(call):
                 controlled |= {call.subject} if event.accepted else set()
-                if event.accepted or is_valid(operation, event, past):
+                valid = event.accepted or is_valid(operation, event, past)
+                if valid and operation.changes and event.refused:
+                    declined = declined or event
+                elif valid:
                     yield _answers(event)
         past.note(event)
+    if declined is not None and not controlled:
+        yield replace(_answers(declined), agreement=UNCLEAR)
 
 
 def _plain(exchange: Exchange, *, sound: bool, controlled: bool) -> Iterator[Evidence]:

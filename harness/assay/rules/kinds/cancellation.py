@@ -3,6 +3,7 @@
 A request is cancelled before its day, through the interface or by the customer elsewhere,
 unsigned or signed. The control is another request in the same mode, signed, not cancelled
 and due no earlier, that was carried out. A cancellation that was not accepted proves nothing.
+Until when a request can be cancelled is open: it is a violation if it never can, signed or not.
 
 The TPP: it does not cancel a request that has been carried out.
 Documents may leave open which requests can be cancelled and until when, but never whether
@@ -137,9 +138,12 @@ class Cancellation(Kind):
         requests = {
             request.key: request for request in request_queries.with_own_key(cancellations.tracker)
         }
-        for cancel in cancellations.cancels:
-            if cancel.request.key in requests and cancel.untouched:
-                yield from _taken(cancel, cancellations.opened.get(cancel.request.key, 0))
+        attempts = [
+            cancel
+            for cancel in cancellations.cancels
+            if cancel.request.key in requests and cancel.untouched
+        ]
+        yield from _must_be_taken(attempts, cancellations.opened)
         controls = _controls(self, requests.values(), cancellations.done)
         for key, cancelled in cancellations.cancelled.items():
             if key in requests:
@@ -215,29 +219,45 @@ def _cancel(clause: Cancellation, made: Exchange, scenario: CancellationScenario
         yield from request_steps.send_if_any(request_steps.call_about(clause.lifecycle.end, made))
 
 
-def _taken(cancel: CancelAttempt, opened: int) -> Iterator[Evidence]:
-    """Judge a cancellation; a refused one only if the request was still open afterwards."""
-    call = cancel.event
-    if not isinstance(call, Exchange) or (call.refused and not cancel.early):
-        return
-    closed = request_queries.was_refused(call) and opened > call.n
-    if cancel.signed is None:
-        agreement = UNCLEAR
-    else:
-        agreement = AGREES if call.accepted else DISAGREES if closed else UNCLEAR
-    when = "after signing" if cancel.signed else "before signing"
-    yield Evidence(
-        facet=ACCEPTED,
-        agreement=agreement,
-        expected=f"a cancellation {when} to be accepted",
-        seen=describe_answer(call),
-        exchanges=tuple(n for n in (*_before(cancel), call.n) if n <= call.n),
-    )
+def _must_be_taken(
+    attempts: Iterable[CancelAttempt], opened: Mapping[str | None, int]
+) -> Iterator[Evidence]:
+    """Judge the cancellations by each caller together: one must be accepted, signed or not.
+
+    A refusal counts only if the request was still open afterwards.
+    """
+    groups: dict[tuple[str, str], list[tuple[CancelAttempt, Exchange]]] = {}
+    for cancel in attempts:
+        call = cancel.event
+        if isinstance(call, Exchange) and (cancel.early or not call.refused):
+            made = cancel.request.made.call
+            groups.setdefault((made.subject, made.by), []).append((cancel, call))
+    for group in groups.values():
+        taken = [
+            (cancel, call) for cancel, call in group if call.accepted and cancel.signed is not None
+        ]
+        refused = [
+            (cancel, call)
+            for cancel, call in group
+            if request_queries.was_refused(call) and opened.get(cancel.request.key, 0) > call.n
+        ]
+        closed = {True, False} <= {cancel.signed for cancel, _ in refused}
+        counted = taken or (refused if closed else group)
+        yield Evidence(
+            facet=ACCEPTED,
+            agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
+            expected="a cancellation to be accepted, before signing or after",
+            seen=describe_answer(counted[0][1]),
+            exchanges=tuple(
+                sorted({n for cancel, call in counted for n in _numbers(cancel, call)})
+            ),
+        )
 
 
-def _before(cancel: CancelAttempt) -> tuple[int, ...]:
+def _numbers(cancel: CancelAttempt, call: Exchange) -> tuple[int, ...]:
     request = cancel.request
-    return (request.made.n, *(signing.n for signing in request.signings))
+    numbers = (request.made.n, *(signing.n for signing in request.signings), call.n)
+    return tuple(n for n in numbers if n <= call.n)
 
 
 def _shown(cancelled: CancelledInstance) -> Iterator[Evidence]:

@@ -1,9 +1,10 @@
 """`duplicate`: the bank rejects a request identical to one already carried out, and no other.
 
 Two requests are identical if all arguments, the mode and the day are equal. A request that
-differs in a parameter, in the mode or in the day must be accepted, and so must the repeat
-of a request that was never carried out. If it is rejected, the probe looks for another
-cause: the state of the first request, and the same request of another customer.
+differs in a parameter or in the day must be accepted, and so must the repeat of a request that
+was never carried out; one that differs only in the mode is not judged. If it is rejected, the
+probe looks for another cause: the state of the first request, and the same request of another
+customer.
 
 The TPP: it does not repeat a request that it knew to be carried out on the same day. If
 only the return address differs, the verdict is open: no clause names it as a parameter.
@@ -25,7 +26,6 @@ from assay.rules.lifecycle import comparison, request_queries, request_steps, tr
 from assay.rules.lifecycle.alternative_causes import Explanations
 from assay.rules.lifecycle.comparison import (
     CANCELLED,
-    MODE,
     NEXT_DAY,
     REFUSED,
     REPEAT,
@@ -114,16 +114,13 @@ class Duplicate(Kind):
                 (changed_facet(name), f"a request that differs in {name} is accepted")
                 for name in self.parameters
             ),
-            (MODE, "a request that differs in the mode is accepted"),
             (NEXT_DAY, "a repeat on the next day is accepted"),
             (CANCELLED, "a repeat of a cancelled request is accepted"),
             (REFUSED, "a repeat of a request that the customer refused is accepted"),
             (UNSIGNED, "a repeat of a request that was never signed is accepted"),
         )
-        left_out = {
-            *(() if len(self.modes) > 1 else (MODE,)),
-            *(() if self.lifecycle.end and self.lifecycle.deferred_modes else (CANCELLED,)),
-        }
+        can_end = self.lifecycle.end and self.lifecycle.deferred_modes
+        left_out = () if can_end else (CANCELLED,)
         return tuple(
             Facet(
                 id=id_,
@@ -218,9 +215,8 @@ def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]
     create, parameter = clause.lifecycle.create, clause.parameter(facet)
     yield from clause.lifecycle.state_requirement()
     yield BindingRequirement(operation=create.id, feature="approval")
-    for mode in dict.fromkeys((clause.mode(facet), clause.modes[1] if facet == MODE else None)):
-        if mode:
-            yield BindingRequirement(operation=create.id, feature="mode", name=mode)
+    if mode := clause.mode(facet):
+        yield BindingRequirement(operation=create.id, feature="mode", name=mode)
     if parameter and parameter != create.owned:
         yield BindingRequirement(operation=create.id, feature="other", name=parameter)
 
@@ -228,8 +224,6 @@ def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]
 def _second(clause: Duplicate, scenario: str, call: Call, psu: Subject) -> Call:
     """Return the second call: the first one with one difference."""
     create, parameter = clause.lifecycle.create, clause.parameter(scenario)
-    if scenario == MODE:
-        return replace(call, mode=clause.modes[1], variation="in another mode")
     if parameter is None:
         return replace(call, variation=_AGAIN.get(scenario, "the same request again"))
     call = replace(call, variation=f"with another {parameter}")

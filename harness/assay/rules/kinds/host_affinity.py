@@ -1,7 +1,8 @@
 """`host-affinity`: every link in a response points to the host that was called.
 
 If the target file binds no links for an operation, its facet is not applicable. Links are
-read but never followed to another host.
+read but never followed to another host. A link to the bank's screens is not among them: the
+customer's browser follows it, and screens may have a host of their own.
 
 The TPP: once a host is chosen, the flow stays on it.
 A flow is all calls about one request, or all calls about the resources of one customer.
@@ -64,7 +65,7 @@ class HostAffinity(Kind):
         out = tuple(
             Facet(
                 id=f"{operation.id}-links",
-                description=f"every link in a response of {operation.id} points to the host that was called",
+                description=f"every link for the TPP in a response of {operation.id} points to the host that was called",
                 scenario=HostScenario(id=f"{operation.id}:links", operation=operation),
                 needs=needs(Capability.PSU)
                 | (consent(self.grant) if operation.about else needs())

@@ -1,14 +1,15 @@
 """`modification`: requests of some modes can be changed, those of others cannot, and changes last.
 
-An accepted change must be read back, and carried out. Which arguments can be changed is open,
-so none may be accepted of an open request. The control is the same change of another request.
+An accepted change must be read back, and carried out. Which arguments can be changed is open, and
+whether before signing or after, so a violation is a mode in which every change is refused at both
+times. The control of a refusal is the same change of another request.
 
 The TPP: it changes only requests in a changeable mode that are not known to be carried out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
@@ -16,7 +17,15 @@ from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.changes import CARRIED, PERSISTS, Change, ChangeTracker, Phase, change_of
+from assay.rules.lifecycle.changes import (
+    CARRIED,
+    PERSISTS,
+    Change,
+    ChangeTracker,
+    Phase,
+    change_of,
+    must_be_taken,
+)
 from assay.rules.lifecycle.parameters import (
     changeable_arguments,
     deferred_modes,
@@ -37,7 +46,7 @@ from assay.rules.rule import (
 )
 from assay.rules.steps import Part, send
 
-SIGNED, DONE = "signed-accepted", "done-refused"
+DONE = "done-refused"
 #: How many days later than the tested request its control is due.
 BEYOND = 7
 
@@ -93,10 +102,10 @@ class Modification(Kind):
         return self.only if request == self.lifecycle.request.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for each mode, and those for reading, signing and execution."""
+        """Return one facet for each mode, and those for reading and execution."""
         if self.lifecycle.change is None:
             return ()
-        sign, day = needs(Capability.SCA), needs(Capability.SCA, Capability.CLOCK)
+        day = needs(Capability.SCA, Capability.CLOCK)
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
             _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
@@ -107,8 +116,6 @@ class Modification(Kind):
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
             description = f"{mode} requests cannot be changed"
             out.append(_facet(self, f"{mode}-refused", description, scenario))
-        description = "a signed request can be changed before its day"
-        out.append(_facet(self, SIGNED, description, ModificationScenario(id="signed"), extra=sign))
         if self.plain:
             description = "a request cannot be changed once it is carried out"
             scenario = ModificationScenario(id="done", mode=self.once, refused=True)
@@ -123,11 +130,7 @@ class Modification(Kind):
         scenario = scenario_of(scenario, ModificationScenario)
         psu = yield from request_steps.customer(self.lifecycle)
         first = self.only[0]
-        if scenario.id == "signed":
-            made = yield from _made(self, psu, first, sign=True)
-            yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
-            yield from request_steps.read(self.lifecycle, made)
-        elif scenario.id == "done":
+        if scenario.id == "done":
             yield from _probe_done(self, psu)
         elif scenario.id == "carried-out":
             made = yield from _made(self, psu, first)
@@ -144,9 +147,11 @@ class Modification(Kind):
             yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
         else:
             made = yield from _made(self, psu, scenario.mode)
-            for name in self.fields:
-                yield from _change(self, psu, made, (name,), days=request_steps.DAYS_AHEAD + 1)
-                yield from request_steps.read(self.lifecycle, made)
+            accepted = yield from _change_each(self, psu, made)
+            if not accepted:
+                # The contract may allow changes of signed requests only.
+                yield from request_steps.sign(made)
+                yield from _change_each(self, psu, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every change, and the later state of the accepted ones."""
@@ -167,7 +172,7 @@ class Modification(Kind):
         apart = {request.key for request in request_queries.with_own_key(tracked)}
         yield from (evidence for key, evidence in kept.evidence if key in apart)
         changes = [change for change in changes if change.request.key in apart]
-        yield from _must_be_taken(self, changes, opened)
+        yield from must_be_taken(changes, opened, self.only, self.fields, self.day)
         yield from _must_be_refused(self, changes)
 
     def tpp_facet(self) -> TppFacet:
@@ -245,6 +250,16 @@ def _made(
     return made
 
 
+def _change_each(clause: Modification, psu: Subject, made: Exchange) -> Part[bool]:
+    """Change each argument and read it back; return whether any change was accepted."""
+    accepted = False
+    for name in clause.fields:
+        days = request_steps.DAYS_AHEAD + 1
+        accepted |= yield from _change(clause, psu, made, (name,), days=days)
+        yield from request_steps.read(clause.lifecycle, made)
+    return accepted
+
+
 def _change(
     clause: Modification,
     psu: Subject,
@@ -253,47 +268,18 @@ def _change(
     *,
     days: int = 0,
     variation: str = "",
-) -> Part[None]:
+) -> Part[bool]:
     """Change each argument in turn: to another day, or to the target file's other value."""
+    accepted = False
     due = request_steps.request(clause.lifecycle, psu, clause.only[0], ahead=days).arguments
     for name in names:
         moved = {name: due[name]} if name and name == clause.day else {}
         call = request_steps.call_about(clause.lifecycle.change, made, **moved)
         if call is not None and name is not None:
             varied = () if moved else (name,)
-            yield from send(replace(call, varied=varied, variation=variation))
-
-
-def _must_be_taken(
-    clause: Modification, changes: Sequence[Change], opened: Mapping[str | None, int]
-) -> Iterator[Evidence]:
-    """Judge the changes of each request together, before and after it was signed."""
-    groups: dict[tuple[str | None, Phase], list[Change]] = {}
-    for change in changes:
-        early = change.ahead or change.phase is Phase.UNSIGNED
-        is_valid = change.untouched and change.ahead and _valid(clause, change)
-        counts = early if change.exchange.accepted else is_valid
-        pending = change.phase in (Phase.UNSIGNED, Phase.SIGNED)
-        if counts and pending and change.request.mode in clause.only:
-            groups.setdefault((change.request.key, change.phase), []).append(change)
-    for (key, phase), group in groups.items():
-        taken = [change for change in group if change.exchange.accepted]
-        refused = {name for change in group if was_refused(change.exchange) for name in change.new}
-        last = group[-1].exchange
-        closed = refused >= set(clause.fields) and opened.get(key, 0) > last.n
-        yield Evidence(
-            facet=SIGNED if phase is Phase.SIGNED else f"{group[0].request.mode}-accepted",
-            agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
-            expected="a change before the day of the request to be accepted",
-            seen=describe_answer((taken or group)[0].exchange),
-            exchanges=tuple(sorted({n for change in taken or group for n in change.numbers})),
-        )
-
-
-def _valid(clause: Modification, change: Change) -> bool:
-    """Whether a change sets one argument to a value that is certainly valid."""
-    given = {*change.exchange.call.varied, clause.day}
-    return len(change.new) == 1 and change.new.keys() <= given
+            exchange = yield from send(replace(call, varied=varied, variation=variation))
+            accepted |= exchange.accepted
+    return accepted
 
 
 def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterator[Evidence]:

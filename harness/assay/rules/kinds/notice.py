@@ -159,7 +159,7 @@ class Notice(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Leave requests unsigned until their days are over; sign their controls.
 
-        A deferred control is due a day later, so that it is not a repeat of the other.
+        Deferred controls are due a day later, others made a day after that: none is a repeat.
         """
         lifecycle, instead = self.lifecycle, INSTEAD[scenario.id]
         variants = self.variants(scenario.id)
@@ -189,7 +189,7 @@ class Notice(Kind):
                     yield from request_steps.sign(made)
                     controls.append(made)
             if late and controls:
-                yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
+                yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
         yield from request_steps.inquire()
         for made in (*controls, *unsigned):
             yield from request_steps.read(lifecycle, made)

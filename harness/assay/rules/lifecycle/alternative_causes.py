@@ -118,8 +118,11 @@ def _accepted(compared: ComparisonTracker, request: Instance) -> bool:
 
 
 def _sent(compared: ComparisonTracker, request: Instance) -> Likeness:
-    """Return the content of a request without its return address."""
-    return comparison.sent(request, but=(compared.lifecycle.create.returns,))
+    """Return the content of a request without its return address.
+
+    Nor its mode: whether a request in another mode is a repeat may be open.
+    """
+    return comparison.arguments(request, but=(compared.lifecycle.create.returns,))
 
 
 def _days(compared: ComparisonTracker, request: Instance) -> Iterator[_Day]:

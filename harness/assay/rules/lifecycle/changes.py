@@ -9,14 +9,14 @@ concluded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.contract.model import Json
 from assay.history import Effect, Effects, Event, Exchange, State, Withdrawn
 from assay.judging.verdict import Evidence
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, failed_instead
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, doubt, failed_instead
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
@@ -28,6 +28,10 @@ class Phase(Enum):
     SIGNED = "signed"
     DONE = "done"
     UNKNOWN = "unknown"
+
+
+#: The phases in which a deferred request may accept changes.
+PENDING = (Phase.UNSIGNED, Phase.SIGNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +120,60 @@ def _untouched(request: Instance) -> bool:
     over = [end for end in request.ends if not end.refused]
     over_elsewhere = [withdrawal for withdrawal in request.withdrawn if withdrawal.done]
     return request.state in (None, State.OPEN) and not over and not over_elsewhere
+
+
+def must_be_taken(
+    changes: Iterable[Change],
+    opened: Mapping[str | None, int],
+    modes: Collection[str],
+    fields: Collection[str],
+    day: str | None,
+) -> Iterator[Evidence]:
+    """Judge the changes in each changeable mode and by each caller together.
+
+    A mode is closed if every change was refused, before signing and after, of requests that
+    were open afterwards. `opened` has the last exchange that showed each request as open,
+    `day` is the argument with the day.
+    """
+    groups: dict[tuple[str | None, str, str], list[Change]] = {}
+    for change in changes:
+        early = change.ahead or change.phase is Phase.UNSIGNED
+        # A refusal counts only of one argument, with a value that is certainly valid.
+        alone = len(change.new) == 1 and change.new.keys() <= {*change.exchange.call.varied, day}
+        counts = early if change.exchange.accepted else change.untouched and change.ahead and alone
+        if counts and change.phase in PENDING and change.request.mode in modes:
+            made = change.request.made.call
+            groups.setdefault((change.request.mode, made.subject, made.by), []).append(change)
+    for (mode, _, _), group in groups.items():
+        taken = [change for change in group if change.exchange.accepted]
+        closed = all(_is_closed(group, phase, fields, opened) for phase in PENDING)
+        yield Evidence(
+            facet=f"{mode}-accepted",
+            agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
+            expected="some change before the day of the request to be accepted, signed or not",
+            seen=describe_answer((taken or group)[0].exchange),
+            exchanges=tuple(sorted({n for change in taken or group for n in change.numbers})),
+        )
+
+
+def _is_closed(
+    changes: Iterable[Change],
+    phase: Phase,
+    fields: Collection[str],
+    opened: Mapping[str | None, int],
+) -> bool:
+    """Whether some request refused a change of each field in a phase, and was open afterwards."""
+    refused: dict[str | None, set[str]] = {}
+    last: dict[str | None, int] = {}
+    for change in changes:
+        if change.phase is phase and request_queries.was_refused(change.exchange):
+            key = change.request.key
+            refused.setdefault(key, set()).update(change.new)
+            last[key] = change.exchange.n
+    return any(
+        names.issuperset(fields) and opened.get(key, 0) > last[key]
+        for key, names in refused.items()
+    )
 
 
 PERSISTS, CARRIED = "persists", "carried-out-as-changed"

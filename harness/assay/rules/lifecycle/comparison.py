@@ -105,7 +105,6 @@ def _sort_of_owner(lifecycle: Lifecycle, request: Instance) -> Likeness:
 
 
 REPEAT: Final = "repeat-refused"
-MODE: Final = "mode-changed-accepted"
 NEXT_DAY: Final = "next-day-accepted"
 CANCELLED: Final = "after-cancelled-accepted"
 REFUSED: Final = "after-refused-accepted"
@@ -183,7 +182,6 @@ class ComparisonTracker:
 
     def _keys(self, request: Instance) -> Iterator[tuple[str, Likeness]]:
         yield REPEAT, sent(request)
-        yield MODE, arguments(request)
         for parameter in self.parameters:
             yield changed_facet(parameter), sent(request, but=(parameter,))
 

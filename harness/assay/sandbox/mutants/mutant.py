@@ -41,11 +41,16 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neutral:
-    """A bank that differs where the document is silent; all must stay green."""
+    """A bank that differs where the document is silent; all must stay green.
+
+    `leaves` are the ids of exactly the obligations that cannot be decided at such a bank,
+    because it has no request with which to compare.
+    """
 
     id: str
     says: str
     change: Change
+    leaves: frozenset[str] = frozenset()
 
 
 def breaking(
@@ -74,9 +79,13 @@ def neutral(id: str, says: str, change: Change | None = None, **policies: Any) -
     return Neutral(id=f"neutral.{id}", says=says, change=change or changing(**policies))
 
 
-def neutral_pis(id: str, says: str, **policies: Any) -> Neutral:
-    """Return a neutral variant that replaces policies of payments."""
-    return Neutral(id=f"pis.{id}", says=says, change=changing_pis(**policies))
+def neutral_pis(id: str, says: str, leaves: str = "", **policies: Any) -> Neutral:
+    """Return a neutral variant that replaces policies of payments.
+
+    `leaves` are the facets that cannot be decided, separated by spaces.
+    """
+    open_ = frozenset(f"pis/{facet}" for facet in leaves.split())
+    return Neutral(id=f"pis.{id}", says=says, change=changing_pis(**policies), leaves=open_)
 
 
 def changing(**policies: Any) -> Change:

@@ -1,7 +1,7 @@
 """Validity of calls: a refusal is a violation only where the call was certainly valid."""
 
 import pytest
-from building import LOST, NO
+from building import BROKEN, LOST, NO
 from orders import REJECTED, check, make, modify, payer, shown
 
 from assay.rules.lifecycle.validity import PLAIN
@@ -118,17 +118,27 @@ def test_a_thing_that_is_owned_need_not_have_been_accepted():
 
 
 # -- changes --------------------------------------------------------------------------
+# A refused change convicts nobody, but a failure where a change is valid does.
 @pytest.mark.parametrize("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]], ids=len)
-def test_a_change_that_names_nothing_may_be_refused(before):
+def test_a_refused_change_leaves_open_whether_changes_are_accepted(before):
+    """Which changes are accepted, and when, is not for this clause to say."""
+    after = [] if before[1:] else ["answers unclear"]
+    assert after == [
+        line for line in change(*before, modify(NO, amount="1.00")) if "unclear" in line
+    ]
+
+
+@pytest.mark.parametrize("before", [[DEFERRED], [DEFERRED, modify(amount="7.00")]], ids=len)
+def test_a_change_that_names_nothing_may_fail(before):
     """It asks for nothing; one that names something good has to be accepted."""
-    assert [] == change(*before, modify(NO))
-    assert [CONVICTED] == change(*before, modify(NO, amount="1.00"))
+    assert [] == change(*before, modify(BROKEN))
+    assert [CONVICTED] == change(*before, modify(BROKEN, amount="1.00"))
 
 
 @pytest.mark.parametrize("amount", ["12.30", "12.3"])
 def test_a_change_to_what_is_so_already_may_be_refused(amount):
     """It asks for nothing, in whatever words; once something else is in force it is a change."""
-    back = modify(NO, amount=amount)
+    back = modify(BROKEN, amount=amount)
 
     assert [] == change(DEFERRED, back)
     assert [] == change(DEFERRED, modify(amount="7.00"), modify(amount=amount), back)
@@ -137,12 +147,12 @@ def test_a_change_to_what_is_so_already_may_be_refused(amount):
 
 def test_a_change_to_what_nobody_vouches_for_may_be_refused():
     """Neither the target's file nor an answer of its own says that it is good."""
-    bad = modify(NO, amount="7.00", varied=())
+    bad = modify(BROKEN, amount="7.00", varied=())
 
     assert [] == change(DEFERRED, bad)
     assert [] == change(DEFERRED, make(NO, amount="7.00"), bad)
     assert [] == change(DEFERRED, make(creditorAccount="7.00", key="P2"), bad)
-    assert [] == change(DEFERRED, modify(NO, amount="7.00", varied=("creditorAccount",)))
+    assert [] == change(DEFERRED, modify(BROKEN, amount="7.00", varied=("creditorAccount",)))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +162,7 @@ def test_a_change_to_what_nobody_vouches_for_may_be_refused():
 )
 def test_a_change_to_what_was_accepted_before_must_be(before):
     """By the target's own answer the value is good."""
-    assert [CONVICTED] == change(DEFERRED, *before, modify(NO, amount="7.00", varied=()))
+    assert [CONVICTED] == change(DEFERRED, *before, modify(BROKEN, amount="7.00", varied=()))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +172,7 @@ def test_a_change_to_what_was_accepted_before_must_be(before):
 )
 def test_which_arguments_can_be_changed_is_left_open(names):
     """Only a change of the one that is asked of all convicts."""
-    assert [] == change(DEFERRED, modify(NO, **names))
+    assert [] == change(DEFERRED, modify(BROKEN, **names))
     assert ["answers agrees"] == change(DEFERRED, modify(**names))
 
 
@@ -170,4 +180,4 @@ def test_what_was_made_as_rejected_takes_no_change():
     """However good the value is."""
     over = make(shown(state=REJECTED), mode="deferred", date=LATER)
 
-    assert [] == change(over, modify(NO, amount="1.00"))
+    assert [] == change(over, modify(BROKEN, amount="1.00"))

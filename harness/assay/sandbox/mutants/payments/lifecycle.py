@@ -24,12 +24,6 @@ def _also(status: Status, type: PaymentType) -> Callable[[Payment], bool]:
     )
 
 
-def _only_while(
-    status: Status, sound: Callable[[Payment], bool] = _SOUND.modifiable
-) -> Callable[[Payment], bool]:
-    return lambda payment: payment.status == status and sound(payment)
-
-
 def _never(_payment: Payment) -> bool:
     return False
 
@@ -119,22 +113,9 @@ _WRONGLY: Mapping[str, str] = {
 LIFECYCLE_FAULTS = (
     breaking_pis(
         "modify.never",
-        "modify.deferred-only/deferred-accepted modify.deferred-only/signed-accepted"
-        " payments.modify/answers",
+        "modify.deferred-only/deferred-accepted",
         "no payment can be modified",
         modifiable=_never,
-    ),
-    breaking_pis(
-        "modify.signed-only",
-        "modify.deferred-only/deferred-accepted payments.modify/answers",
-        "a deferred payment cannot be modified before it is signed",
-        modifiable=_only_while("pending"),
-    ),
-    breaking_pis(
-        "modify.unsigned-only",
-        "modify.deferred-only/signed-accepted",
-        "a deferred payment cannot be modified once it is signed",
-        modifiable=_only_while("received"),
     ),
     *(
         breaking_pis(
@@ -192,15 +173,6 @@ LIFECYCLE_FAULTS = (
         "cancel/accepted",
         "a deferred payment cannot be cancelled",
         cancellable=_never,
-    ),
-    *(
-        breaking_pis(
-            f"cancel.only-{status}",
-            "cancel/accepted",
-            f"a deferred payment can be cancelled only while it is {status}",
-            cancellable=_only_while(status, _SOUND.cancellable),
-        )
-        for status in _WAITING
     ),
     *(
         breaking_pis(

@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.sandbox.messages import Answer, error
-from assay.sandbox.mutants.mutant import Neutral, allowing, edge_flipped, neutral_pis
+from assay.sandbox.mutants.mutant import Neutral, edge_flipped, neutral_pis
+from assay.sandbox.mutants.payments.neutral_lifecycle import LIFECYCLE_NEUTRAL
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,
-    MODIFIABLE,
     Factor,
     Field,
     FieldError,
@@ -43,8 +43,9 @@ def _refusals(status: int) -> dict[str, Any]:
     return {"refusals": MappingProxyType(dict.fromkeys(names, status)), "malformed": malformed}
 
 
-def _deferred_and_cancelled(payment: Payment) -> bool:
-    return payment.terms.type == "deferred" and payment.status == "cancelled"
+def _banks_own(_base: str) -> str:
+    """Return the host in the bank's own domain, where its direct access is."""
+    return "https://www.30001.live.bank.example"
 
 
 def _not_offered(_signed: bool) -> Answer:
@@ -102,10 +103,6 @@ def _with_own_parameters(leaving: Return) -> str | None:
         return None
     place, _, query = target.partition("?")
     return f"{place}?{'&'.join(filter(None, (f'state={leaving.decision}', query, 'id=4711')))}"
-
-
-def _cancelled_as_rejected(payment: Payment) -> Status:
-    return "rejected" if payment.status == "cancelled" else payment.status
 
 
 def _just_after(timer: Timer) -> Timer:
@@ -189,10 +186,6 @@ def _rejected_later() -> dict[str, Any]:
     }
 
 
-def _ignored(_value: object) -> None:
-    return None
-
-
 def _any_spelling(value: object) -> str | None:
     return FIELDS["currency"](value.strip().upper() or value if isinstance(value, str) else value)
 
@@ -221,6 +214,11 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "location",
         "The answer to a new payment has a header Location with a relative link.",
         respond=_with_location,
+    ),
+    neutral_pis(
+        "screens-elsewhere",
+        "The bank's screens are on the host in its own domain.",
+        links=put(SOUND_PAYMENTS.links, **{"create-approval": _banks_own}),
     ),
     neutral_pis("more-members", "Answers have further members.", respond=_with_more),
     neutral_pis(
@@ -275,25 +273,5 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         "A timer counts every second that has begun, and expires at its time.",
         **_timers(partial(_counting, _SecondsBegun)),
     ),
-    neutral_pis(
-        "cancelled-modifiable",
-        "A cancelled payment can be modified, and stays cancelled.",
-        modifiable=allowing(_deferred_and_cancelled, SOUND_PAYMENTS.modifiable),
-    ),
-    neutral_pis(
-        "cancelled-is-rejected",
-        "A cancelled payment is shown as rejected.",
-        shown=_cancelled_as_rejected,
-    ),
-    neutral_pis(
-        "currency-ignored",
-        "A modification may name the currency, and stays in euro whatever it says.",
-        changeable=(*MODIFIABLE, "currency"),
-        changes=put(FIELDS, currency=_ignored),
-    ),
-    neutral_pis(
-        "amount-modifiable",
-        "Only the amount of a deferred payment can be modified.",
-        changeable=("amount",),
-    ),
+    *LIFECYCLE_NEUTRAL,
 )

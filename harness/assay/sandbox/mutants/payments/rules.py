@@ -101,10 +101,6 @@ def _ignoring(parameter: str) -> DuplicateRule:
     return replace(_DUPLICATE, parameters=parameters)
 
 
-def _any_type(terms: Terms, day: date) -> Hashable:
-    return compared_parameters(replace(terms, type="immediate"), day)
-
-
 def _any_day(terms: Terms, _day: date) -> Hashable:
     return compared_parameters(terms, date.min)
 
@@ -134,12 +130,6 @@ RULE_FAULTS = (
             duplicate=_ignoring(parameter),
         )
         for parameter, field in _IGNORED
-    ),
-    breaking_pis(
-        "duplicate.any-type",
-        "duplicate/mode-changed-accepted",
-        "payments that differ only in their type count as repeats",
-        duplicate=replace(_DUPLICATE, parameters=_any_type),
     ),
     breaking_pis(
         "duplicate.any-day",

@@ -80,7 +80,6 @@ def _first_form(host: str) -> bool:
 
 _FACETS: tuple[tuple[PaymentPlace, str], ...] = (
     ("create-self", "create-payment-links"),
-    ("create-approval", "create-payment-links"),
     ("read-self", "read-payment-links"),
     ("modify-self", "modify-payment-links"),
 )
