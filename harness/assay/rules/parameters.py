@@ -169,9 +169,11 @@ def _texts(value: Json) -> tuple[str, ...]:
 
 
 # -- plain values ---------------------------------------------------------------------
-def whole(*, key: str) -> Any:
-    """Declare a whole number of at least 1."""
-    return parameter(ref("whole"), lambda value, _: _number(value), key=key)
+def whole(*, key: str, required: bool = True, default: int | None = None) -> Any:
+    """Declare a whole number of at least 1; `default` where it is left out."""
+    return parameter(
+        ref("whole"), lambda value, _: _number(value), key=key, required=required, default=default
+    )
 
 
 def word(*, key: str, references: Reference | None = None) -> Any:

@@ -172,7 +172,19 @@ EARLIER = "but a consent from before this history may still hold"
 def consented_keys(call: Call, grant: Operation) -> frozenset[str]:
     """Return the keys of the things that a call consents to."""
     listed = call.arguments.get(grant.grants or "")
-    return frozenset(map(str, listed)) if isinstance(listed, list | tuple) else NONE
+    return (
+        frozenset(map(str, listed))
+        if isinstance(listed, list | tuple)
+        else frozenset({listed})
+        if isinstance(listed, str)
+        else NONE
+    )
+
+
+def _lists_keys(call: Call, grant: Operation) -> bool:
+    """Whether a consent lists keys alone: what else a list holds may make all of it void."""
+    listed = call.arguments.get(grant.grants or "")
+    return isinstance(listed, list | tuple) and all(isinstance(key, str) for key in listed)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,7 +205,7 @@ class Consents:
             return False
         keys, name = consented_keys(call, self.grant), call.subject
         sure = self.certain(name)
-        taken = exchange.accepted and plain(call)
+        taken = exchange.accepted and plain(call) and _lists_keys(call, self.grant)
         self._certain[name] = keys if taken else keys & sure
         self._possible.setdefault(name, set()).update(keys)
         return True

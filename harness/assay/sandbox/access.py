@@ -121,6 +121,21 @@ class ConsentRequest:
     grantable: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedConsent:
+    """A consent that is refused; `named` is empty where it cannot be read."""
+
+    #: The reason; "malformed" where it cannot be read.
+    why: str
+    #: The consent in force.
+    former: frozenset[str] | None
+    named: frozenset[str]
+    #: Keys of all items of the customer.
+    owned: frozenset[str]
+
+
+#: Returns the consent in force after one that is refused.
+AfterRefusal: TypeAlias = Callable[[RefusedConsent], frozenset[str] | None]
 #: Returns the keys that a consent grants, or None to refuse the consent.
 Granted: TypeAlias = Callable[[ConsentRequest], frozenset[str] | None]
 #: Returns the consent in force, given the former one and the new one.
@@ -137,6 +152,11 @@ def consented_only(request: AccessRequest) -> Decision:
 def all_or_none(request: ConsentRequest) -> frozenset[str] | None:
     """Grant what the consent names; refuse it if anything in it cannot be granted."""
     return request.named if request.named <= request.grantable else None
+
+
+def keep_consent(refused: RefusedConsent) -> frozenset[str] | None:
+    """Keep the consent that was in force."""
+    return refused.former
 
 
 def replace_consent(_former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:

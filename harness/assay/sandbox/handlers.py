@@ -15,6 +15,7 @@ from assay.sandbox.access import (
     ConsentRequest,
     Decision,
     Listing,
+    RefusedConsent,
     admit,
 )
 from assay.sandbox.accounts import (
@@ -32,6 +33,7 @@ from assay.sandbox.messages import (
     KINDS,
     Answer,
     Json,
+    Malformed,
     Operation,
     Request,
     read_day,
@@ -59,6 +61,7 @@ class Refused(Exception):  # noqa: N818 - a refusal is no error of the bank
     def __init__(self, policies: Policies, reason: Refusal) -> None:
         """Look up the bank's answer for the reason."""
         super().__init__(reason)
+        self.reason: Refusal = reason
         self.status = policies.refusals[reason]
         self.message = _MESSAGES[reason]
 
@@ -132,6 +135,19 @@ def _listing(call: AccountCall, day: date) -> Listing:
 
 
 def _consents(call: AccountCall) -> Answer:
+    customer = call.customer
+    try:
+        granted = _granted(call)
+    except (Malformed, Refused) as exc:
+        customer.consent = call.policies.after_refusal(_refused(call, exc))
+        raise
+    if granted:
+        customer.consent = call.policies.renew(customer.consent, granted)
+    return Answer(status=201, body={})
+
+
+def _granted(call: AccountCall) -> frozenset[str]:
+    """Return the keys that a consent grants, or raise what it is refused for."""
     policies, customer = call.policies, call.customer
     keys = frozenset(policies.body(call.request.body))
     day = today(call.world.now)
@@ -148,9 +164,18 @@ def _consents(call: AccountCall) -> Answer:
     if granted is None:
         raise Refused(policies, "ineligible")
     call.charge_quota("consents")
-    if granted:
-        customer.consent = policies.renew(customer.consent, granted)
-    return Answer(status=201, body={})
+    return granted
+
+
+def _refused(call: AccountCall, exc: Malformed | Refused) -> RefusedConsent:
+    """Return a consent that was refused, with what it names."""
+    read = isinstance(exc, Refused)
+    return RefusedConsent(
+        why=exc.reason if isinstance(exc, Refused) else "malformed",
+        former=call.customer.consent,
+        named=frozenset(call.policies.body(call.request.body) if read else ()),
+        owned=frozenset(call.customer.items),
+    )
 
 
 def _find(call: AccountCall) -> tuple[Item, Customer]:

@@ -150,6 +150,7 @@ Fault: TypeAlias = Literal[
     "body-truncated",
     "body-type",
     "body-deep",
+    "list-empty",
 ]
 
 #: Parses the identifiers in a consent; an empty result changes nothing.
@@ -209,8 +210,10 @@ def read_identifier(text: str | None) -> str:
 def consented_keys(body: bytes) -> Sequence[str]:
     """Parse the identifiers that a consent names."""
     accounts = read_object(body).get("accounts")
-    if not isinstance(accounts, list) or not accounts:
+    if not isinstance(accounts, list):
         raise Malformed("body-type")
+    if not accounts:
+        raise Malformed("list-empty")
     keys: list[str] = []
     for key in cast("list[object]", accounts):
         if not isinstance(key, str):

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias, TypeVar
 from assay.sandbox.access import (
     BATCH,
     CARD_WINDOW,
+    AfterRefusal,
     Eligible,
     Granted,
     Listed,
@@ -22,6 +23,7 @@ from assay.sandbox.access import (
     account_eligible,
     all_or_none,
     consented_only,
+    keep_consent,
     list_all,
     replace_consent,
 )
@@ -96,6 +98,8 @@ class Policies:
     grantable: Table[Resource, Eligible]
     #: What a consent grants that names something else.
     granted: Granted
+    #: consent.effect: the consent in force after one that is refused.
+    after_refusal: AfterRefusal
     #: accounts.listing
     listed: Listed
     #: psu-identity
@@ -187,6 +191,7 @@ SOUND = Policies(
     eligible=_ELIGIBLE,
     grantable=_ELIGIBLE,
     granted=all_or_none,
+    after_refusal=keep_consent,
     listed=list_all,
     identity=disclosed_after_consent,
     pages=MappingProxyType({"accounts": pages_of(5), "transactions": pages_of(15)}),

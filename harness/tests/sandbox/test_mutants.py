@@ -354,6 +354,43 @@ def consent_scope(bank, id):
     return not answer.is_success and f'"{what}"' not in answer.text
 
 
+@facet(
+    "consent.effect/each-named",
+    "consent.effect/later-served",
+    "consent.effect/refused-grants-nothing",
+    "consent.effect/refused-keeps",
+    "consent.effect/malformed-grants-nothing",
+    "consent.effect/beyond-limit-grants-nothing",
+    "consent.effect/survives-lists",
+)
+def consent_effect(bank, id):
+    part = id.partition("/")[2]
+    guest = bank.world().customer({**ACCOUNT, "count": 3})
+    first, second, third = guest.keys()
+    guest.consent(first, second)
+    served = {key: operate_on(guest, key) for key in (first, second, third)}
+    if not served[first] or served[third]:
+        return None
+    if part == "each-named":
+        return served[second]
+    if part in {"malformed-grants-nothing", "survives-lists"}:
+        answer = guest.consent()
+    elif part == "later-served":
+        answer = guest.consent(third)
+    elif part == "beyond-limit-grants-nothing":
+        answer = guest.consent(third, batch=True) if exhausted(guest, "consents") else None
+    else:
+        answer = guest.consent(third, "FR1420041010050500013M02606")
+    if answer is None or part == "survives-lists":
+        return answer and answer.status_code < 500
+    then = {"refused-keeps": first}.get(part, third)
+    return operate_on(guest, then) is (part in {"refused-keeps", "later-served"})
+
+
+def operate_on(guest, key):
+    return guest.get(f"/accounts/balances?iban={key}").is_success
+
+
 @facet(*(f"accounts.eligible/withholds-{state}" for state in ("savings", "inactive", "offline")))
 def withheld(bank, id):
     state = id.partition("-")[2]

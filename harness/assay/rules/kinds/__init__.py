@@ -14,6 +14,7 @@ from assay.contract.files.load import dump
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
+from assay.rules.kinds.consent_effect import ConsentEffect
 from assay.rules.kinds.consent_scope import ConsentScope
 from assay.rules.kinds.consistent import Consistent
 from assay.rules.kinds.decision import DecisionRule
@@ -61,6 +62,7 @@ KINDS: Mapping[str, type[Kind]] = {
         HistoryDepth,
         Field,
         ConsentScope,
+        ConsentEffect,
         OwnData,
         DisclosedWhen,
         NoCredentials,

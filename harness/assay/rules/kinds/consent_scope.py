@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
@@ -26,10 +25,8 @@ from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNCLEAR,
-    describe_answer,
     doubt,
     must_be_refused,
-    must_be_served,
     tpp_evidence,
 )
 from assay.rules.lifecycle.request_queries import was_refused
@@ -44,10 +41,8 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
-from assay.rules.state.calendar import dates
+from assay.rules.state.consented import served_with_consent
 
-#: Entries at most this old are in every history, however short.
-LATELY = timedelta(days=7)
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {
     "granted": "served once consent is given",
@@ -172,7 +167,7 @@ class ConsentScope(Kind):
                 yield from strangers.judge(child, exchange, key, whose)
             elif key in consents.certain(call.subject):
                 if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
-                    yield _granted(f"{child}-granted", exchange, whose[call.subject])
+                    yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
             elif key not in consents.possible(call.subject):
                 evidence = _own(child, exchange, consents, shown)
                 known = call.subject in untouched
@@ -292,24 +287,6 @@ class _Strangers:
         if served and mine and (again or not usurped):
             facet = f"{child}-{'usurped' if usurped else 'foreign'}"
             yield must_be_refused(facet, exchange, "it is another customer's")
-
-
-def _granted(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
-    """Judge a call that a consent covers; an empty answer by the recent entries."""
-    evidence = must_be_served(facet, exchange, "a consent covers it")
-    if not exchange.accepted or exchange.items:
-        return evidence
-    if isinstance(exchange.outcome, Accepted) and exchange.outcome.items is None:
-        seen = f"{describe_answer(exchange)}; the target file binds no list in the answer"
-        return replace(evidence, agreement=UNCLEAR, seen=seen)
-    today = dates(exchange.at, None)
-    filled = any(today[-1] - entry.on <= LATELY and entry.on <= today[0] for entry in owned.entries)
-    return replace(
-        evidence,
-        agreement=DISAGREES if filled else UNCLEAR,
-        seen=f"{describe_answer(exchange)}"
-        + (", although there are recent entries" if filled else ""),
-    )
 
 
 def _uncovered(

@@ -7,7 +7,7 @@ out; nothing registers itself. A mutant is a value, and the bank knows of none.
 
 from assay.sandbox.mutants.accounts import FIELDS
 from assay.sandbox.mutants.calendar import DEPTH, MAINTENANCE
-from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS
+from assay.sandbox.mutants.consent import CONSENT, CREDENTIALS, EFFECT
 from assay.sandbox.mutants.consistent import CONSISTENT
 from assay.sandbox.mutants.listing import LISTING
 from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
@@ -29,6 +29,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *DEPTH,
     *FIELDS,
     *CONSENT,
+    *EFFECT,
     *MIXED,
     *QUOTA,
     *ATTENDED,

@@ -5,19 +5,28 @@ also discloses the customer's name. A fault of the redirect approach honours cus
 own credentials.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assay.sandbox.access import (
     AccessRequest,
     ConsentRequest,
     Decision,
+    RefusedConsent,
     Scope,
     all_or_none,
     consented_only,
 )
 from assay.sandbox.accounts import Row
-from assay.sandbox.messages import KINDS, Kind, Operation, Table
+from assay.sandbox.messages import (
+    KINDS,
+    Fault,
+    Kind,
+    Malformed,
+    Operation,
+    Table,
+    consented_keys,
+)
 from assay.sandbox.mutants.mutant import breaking, only_when
 from assay.sandbox.policies import SOUND, Approach, put
 
@@ -176,6 +185,93 @@ CONSENT = (
         "psu-identity/disclosed-after psu-identity/withheld-before",
         "the customer is named before the consent, but not after it",
         identity=_named_the_wrong_way_round,
+    ),
+)
+
+
+def _stores_the_known(refused: RefusedConsent) -> frozenset[str] | None:
+    """Store what is the customer's own of a consent that names something unknown."""
+    known = refused.named & refused.owned
+    return refused.former if known == refused.named else known | (refused.former or frozenset())
+
+
+def _clears(refused: RefusedConsent) -> frozenset[str] | None:
+    return frozenset[str]() if refused.former else None
+
+
+def _stores_over_quota(refused: RefusedConsent) -> frozenset[str] | None:
+    return refused.named if refused.why == "quota" else refused.former
+
+
+def _keys_or_none(body: bytes) -> Sequence[str]:
+    """Parse the identifiers that a consent names; none of a list that is no list of them."""
+    try:
+        return consented_keys(body)
+    except Malformed as exc:
+        if exc.fault in ("list-empty", "body-type"):
+            return ()
+        raise
+
+
+def _empty_is_all(request: ConsentRequest) -> frozenset[str] | None:
+    return all_or_none(request) if request.named else request.owned
+
+
+def _first_alone(body: bytes) -> Sequence[str]:
+    return consented_keys(body)[:1]
+
+
+def _former_stays(former: frozenset[str] | None, new: frozenset[str]) -> frozenset[str]:
+    return former or new
+
+
+def _fails_on_empty(fault: Fault) -> int:
+    return 500 if fault == "list-empty" else 400
+
+
+EFFECT = (
+    breaking(
+        "effect.first-alone",
+        "consent.effect/each-named",
+        "a consent covers only the first account that it names",
+        body=_first_alone,
+    ),
+    breaking(
+        "effect.former-stays",
+        "consent.effect/later-served",
+        "a second consent is accepted, and the first one stays in force",
+        renew=_former_stays,
+    ),
+    breaking(
+        "effect.stores-the-known",
+        "consent.effect/refused-grants-nothing",
+        "a consent that names an unknown account is refused, and the rest of it is stored",
+        after_refusal=_stores_the_known,
+    ),
+    breaking(
+        "effect.clears",
+        "consent.effect/refused-keeps",
+        "a consent that is refused ends the former one",
+        after_refusal=_clears,
+    ),
+    breaking(
+        "effect.stores-over-quota",
+        "consent.effect/beyond-limit-grants-nothing",
+        "the fifth consent of a day is refused, and stored",
+        after_refusal=_stores_over_quota,
+    ),
+    breaking(
+        "effect.empty-is-all",
+        "consent.effect/malformed-grants-nothing",
+        "a consent without accounts covers all of them",
+        body=_keys_or_none,
+        granted=_empty_is_all,
+    ),
+    breaking(
+        "effect.fails-on-empty",
+        "consent.effect/survives-lists",
+        "an empty list of accounts makes the bank fail",
+        malformed=put(SOUND.malformed, consents=_fails_on_empty),
     ),
 )
 

@@ -6,7 +6,7 @@ that the others can still be judged.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -86,6 +86,9 @@ _FAULTS: tuple[tuple[Operation, tuple[Fault, ...]], ...] = (
     ("consents", ("body-text", "body-truncated", "body-type", "body-empty", "body-deep")),
 )
 
+#: What else shows a fault: a consent of another type is no list of accounts.
+_LISTS: Mapping[Fault, str] = {"body-type": " consent.effect/survives-lists"}
+
 AVAILABLE = (
     *(
         breaking(
@@ -100,7 +103,7 @@ AVAILABLE = (
     *(
         breaking(
             f"available.{operation}-500-on-{fault}",
-            f"{operation}.available/survives-malformed",
+            f"{operation}.available/survives-malformed{_LISTS.get(fault, '')}",
             f"{operation} answers 500 to a malformed request ({fault})",
             malformed=put(SOUND.malformed, **{operation: _stumbles(fault)}),
         )

@@ -359,7 +359,23 @@ def consents(half):
         bank.balances(other, key)
         bank.transactions(other, key)
     half.everything(guest)
+    refused_consents(half)
     return guest
+
+
+def refused_consents(half):
+    """Read after consents that are refused for what they name, for being empty, or for the quota."""
+    bank, guest = half.bank, half.customer({**ACCOUNTS, "count": 4})
+    first, second, third, last = keys(guest)
+    bank.accounts(guest)
+    bank.consents(guest, [first])
+    for named, key in (([second, "FR1420041010050500013M02606"], second), ([], last)):
+        bank.consents(guest, named)
+        bank.balances(guest, key)
+    for key in (*[first] * 4, third):
+        bank.consents(guest, [key], there=False)
+    for key in (first, third):
+        bank.balances(guest, key)
 
 
 def reads(half, guest):

@@ -1,0 +1,170 @@
+"""`consent-effect` judges what a consent opens, and that a refused one changes nothing."""
+
+from dataclasses import replace
+
+import pytest
+from building import (
+    BROKEN,
+    DONE,
+    FAILED,
+    LOST,
+    NO,
+    NONE,
+    UNKNOWN,
+    Obliging,
+    account,
+    ask,
+    check,
+    consent,
+    leaked,
+    listed,
+    owner,
+    ruled,
+)
+
+from assay.history import Malformed
+
+PSU = owner("psu", *(account(f"A{n}", 1) for n in range(1, 7)))
+DATA = listed("x")
+
+
+def says(*events, psu=PSU, **changed):
+    return check("consent.effect", psu, *events, **changed)
+
+
+def read(came, about="A1", **how):
+    return ask("balances", came, about, **how)
+
+
+def sent(value, came=DONE, **how):
+    """Write a consent down whose list is anything."""
+    return ask("consents", came, arguments={"accounts": value}, **how)
+
+
+BOTH = consent("A1", "A2"), read(DATA, "A1")
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [(DATA, "agrees"), (NO, "disagrees"), (NONE, "disagrees"), (FAILED, "unclear")],
+)
+def test_each_thing_that_a_consent_names_is_served(came, agreement):
+    """The last like the first, if any of them is."""
+    assert f"each-named {agreement} 3" in says(*BOTH, read(came, "A2"))
+
+
+def test_where_nothing_is_served_the_scope_is_judged_and_not_the_list():
+    """A consent of which nothing came is no question of which thing it names."""
+    assert ["each-named unclear 2"] == says(consent("A1", "A2"), read(NO, "A1"))
+
+
+def test_a_consent_of_one_thing_says_nothing_of_each():
+    """There is nothing to tell the last from the first."""
+    assert [] == says(consent("A1"), read(DATA))
+
+
+@pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
+def test_what_a_later_consent_names_is_served(came, agreement):
+    """It takes effect, whether it replaces the former or adds to it."""
+    assert [f"later-served {agreement} 4"] == says(
+        consent("A1"), read(DATA), consent("A2"), read(came, "A2")
+    )
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")]
+)
+@pytest.mark.parametrize(
+    "refused",
+    [consent("A3", "Z9", came=NO), consent("A3", came=NO, malformed=Malformed.TRUNCATED)],
+    ids=["for what it names", "unreadable"],
+)
+def test_what_only_a_refused_consent_names_is_refused(refused, came, agreement):
+    """As before it was transmitted."""
+    assert f"refused-grants-nothing {agreement} 5" in says(
+        *BOTH, read(NO, "A3"), refused, read(came, "A3")
+    )
+
+
+@pytest.mark.parametrize("came", [DONE, LOST, FAILED])
+def test_a_consent_that_may_have_been_taken_grants_what_it_names(came):
+    """Only one that was refused surely grants nothing."""
+    events = *BOTH, read(NO, "A3"), consent("A3", "Z9", came=came), read(DATA, "A3")
+
+    assert [] == [line for line in says(*events) if "grants" in line]
+
+
+def test_a_call_refused_for_its_token_is_no_refused_consent():
+    """It says nothing of the consent."""
+    events = *BOTH, read(NO, "A3"), consent("A3", came=UNKNOWN), read(NO, "A3")
+
+    assert [] == [line for line in says(*events) if "grants" in line]
+
+
+def test_what_was_served_before_it_is_not_blamed_on_a_refused_consent():
+    """That it is served without any consent is the matter of the consent's scope."""
+    events = *BOTH, read(DATA, "A3"), consent("A3", "Z9", came=NO), read(DATA, "A3")
+
+    assert [] == [line for line in says(*events) if "grants" in line]
+
+
+def test_the_past_of_a_customer_who_was_there_before_is_not_known():
+    """A consent from before may have come into force."""
+    events = *BOTH, read(NO, "A3"), consent("A3", came=NO), read(DATA, "A3")
+
+    assert "refused-grants-nothing unclear 5" in says(*events, psu=replace(PSU, fresh=False))
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees"), (LOST, "unclear")]
+)
+def test_a_refused_consent_takes_nothing_away(came, agreement):
+    """What was served before it still is."""
+    assert f"refused-keeps {agreement} 4" in says(*BOTH, consent("Z9", came=NO), read(came))
+
+
+def test_a_consent_that_was_taken_may_take_away():
+    """It may replace the former one, also with nothing."""
+    assert [] == [line for line in says(*BOTH, sent([]), read(NO)) if "keeps" in line]
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (NONE, "unclear")]
+)
+@pytest.mark.parametrize("taken", [DONE, NO])
+@pytest.mark.parametrize("value", [[], None, "A1", ["A1", 42], ["A1", "A1"], ["A1", "Z9"]])
+def test_a_malformed_list_gives_no_access_to_what_it_does_not_name(value, taken, came, agreement):
+    """Whether it is taken or refused."""
+    events = *BOTH, read(NO, "A4"), sent(value, taken), read(came, "A4")
+    told = [line for line in says(*events) if "malformed" in line]
+
+    # A readable list that was refused says nothing of what it does not name.
+    silent = value == ["A1", "Z9"] and taken is NO
+    assert ([] if silent else [f"malformed-grants-nothing {agreement} 5"]) == told
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [(DONE, "agrees"), (NO, "agrees"), (BROKEN, "disagrees"), (FAILED, "unclear")],
+)
+def test_no_list_makes_the_bank_fail(came, agreement):
+    """A bank that says that it is overloaded says nothing."""
+    assert f"survives-lists {agreement} 3" in says(*BOTH, sent([], came))
+    assert [] == says(sent([], came))
+
+
+@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees")])
+def test_a_consent_beyond_the_limit_grants_nothing(came, agreement):
+    """It is refused without the customer, for the number of calls."""
+    events = *BOTH, read(NO, "A3"), consent("A3", came=NO, present=False), read(came, "A3")
+
+    assert f"beyond-limit-grants-nothing {agreement} 5" in says(*events)
+
+
+def test_the_probe_costs_the_same_at_every_bank():
+    """Whether a bank takes an unknown thing and a malformed list, or not."""
+    clause = ruled("consent.effect")
+    for scenario in ("taken", "beyond-limit-grants-nothing"):
+        calls = Obliging().play(clause.probe(clause.scenario(scenario)))
+
+        assert clause.price(clause.scenario(scenario)) == len(calls)
