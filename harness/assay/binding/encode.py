@@ -212,9 +212,9 @@ def _credentials(
             put(draft.body, spelling.body[name], value)
 
 
-#: What stands in place of an identifier in a malformed read.
+#: What stands in place of an identifier in a malformed read; a slash would end it in a path.
 BAD_IDENTIFIERS: Mapping[Malformed, str] = {
-    Malformed.BAD_IDENTIFIER: "not an identifier/..%2f\u00e9'\"<>",
+    Malformed.BAD_IDENTIFIER: "not an identifier..%2f\u00e9'\"<>",
     Malformed.LONG_IDENTIFIER: "9" * 10_000,
     Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
 }

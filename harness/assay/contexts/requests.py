@@ -22,9 +22,10 @@ from assay.history import (
     Subject,
 )
 from assay.rules import clauses
-from assay.rules.lifecycle.request_steps import DAYS_AHEAD
 from assay.rules.rule import Script
 
+#: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
+AHEAD = timedelta(weeks=1)
 NO_REQUEST = "the trial makes no request"
 #: How long a payee is registered: longer than any rule asks.
 LONG_AGO = timedelta(days=60)
@@ -73,7 +74,7 @@ class InMode(StepMapper):
             return None
         zone = self.contract.zone
         local = self.now.astimezone(zone) if zone else self.now
-        return datetime.combine(local.date() + timedelta(days=DAYS_AHEAD), time(18), local.tzinfo)
+        return datetime.combine(local.date() + AHEAD, time(18), local.tzinfo)
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Let the days pass until a deferred request that was signed is due."""

@@ -2,14 +2,16 @@
 
 Every check of the contract judges such a trial, as it judges a random sequence. A trial varies
 several dimensions at once. What it violates is tried again with each value alone, so that a
-violation names the one that it takes; so is what it does not show, though the base context does:
-one value may hide what another would show.
+violation names the one that it takes. So is what shows less than the trial did in the base
+context: one value may hide what another would show. A dimension that hid something before is
+left out, and the other values are tried together.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from assay.contexts.context import Context, label
@@ -20,10 +22,25 @@ from assay.judging.verdict import Agreement, Standing, Verdict
 from assay.planning.plan import Plan, Trial
 
 
+@dataclass(slots=True)
+class Masking:
+    """What trials showed in the base context, and what hides some of it in others.
+
+    `shown` counts for each trial the evidence of its clause that agreed, by facet. `hiding` has
+    the dimensions of which a value alone showed less, by contract and clause.
+    """
+
+    shown: dict[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
+    hiding: defaultdict[tuple[str, str], set[str]] = field(
+        default_factory=lambda: defaultdict[tuple[str, str], set[str]](set)
+    )
+
+
 class Holder(Protocol):
     """What holds trials and judges them: the session of a run."""
 
     plan: Plan
+    masking: Masking
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial, and return its history."""
@@ -54,13 +71,21 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
     known = so_far.violated()
     history = holder.hold(trial)
     together = _violated(holder.broken(holder.plan, trial.contract, history), known)
-    if not together and not _hides(trial, holder.plan, history, so_far):
-        return
-    alone = [in_context(trial, (value,)) for value in trial.context] if trial.context[1:] else []
-    held = [
-        (each, _violated(holder.broken(holder.plan, each.contract, holder.hold(each)), known))
-        for each in alone
-    ]
+    if not together:
+        if not _hides(trial, holder, history, so_far):
+            return
+        hiding = holder.masking.hiding[trial.contract, trial.clause]
+        rest = tuple(value for value in trial.context if value.dimension not in hiding)
+        if rest and rest != trial.context:
+            yield from findings(in_context(trial, rest), holder, so_far)
+            return
+    held: list[tuple[Trial, dict[str, list[Breach]]]] = []
+    for value in trial.context if trial.context[1:] else ():
+        alone = in_context(trial, (value,))
+        history = holder.hold(alone)
+        held.append((alone, _violated(holder.broken(holder.plan, alone.contract, history), known)))
+        if _hides(alone, holder, history, so_far):
+            holder.masking.hiding[trial.contract, trial.clause].add(value.dimension)
     found: dict[str, ContextFinding] = {}
     for each, violated in (*held, (trial, together)):
         for obligation, breaches in violated.items():
@@ -70,14 +95,22 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
     yield from found.values()
 
 
-def _hides(trial: Trial, plan: Plan, history: History, so_far: VerdictAssembly) -> bool:
-    """Whether a history shows nothing of an obligation that conforms in the base context."""
-    kind = plan.clauses[trial.contract][trial.clause].kind
-    agreeing = (one for one in kind.check(history) if one.agreement is Agreement.AGREES)
-    shown = {evidence.facet for evidence in agreeing}
+def _hides(trial: Trial, holder: Holder, history: History, so_far: VerdictAssembly) -> bool:
+    """Whether a history shows less of what conforms than the trial did in the base context."""
+    clause = f"{trial.contract}/{trial.clause}"
+    shown = agreeing(holder.plan, trial, history)
+    base = holder.masking.shown.get(trial.settles[0].trial, Counter())
     return any(
-        obligation.facet not in shown and so_far.conforms(obligation.id)
-        for obligation in trial.settles
+        shown[facet] < count and so_far.conforms(f"{clause}/{facet}")
+        for facet, count in base.items()
+    )
+
+
+def agreeing(plan: Plan, trial: Trial, history: History) -> Counter[str]:
+    """Count the evidence of a trial's clause that agrees, by facet."""
+    kind = plan.clauses[trial.contract][trial.clause].kind
+    return Counter(
+        evidence.facet for evidence in kind.check(history) if evidence.agreement is Agreement.AGREES
     )
 
 

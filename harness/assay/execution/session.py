@@ -70,6 +70,7 @@ class Session:
     faults: list[str] = field(default_factory=list[str])
     exchanges: int = 0
     closed: bool = False
+    masking: contextual.Masking = field(default_factory=contextual.Masking)
     _assembly: VerdictAssembly = field(init=False)
     _unauthenticated: set[bool] = field(default_factory=set[bool])
     _trials: Sources = field(init=False)
@@ -130,6 +131,7 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
+            self.masking.shown[trial.id] = contextual.agreeing(self.plan, trial, run.history)
             for finding in findings:
                 self.record_finding(*finding)
         return self._settled(trial, verdicts)

@@ -95,7 +95,8 @@ def test_plain_requests_are_made_in_the_mode_and_wait_for_their_day(pis):
 
     _, made, _, moved = played(steps(CUSTOMER, CREATE, SIGN), pis, mapper)
     assert "deferred" == made.mode
-    day = (START + timedelta(days=3)).date()
+    # Whole weeks: a trial on a Sunday stays on Sundays.
+    day = (START + timedelta(weeks=1)).date()
     assert day == date.fromisoformat(made.arguments["date"])
     assert isinstance(moved, Advance)
     assert day == moved.to.date()
@@ -225,4 +226,4 @@ def test_a_subject_of_another_day_sets_the_due_day(pis):
     later = datetime(2027, 3, 1, 8, tzinfo=UTC)
     mapper = requests.InMode(contract=pis, mode="deferred")
     mapper.reply(CUSTOMER, Subject(name="psu", now=later, owns=()))
-    assert "2027-03-04" == mapper.map(CREATE).arguments["date"]
+    assert "2027-03-08" == mapper.map(CREATE).arguments["date"]

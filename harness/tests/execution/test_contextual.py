@@ -1,5 +1,6 @@
 """Trials in further contexts: what they find, what they name, what they leave alone."""
 
+import pytest
 from bundles import bundles, together
 
 from assay.contexts.covering import Depth
@@ -105,6 +106,33 @@ def test_a_sample_of_contextual_mutants_is_found():
     """At least 98 % of the faults that show in their situation are found by their clause."""
     matrix = prove_contexts(40, workers=2)
     assert len(matrix.missed) <= 0.02 * len(matrix.counted), matrix.missed
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        # One value shows less than the base context: a factor that the segment lacks, a change
+        # that is made twice.
+        "pis.factors.soft-token-not-asked-for mode=deferred",
+        "pis.modify.shows-former-amount factor=soft-token",
+        "pis.modify.shows-former-amount tpp=other",
+        # Days pass in the trial of a deferred payment, and it is still the same weekday.
+        "pis.confirmation.200-after-signing weekday=sunday",
+        "pis.factors.login-alone weekday=sunday",
+        "pis.factors.half-a-password weekday=sunday",
+        "pis.factors.takes-what-is-not-offered weekday=sunday",
+        # The fault of the bank is confined to nothing else: not to one page, nor to one TPP.
+        "listing.consented-item-lost weekday=saturday",
+        "listing.last-item-lost turn=second",
+        "pis.credentials.basic-for-read turn=second",
+        # A malformed identifier is one in a path as well.
+        "available.transactions-500-on-identifier-alphabet weekday=saturday",
+    ],
+)
+def test_no_value_hides_what_another_shows(pair):
+    """A fault is found although the values of its situation are tested with others."""
+    (row,) = prove_contexts(chosen=lambda name: name == pair, workers=1).rows
+    assert row.found
 
 
 def test_the_situation_alone_is_that_of_the_contract():

@@ -6,21 +6,27 @@ the situation, and the sound one all others, on the same state. A situation is w
 shows of itself (host, path, headers, caller) and what it is about (a payment, an item).
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from assay.sandbox.app import make_app
 from assay.sandbox.calendar import local
 from assay.sandbox.control import PREFIX
-from assay.sandbox.messages import BODY_LIMIT, decoded_path
+from assay.sandbox.messages import (
+    BODY_LIMIT,
+    Malformed,
+    credentials_in,
+    decoded_path,
+    read_body,
+    read_object,
+)
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import Customer, Registry, World
+from assay.sandbox.world import Customer, Registry, Session, World, find_session_by_basic
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -51,8 +57,8 @@ class Concern:
 class Situation:
     """What a request shows of itself, and what it is about.
 
-    `payments` are those that it concerns: the one that it makes or names, or for the clock
-    all that are open. `earlier` counts the requests of the world before with its method and path.
+    `content` is its query and its body. `payments` are those that it concerns, as they are and as
+    they were made: the one that it makes or names, or for the clock all that are open. `earlier` counts the requests of the world before with its method and path.
     """
 
     path: str
@@ -61,7 +67,7 @@ class Situation:
     customer: Customer | None
     tpp: str
     attended: bool
-    query: str
+    content: str
     payments: tuple[Concern, ...]
     earlier: int
 
@@ -77,13 +83,16 @@ class Situation:
 
     @property
     def on_a_later_page(self) -> bool:
-        """Whether the item that the request names stands beyond the first page."""
-        if self.customer is None:
+        """Whether an item that the request names stands beyond the first page of its owner's list.
+
+        A request that names none is about all that its customer has.
+        """
+        if self.world is None:
             return False
-        keys = list(self.customer.items)
-        return any(key in self.path or key in self.query for key in keys[_PAGE:]) or (
-            self.path == "/accounts" and "page" in self.query
-        )
+        named = [key for key in self.world.owners if key in self.path or key in self.content]
+        if named:
+            return any(key in [*self.world.owners[key].items][_PAGE:] for key in named)
+        return self.customer is not None and len(self.customer.items) > _PAGE
 
     def weekday(self, day: int) -> bool:
         """Whether it is this day of the week (ISO) in the world."""
@@ -148,17 +157,21 @@ def _situation(
     environ: "WSGIEnvironment", registry: Registry, counted: dict[tuple[str, str, str], int]
 ) -> Situation:
     path, method = decoded_path(environ), str(environ["REQUEST_METHOD"])
-    token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")[2].strip()
-    session, caller = registry.by_token(token), registry.by_tpp_token(token)
+    body = read_body(environ, BODY_LIMIT)
+    environ["wsgi.input"] = BytesIO(body)
+    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    session = _session(scheme.lower(), token.strip(), body, registry)
+    caller = registry.by_tpp_token(token.strip())
     world = session.world if session else caller[0] if caller else _named(path, registry)
     key = (world.id if world else "", method, path)
     earlier = counted.get(key, 0)
     if not path.startswith(PREFIX):
         counted[key] = earlier + 1
-    payments = tuple(_concerns(environ, path, world)) if world else ()
+    payments = tuple(_concerns(method, path, body, world)) if world else ()
     tpp = caller[1].id if caller else ""
     if world and not tpp:
         tpp = next((each.tpp for each in _payments(path, world)), "")
+    query = str(environ.get("QUERY_STRING", ""))
     return Situation(
         path=path,
         host=str(environ.get("HTTP_HOST", "")),
@@ -166,7 +179,7 @@ def _situation(
         customer=session.customer if session else None,
         tpp=tpp,
         attended=bool(environ.get("HTTP_PSU_IP_ADDRESS")),
-        query=str(environ.get("QUERY_STRING", "")),
+        content=query + body.decode(errors="replace"),
         payments=payments,
         earlier=earlier,
     )
@@ -193,33 +206,34 @@ def _payments(path: str, world: World) -> Iterator[Payment]:
         yield from (each for each in book.payments.values() if each.status in _OPEN)
 
 
-def _concerns(environ: "WSGIEnvironment", path: str, world: World) -> Iterator[Concern]:
+def _session(scheme: str, token: str, body: bytes, registry: Registry) -> Session | None:
+    """Return whose customer a request says it is about, by a token or by credentials."""
+    if scheme == "basic":
+        return find_session_by_basic(token, registry)
+    credentials = None if scheme else credentials_in(body)
+    return registry.by_login(*credentials) if credentials else registry.by_token(token)
+
+
+def _concerns(method: str, path: str, body: bytes, world: World) -> Iterator[Concern]:
     for payment in _payments(path, world):
         signing = payment.signing
-        yield Concern(
-            type=payment.terms.type,
-            amount=payment.terms.amount,
-            creditor=payment.terms.creditor,
-            factor=payment.factor or (signing.factor if signing else None) or "",
-            owner=world.owners.get(payment.terms.debtor),
-        )
-    if environ["REQUEST_METHOD"] == "POST" and path == "/payment-requests":
-        sent = _body(environ)
+        factor = payment.factor or (signing.factor if signing else None) or ""
+        for terms in dict.fromkeys((payment.terms, payment.original)):
+            yield Concern(
+                type=terms.type,
+                amount=terms.amount,
+                creditor=terms.creditor,
+                factor=factor,
+                owner=world.owners.get(terms.debtor),
+            )
+    if method == "POST" and path == "/payment-requests":
+        try:
+            sent = read_object(body)
+        except Malformed:
+            sent = {}
         yield Concern(
             type=str(sent.get("paymentType", "")),
             amount=str(sent.get("amount", "")),
             creditor=str(sent.get("creditorAccount", "")),
             owner=world.owners.get(str(sent.get("debtorAccount", ""))),
         )
-
-
-def _body(environ: "WSGIEnvironment") -> Mapping[str, Any]:
-    """Return the JSON object of a request, and leave it to be read again."""
-    length = min(int(environ.get("CONTENT_LENGTH") or 0), BODY_LIMIT + 1)
-    sent = environ["wsgi.input"].read(length)
-    environ["wsgi.input"] = BytesIO(sent)
-    try:
-        content: object = json.loads(sent)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}

@@ -1,6 +1,6 @@
 """Mutants of the account list: missing items, and items that should not be listed.
 
-Faults of the list as a whole apply only if two accounts and two cards fit on one page,
+Faults of the list as a whole apply only if it has two accounts and two cards and no third page,
 so that eligibility and pagination, which have clauses of their own, stay correct.
 """
 
@@ -17,13 +17,14 @@ from assay.sandbox.policies import SOUND, put
 
 __all__ = ["LISTING"]
 
-_PAGE = 5
+#: Items on two pages.
+_TWO_PAGES = 10
 
 
 def _is_mixed(items: Sequence[Item]) -> bool:
-    """Return whether there are at least two accounts and two cards, on one page."""
+    """Return whether there are at least two accounts and two cards, on two pages at most."""
     cards = sum(item.resource == "card" for item in items)
-    return len(items) <= _PAGE and cards > 1 and len(items) - cards > 1
+    return len(items) <= _TWO_PAGES and cards > 1 and len(items) - cards > 1
 
 
 def _loses(at: int, consented: bool) -> Listed:

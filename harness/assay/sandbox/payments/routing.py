@@ -79,7 +79,7 @@ def _authorised(
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
     if scheme.lower() == "basic" and operation in policies.payments.honours_credentials:
-        caller = _tpp_for_credentials(rest, registry)
+        caller = _tpp_for_credentials(rest, id, registry)
     if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")
         return error(401, "a TPP's access token is required", challenge)
@@ -98,12 +98,19 @@ def _authorised(
     return _perform(call, operation)
 
 
-def _tpp_for_credentials(encoded: str, registry: Registry) -> tuple[World, Tpp] | None:
-    """Return a TPP for a customer's credentials; the sound bank never does this."""
+def _tpp_for_credentials(encoded: str, id: str, registry: Registry) -> tuple[World, Tpp] | None:
+    """Return the TPP of a payment, or any, for a customer's credentials.
+
+    The sound bank never does this.
+    """
     session = find_session_by_basic(encoded, registry)
-    tpps = session.world.payments.tpps if session else {}
-    first = next(iter(tpps.values()), None)
-    return (session.world, first) if session and first else None
+    if session is None:
+        return None
+    book = session.world.payments
+    payment = book.payments.get(id)
+    first = next(iter(book.tpps), "")
+    tpp = book.tpps.get(payment.tpp if payment else first)
+    return (session.world, tpp) if tpp else None
 
 
 def _perform(call: PaymentCall, operation: PaymentOperation) -> Answer:

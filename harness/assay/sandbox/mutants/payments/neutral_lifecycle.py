@@ -50,7 +50,7 @@ _NO_CHANGE = (
 )
 #: What is not shown where a signed payment cannot be cancelled.
 _NOT_CANCELLED = (
-    "cancel/by-provider-never-done cancel/by-customer-never-done"
+    "cancel/by-tpp-never-done cancel/by-customer-never-done"
     " duplicate/after-cancelled-accepted execution/cancelled-undone"
 )
 _MODIFIABLE_ALONE: tuple[tuple[str, Field, str], ...] = (
