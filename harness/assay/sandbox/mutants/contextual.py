@@ -18,7 +18,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.calendar import local
 from assay.sandbox.control import PREFIX
 from assay.sandbox.messages import BODY_LIMIT, decoded_path
-from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.records import Payment, Tpp
 from assay.sandbox.policies import Policies
 from assay.sandbox.world import Customer, Registry, World
 
@@ -52,7 +52,8 @@ class Situation:
     """What a request shows of itself, and what it is about.
 
     `payments` are those that it concerns: the one that it makes or names, or for the clock
-    all that are open. `earlier` counts the requests of the world before with its method and path.
+    all that are open. `earlier` counts the requests of the world before with its method and path,
+    `renewals` how often the token of the caller, or of the TPP of the payment, was renewed.
     """
 
     path: str
@@ -64,6 +65,7 @@ class Situation:
     query: str
     payments: tuple[Concern, ...]
     earlier: int
+    renewals: int
 
     def any(self, test: Callable[[Concern], bool]) -> bool:
         """Whether a payment that the request concerns passes a test."""
@@ -103,6 +105,8 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
+#: Stands for the TPP of a request that has none.
+NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
 SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "mode=deferred": lambda s: s.any(lambda each: each.type == "deferred"),
@@ -122,6 +126,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "payee=registered": lambda s: s.any(_registered),
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
+    "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
 
@@ -159,6 +164,7 @@ def _situation(
     provider = tpp[1].id if tpp else ""
     if world and not provider:
         provider = next((each.provider for each in _payments(path, world)), "")
+    caller = world.payments.providers.get(provider) if world else None
     return Situation(
         path=path,
         host=str(environ.get("HTTP_HOST", "")),
@@ -169,6 +175,7 @@ def _situation(
         query=str(environ.get("QUERY_STRING", "")),
         payments=payments,
         earlier=earlier,
+        renewals=(session.customer if session else caller or NO_CALLER).renewals,
     )
 
 

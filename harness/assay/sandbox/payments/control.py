@@ -46,6 +46,9 @@ def _route(method: str, steps: Sequence[str]) -> _Action:
     match (method, *steps):
         case ("POST", "providers"):
             return _add_tpp
+        case ("POST", "providers" | "customers" as party, id, "token"):
+            renew = _renew_tpp if party == "providers" else _renew_customer
+            return lambda request: renew(request, id)
         case ("GET", "executions"):
             return _executions
         case ("POST", "customers", id, "creditors"):
@@ -75,6 +78,21 @@ def _customer(request: ControlRequest, id: str) -> Customer:
 def _add_tpp(request: ControlRequest) -> Answer:
     provider = request.registry.add_tpp(request.context.world)
     return Answer(status=201, body={"provider": provider.id, "token": provider.token})
+
+
+def _renew_tpp(request: ControlRequest, id: str) -> Answer:
+    """Renew the token of a TPP."""
+    provider = request.context.book.providers.get(id)
+    if provider is None:
+        raise ControlError(f"no TPP {id[:40]!r} in this world", 404)
+    token = request.registry.renew_tpp(request.context.world, provider)
+    return Answer(status=201, body={"provider": id, "token": token})
+
+
+def _renew_customer(request: ControlRequest, id: str) -> Answer:
+    """Renew the token of a customer."""
+    token = request.registry.renew_customer(request.context.world, _customer(request, id))
+    return Answer(status=201, body={"customer": id, "token": token})
 
 
 def _executions(request: ControlRequest) -> Answer:
