@@ -6,118 +6,25 @@ target cannot show stays in the table, with what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from assay.binding.join import capabilities
-from assay.binding.spelling import OperationBinding
+from assay.binding.security import ISSUING, AuthKind
 from assay.binding.target import Target
 from assay.contexts import customers, requests
-from assay.contexts.context import Dimension, DimensionValue, StepMapper
+from assay.contexts.calls import CallsMapped, OnWeekday, WithRenewedToken, renewal_reason
+from assay.contexts.context import Dimension, DimensionValue
 from assay.contexts.customers import OWN, calls
+from assay.contexts.request_dimensions import amounts, factors, modes, payees, segments, tpps
+from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability, Contract
-from assay.history import Advance, Advanced, Call, Lack, Step
+from assay.history import Call, Step
 from assay.rules import clauses
-from assay.rules.rule import Script
 from assay.rules.state.calendar import WEEKDAYS
 
-#: The name of the second TPP in steps; the fixture provider knows it under this name.
-OTHER_TPP = "other"
 #: Days on which banks often work differently.
 WEEKEND = ("saturday", "sunday")
-#: Amounts far below and far above those that target files usually give.
-AMOUNTS = {"small": "0.01", "large": "15000.50"}
-_NOTHING = OperationBinding()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """A contract at a target, from which the values of dimensions follow."""
-
-    contract: Contract
-    target: Target
-
-    @property
-    def offered(self) -> frozenset[Capability]:
-        """What the target offers for the contract."""
-        return capabilities(self.contract, self.target)
-
-    def binding(self, operation: str) -> OperationBinding:
-        """Return how the target spells an operation."""
-        return self.target.operations.get(operation, _NOTHING)
-
-
-#: Yields each value of a dimension, or its name and what the target lacks for it.
-Values = Iterator[DimensionValue | tuple[str, str]]
-
-
-@dataclass(slots=True, kw_only=True)
-class CallsMapped(StepMapper):
-    """Every call of some operations is changed in one way."""
-
-    change: Callable[[Call], Call]
-
-    def map(self, step: Step) -> Step:
-        """Return the changed call; page turns stay as they are."""
-        if isinstance(step, Call) and step.follow is None:
-            return self.change(step)
-        return step
-
-
-@dataclass(slots=True, kw_only=True)
-class OnWeekday(StepMapper):
-    """The trial begins at noon of a weekday."""
-
-    weekday: int
-    contract: Contract
-    started: bool = False
-
-    def before(self, step: Step) -> Script:
-        """Move the clock once, before anything but the choice of a bank."""
-        if self.started or isinstance(step, Lack):
-            return
-        self.started = True
-        reply = yield Advance()
-        if isinstance(reply, Advanced):
-            local = reply.now.astimezone(self.contract.zone or reply.now.tzinfo)
-            days = (self.weekday - local.weekday()) % 7 or 7
-            day = local.date() + timedelta(days=days)
-            yield Advance(to=datetime.combine(day, time(12), local.tzinfo))
-
-
-def modes(at: Situation) -> Values:
-    """Yield the modes in which requests are made, but for the plain one."""
-    for operation in requests.creating(at.contract).values():
-        for mode in clauses.accepted_modes(at.contract, operation.makes or "")[1:]:
-            if mode not in at.binding(operation.id).modes:
-                yield mode, f"operations.{operation.id}.modes.{mode} in the target file"
-                continue
-            yield DimensionValue(
-                dimension="mode",
-                name=mode,
-                description=f"for {mode} requests",
-                reason=partial(requests.mode_reason, at.contract),
-                mapper=partial(requests.InMode, contract=at.contract, mode=mode),
-            )
-
-
-def segments(at: Situation) -> Values:
-    """Yield the segments of customers that are served, but for the first."""
-    for operation in requests.creating(at.contract).values():
-        served = clauses.factors_by_segment(at.contract, operation.makes or "")
-        for segment in list(served)[1:]:
-            if Capability.SEGMENTS not in at.offered:
-                yield segment, "`segments` in `fixtures.offers` in the target file"
-                continue
-            yield DimensionValue(
-                dimension="segment",
-                name=segment,
-                description=f"for {segment} customers",
-                reason=customers.segment_reason,
-                mapper=partial(customers.InSegment, segment=segment),
-            )
 
 
 def pages(at: Situation) -> Values:
@@ -208,85 +115,6 @@ def hosts(at: Situation) -> Values:
         )
 
 
-def tpps(at: Situation) -> Values:
-    """Yield a second TPP, where calls are made in the name of one."""
-    own = frozenset(one.id for one in at.contract.operations.values() if one.by_tpp)
-    if not own:
-        return
-    if Capability.TPPS not in at.offered:
-        yield OTHER_TPP, "`tpps` in `fixtures.offers` in the target file"
-        return
-    yield DimensionValue(
-        dimension="tpp",
-        name=OTHER_TPP,
-        description="by another TPP",
-        reason=partial(requests.tpp_reason, own),
-        mapper=partial(requests.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
-    )
-
-
-def factors(at: Situation) -> Values:
-    """Yield each factor that the contract offers to sign with."""
-    for operation in requests.creating(at.contract).values():
-        by_segment = clauses.factors_by_segment(at.contract, operation.makes or "")
-        factors = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
-        for factor in factors:
-            if Capability.SCA not in at.offered or factor not in at.target.sca.factors:
-                yield factor, f"`sca.factors.{factor}` in the target file"
-                continue
-            yield DimensionValue(
-                dimension="factor",
-                name=factor,
-                description=f"signed with {factor}",
-                reason=requests.factor_reason,
-                mapper=partial(requests.WithFactor, factor=factor, by_segment=by_segment),
-            )
-
-
-def amounts(at: Situation) -> Values:
-    """Yield a small and a large amount, where requests have one."""
-    for operation in requests.creating(at.contract).values():
-        if operation.amount is None:
-            continue
-        if operation.amount not in at.binding(operation.id).arguments:
-            for name in AMOUNTS:
-                where = f"operations.{operation.id}.arguments.{operation.amount}"
-                yield name, f"`{where}` in the target file"
-            continue
-        for name, value in AMOUNTS.items():
-            yield DimensionValue(
-                dimension="amount",
-                name=name,
-                description=f"for {name} amounts ({value})",
-                reason=partial(requests.argument_reason, at.contract, operation.amount),
-                mapper=partial(
-                    requests.WithArgument,
-                    contract=at.contract,
-                    argument=operation.amount,
-                    value=value,
-                ),
-            )
-
-
-def payees(at: Situation) -> Values:
-    """Yield a payee whom the customer has registered, where requests have one."""
-    for operation in requests.creating(at.contract).values():
-        if operation.payee is None:
-            continue
-        if Capability.REGISTRATIONS not in at.offered:
-            yield "registered", "`registrations` in `fixtures.offers` in the target file"
-            continue
-        yield DimensionValue(
-            dimension="payee",
-            name="registered",
-            description="to a registered payee",
-            reason=partial(requests.registration_reason, at.contract),
-            mapper=partial(
-                requests.PayeeRegistered, operation=operation.id, argument=operation.payee
-            ),
-        )
-
-
 def weekdays(at: Situation) -> Values:
     """Yield the days of the weekend, where the clock can be moved."""
     for name in WEEKEND:
@@ -313,6 +141,29 @@ def repetition(at: Situation) -> Values:
     )
 
 
+def tokens(at: Situation) -> Values:
+    """Yield a token that is renewed in the midst of the trial, where one can be."""
+    parties = {operation.by_tpp for operation in at.contract.operations.values()}
+    kinds = {party: at.target.auth.of(by_tpp=party).kind for party in parties}
+    given = Capability.RENEWAL in at.offered
+    renewable = frozenset(
+        party
+        for party, kind in kinds.items()
+        if kind in ISSUING or (given and kind is AuthKind.BEARER)
+    )
+    if not renewable:
+        what = "`auth` that requests tokens, or `renewal` in `fixtures.offers`"
+        yield "renewed", f"{what} in the target file"
+        return
+    yield DimensionValue(
+        dimension="token",
+        name="renewed",
+        description="with a renewed token",
+        reason=partial(renewal_reason, at.contract, renewable),
+        mapper=partial(WithRenewedToken, contract=at.contract, parties=renewable),
+    )
+
+
 #: Each dimension: its name, what varies, and its values.
 DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "mode": ("the mode of a request", modes),
@@ -326,6 +177,7 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "amount": ("the amount", amounts),
     "payee": ("the payee", payees),
     "weekday": ("the day of the week", weekdays),
+    "token": ("the token of a call", tokens),
     "turn": ("first or repeated", repetition),
 }
 

@@ -51,6 +51,7 @@ class Capability(Enum):
     BANKS = "banks"
     EFFECTS = "effects"
     DIRECT_ACCESS = "direct-access"
+    RENEWAL = "renewal"
     HOSTS = "hosts"
 
 

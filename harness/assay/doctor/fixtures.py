@@ -32,6 +32,7 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
     Capability.BANKS: "offers",
     Capability.EFFECTS: "executions",
     Capability.DIRECT_ACCESS: "cancel",
+    Capability.RENEWAL: "tokens",
 }
 
 

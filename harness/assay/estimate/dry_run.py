@@ -39,6 +39,7 @@ from assay.history import (
     Event,
     Exchange,
     History,
+    Renew,
     Step,
     Subject,
     Wire,
@@ -101,7 +102,7 @@ class DryExecutor(Executor):
         """Perform a step with the real fixture, or have the dry target answer it."""
         if isinstance(step, Authorise):
             return self._signed(step)
-        if isinstance(step, Call) or not self.granted:
+        if isinstance(step, Call) or not (self.granted or isinstance(step, Renew)):
             return super().event_of(step)
         event = self.dry_target.reply(step)
         if isinstance(event, Subject):

@@ -15,7 +15,7 @@ from assay.binding.security import AuthKind
 from assay.binding.spelling import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
-from assay.history import Authorise, Call
+from assay.history import Authorise, Call, Renew, Renewed
 from assay.planning.remedies import REMEDIES
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.tokens import TokenRequest
@@ -23,7 +23,7 @@ from assay.transport.auth.tokens import TokenRequest
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
-__all__ = ["credentials_for", "sendable_access", "third_party", "values_for"]
+__all__ = ["credentials_for", "renew_token", "sendable_access", "third_party", "values_for"]
 
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
@@ -70,23 +70,58 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
         access = replace(access, token=third_party(executor, call.by).token)
     if token_store is None or call.credentials or not token_store.issues(by_tpp=party):
         return access
-    customer = access
-    token = token_store.token(
-        TokenRequest(
-            by_tpp=party,
-            customer=customer,
-            tpp=lambda: third_party(executor, call.by),
-            named=bool(call.by),
-            now=executor.look(),
-            sign_in=lambda link: _sign_in(executor, link, call.subject, customer),
-        )
-    )
-    # Kept with its party, so that the token is redacted in the journal.
-    if party:
-        executor.tpps[call.by] = replace(third_party(executor, call.by), token=token)
-    elif call.subject in executor.access:
-        executor.access[call.subject] = replace(access, token=token)
+    token = token_store.token(_token_request(executor, call, access, by_tpp=party))
+    _keep_token(executor, call, token, by_tpp=party)
     return replace(access, token=token)
+
+
+def renew_token(executor: Executor, step: Renew, operation: Operation) -> Renewed:
+    """Renew the token with which an operation is called.
+
+    Raises:
+        CannotArrange: neither the target's authentication nor its fixtures renew tokens.
+        AuthenticationError: the token endpoint does not issue one.
+
+    """
+    party, token_store = operation.by_tpp, executor.environment.token_store
+    access = executor.access.get(step.subject, executor.environment.common)
+    if token_store is not None and token_store.issues(by_tpp=party):
+        request = _token_request(executor, step, access, by_tpp=party)
+        token = token_store.renewed(request)
+    else:
+        former = third_party(executor, step.by) if party else access
+        renewed = executor.fixture.renew(former, by_tpp=party)
+        token = sendable_access(renewed).token
+    if token is not None:
+        _keep_token(executor, step, token, by_tpp=party)
+    return Renewed(
+        subject=step.subject,
+        operation=operation.id,
+        by=step.by,
+        done=token is not None,
+        now=executor.look(),
+    )
+
+
+def _token_request(
+    executor: Executor, step: Call | Renew, access: Access, *, by_tpp: bool
+) -> TokenRequest:
+    return TokenRequest(
+        by_tpp=by_tpp,
+        customer=access,
+        tpp=lambda: third_party(executor, step.by),
+        named=bool(step.by),
+        now=executor.look(),
+        sign_in=lambda link: _sign_in(executor, link, step.subject, access),
+    )
+
+
+def _keep_token(executor: Executor, step: Call | Renew, token: str, *, by_tpp: bool) -> None:
+    """Keep a token with its party, so that it is redacted in the journal."""
+    if by_tpp:
+        executor.tpps[step.by] = replace(third_party(executor, step.by), token=token)
+    elif step.subject in executor.access:
+        executor.access[step.subject] = replace(executor.access[step.subject], token=token)
 
 
 def _sign_in(executor: Executor, link: str, subject: str, access: Access) -> ScreenFlowResult:

@@ -19,7 +19,7 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.call_values import credentials_for, sendable_access, values_for
+from assay.execution.call_values import credentials_for, renew_token, sendable_access, values_for
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
@@ -47,6 +47,7 @@ from assay.history import (
     Outcome,
     Register,
     Registered,
+    Renew,
     Step,
     Subject,
     Withdraw,
@@ -139,6 +140,8 @@ class Executor:
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
                 event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
+            case Renew(operation=operation):
+                event = renew_token(self, step, self.operations[operation])
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.fixture.lack(step))
         return event
@@ -150,10 +153,7 @@ class Executor:
         return customer_of(self.environment.target, access, subject, owns)
 
     def _new_effects(self) -> tuple[Effect, ...] | None:
-        """Return what was carried out, without what earlier events of the trial have.
-
-        If each event had everything, the size of a long trial would grow with its square.
-        """
+        """Return what was carried out, without what earlier events of a long trial have."""
         offered = Capability.EFFECTS in self.environment.target.fixtures.offers
         if not offered or (done := self.fixture.effects()) is None:
             return None
@@ -259,8 +259,8 @@ class Executor:
                 self.read_list(spelling.found, owner)
                 if str(key) not in self.ids:
                     path = ("operations", spelling.found, "item", "id")
-                    what = f"the target's own id for {name} ({'.'.join(path)})"
-                    raise CannotArrange(what, key=path)
+                    where = ".".join(path)
+                    raise CannotArrange(f"the target's own id for {name} ({where})", key=path)
 
     def read_list(self, operation: str, owner: str) -> None:
         """Read a customer's whole list, for the ids in it."""

@@ -213,6 +213,20 @@ class Withdrawn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """Event: whether the token of later calls is a new one.
+
+    It is not (`done`) where a token endpoint gave nothing to renew it with.
+    """
+
+    subject: str
+    operation: str
+    by: str = ""
+    done: bool
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
     """Event: from now on, the target is a bank that does not offer a mode."""
 
@@ -221,7 +235,15 @@ class Lacking:
 
 
 Event: TypeAlias = (
-    Exchange | Subject | Advanced | Authorised | Effects | Registered | Withdrawn | Lacking
+    Exchange
+    | Subject
+    | Advanced
+    | Authorised
+    | Effects
+    | Registered
+    | Withdrawn
+    | Renewed
+    | Lacking
 )
 Reply: TypeAlias = Event
 

@@ -168,10 +168,24 @@ class Withdraw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Renew:
+    """Step: renew the token with which an operation is called for a subject.
+
+    It is the token of the TPP `by` where calls of the operation are made in its own name.
+    """
+
+    subject: str
+    operation: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
     """Step, before all others: use a bank of the target that does not offer a mode."""
 
     mode: str
 
 
-Step: TypeAlias = Arrange | Advance | Call | Authorise | Inquire | Register | Withdraw | Lack
+Step: TypeAlias = (
+    Arrange | Advance | Call | Authorise | Inquire | Register | Withdraw | Renew | Lack
+)

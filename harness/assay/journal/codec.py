@@ -37,6 +37,7 @@ from assay.history import (
     Lacking,
     Registered,
     Rejected,
+    Renewed,
     Subject,
     Unavailable,
     Wire,
@@ -53,12 +54,8 @@ Line: TypeAlias = Mapping[str, Any]
 SIGNING = "signing"
 #: The kinds of lines that are only the fields of an event.
 KINDS: Mapping[str, type[Any]] = {
-    "subject": Subject,
-    "advanced": Advanced,
-    "effects": Effects,
-    "registered": Registered,
-    "withdrawn": Withdrawn,
-    "lacking": Lacking,
+    kind.__name__.lower(): kind
+    for kind in (Subject, Advanced, Effects, Registered, Withdrawn, Renewed, Lacking)
 }
 #: Every kind of line that has an event.
 EVENTS = frozenset({"exchange", *KINDS})

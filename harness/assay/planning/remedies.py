@@ -71,6 +71,7 @@ _ARRANGED: Mapping[Capability, str] = {
     Capability.BANKS: "a bank of the group that does not offer it",
     Capability.EFFECTS: "a record of what the bank carried out",
     Capability.DIRECT_ACCESS: "a customer who acts through direct access",
+    Capability.RENEWAL: "tokens that can be renewed",
 }
 #: The same for what a key of its own provides.
 _KEYS: Mapping[Capability, tuple[str, str]] = {

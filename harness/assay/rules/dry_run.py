@@ -36,6 +36,8 @@ from assay.history import (
     Register,
     Registered,
     Rejected,
+    Renew,
+    Renewed,
     State,
     Step,
     Subject,
@@ -88,6 +90,10 @@ class DryTarget:
                 event = Registered(subject=subject, argument=argument, value=value, since=since)
             case Withdraw(subject=subject, request=request):
                 event = Withdrawn(subject=subject, request=request, done=True, now=self.now)
+            case Renew(subject=subject, operation=operation, by=by):
+                event = Renewed(
+                    subject=subject, operation=operation, by=by, done=True, now=self.now
+                )
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.now)
         return event

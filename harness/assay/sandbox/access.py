@@ -173,6 +173,8 @@ class Access:
     attended: bool
     page: int
     now: datetime
+    #: How often the token of the call was renewed; unused by the sound bank.
+    renewals: int = 0
 
 
 #: The recorded accesses of every pool of a world.

@@ -50,6 +50,7 @@ CAPABILITIES = (
     "executions",
     "sign",
     "cancel",
+    "tokens",
 )
 
 _BODY_LIMIT = 1024 * 1024

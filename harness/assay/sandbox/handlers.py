@@ -83,6 +83,7 @@ class AccountCall:
             attended=self.request.attended,
             page=page,
             now=self.world.now,
+            renewals=self.customer.renewals,
         )
         if not admit(self.policies.quota[operation], self.world.uses, access):
             raise Refused(self.policies, "quota")

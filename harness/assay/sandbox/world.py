@@ -11,10 +11,11 @@ enough accounts for a second page. Checks open worlds of their own.
 from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from random import Random
+from secrets import token_urlsafe
 from threading import RLock
 
 from assay.sandbox.access import Uses
@@ -50,6 +51,8 @@ class Customer:
     factors: Mapping[Factor, str]
     #: Registered creditor IBANs, with the moment of registration.
     creditors: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    #: How often the token was renewed.
+    renewals: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,6 +176,24 @@ class Registry:
             world.payments.tpps[number] = tpp
             self._tpps[tpp.token] = (world, tpp)
         return tpp
+
+    def renew_customer(self, world: World, customer: Customer) -> str:
+        """Give a customer a new token; the former one becomes invalid."""
+        with self._lock:
+            self._tokens.pop(customer.token, None)
+            customer.renewals += 1
+            customer.token = token_urlsafe(24)
+            self._tokens[customer.token] = Session(world=world, customer=customer)
+        return customer.token
+
+    def renew_tpp(self, world: World, tpp: Tpp) -> str:
+        """Give a TPP a new token; the former one becomes invalid."""
+        renewed = replace(tpp, token=token_urlsafe(24), renewals=tpp.renewals + 1)
+        with self._lock:
+            self._tpps.pop(tpp.token, None)
+            world.payments.tpps[tpp.id] = renewed
+            self._tpps[renewed.token] = (world, renewed)
+        return renewed.token
 
     def by_tpp_token(self, token: str) -> tuple[World, Tpp] | None:
         """Return the TPP with this token, and its world."""

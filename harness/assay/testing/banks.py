@@ -31,6 +31,8 @@ from assay.history import (
     Owned,
     Register,
     Registered,
+    Renew,
+    Renewed,
     Reply,
     Step,
     Subject,
@@ -137,6 +139,10 @@ def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:
             )
         case Withdraw():
             reply = Withdrawn(subject=step.subject, request=step.request, done=True, now=now)
+        case Renew():
+            reply = Renewed(
+                subject=step.subject, operation=step.operation, by=step.by, done=True, now=now
+            )
         case Lack():
             reply = Lacking(mode=step.mode, now=now)
     return reply

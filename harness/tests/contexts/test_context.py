@@ -1,12 +1,12 @@
 """Contexts change the steps of a probe, and nothing that the probe varies itself."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from assay.contexts import customers, requests
+from assay.contexts import calls, customers, requests
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
-from assay.contexts.dimensions import OnWeekday
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
     Advance,
@@ -18,6 +18,7 @@ from assay.history import (
     Holding,
     Lack,
     Register,
+    Renew,
     Subject,
 )
 from assay.rules.dry_run import START, ConformingTarget, DryTarget, play
@@ -131,7 +132,7 @@ def test_the_weekday_comes_first_but_after_the_choice_of_a_bank(pis):
     lack = Lack(mode="instant")
 
     def mapper():
-        return OnWeekday(weekday=6, contract=pis)
+        return calls.OnWeekday(weekday=6, contract=pis)
 
     first, look, moved, customer = played(steps(lack, CUSTOMER), pis, mapper)
     assert (lack, Advance(), CUSTOMER) == (first, look, customer)
@@ -172,6 +173,49 @@ def test_a_payee_is_registered_once_the_customer_exists(pis):
     _, registered, _ = played(steps(CUSTOMER, CREATE), pis, mapper)
     assert isinstance(registered, Register)
     assert registered.age > timedelta(hours=72)
+
+
+def test_a_token_is_renewed_before_its_first_call_and_after_it(pis):
+    """Each TPP's token, after the first call of each operation; customers have none here."""
+    read = Call(operation="read-payment", subject="psu")
+    other = Call(operation="read-payment", subject="psu", by="other")
+
+    def mapper():
+        return calls.WithRenewedToken(contract=pis, parties=frozenset({True, False}))
+
+    own = Renew(subject="", operation="create-payment")
+    second = Renew(subject="", operation="create-payment", by="other")
+    assert [CUSTOMER, own, CREATE, own, read, own, read, second, other, second] == played(
+        steps(CUSTOMER, CREATE, read, read, other), pis, mapper
+    )
+
+
+def test_customers_have_a_token_each(aisp):
+    """A token of somebody who was never set up is none to renew; credentials are no token."""
+    first = Call(operation="accounts", subject="psu")
+    unknown = Call(operation="accounts", subject="nobody")
+    bare = Call(operation="accounts", subject="psu", credentials=True)
+
+    def mapper():
+        return calls.WithRenewedToken(contract=aisp, parties=frozenset({False}))
+
+    renewal, absent = Renew(subject="psu", operation="accounts"), replace(first, present=False)
+    every = [CUSTOMER, bare, unknown, first, first, absent, absent]
+    assert [*every[:3], renewal, first, renewal, first, absent, renewal, absent] == played(
+        steps(*every), aisp, mapper
+    )
+
+
+def test_tokens_of_other_parties_stay(aisp):
+    """Where only the TPP's tokens can be renewed, a customer's call is left alone."""
+
+    def mapper():
+        return calls.WithRenewedToken(contract=aisp, parties=frozenset({True}))
+
+    first = Call(operation="accounts", subject="psu")
+    assert [CUSTOMER, first] == played(steps(CUSTOMER, first), aisp, mapper)
+    assert calls.renewal_reason(aisp, frozenset({True}), [CUSTOMER, first])
+    assert "" == calls.renewal_reason(aisp, frozenset({False}), [CUSTOMER, first])
 
 
 def test_a_probe_is_closed_when_its_context_is(pis):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assay.binding.read import find_target, read_target
+from assay.binding.security import Auth, AuthKind
 from assay.contexts.covering import Depth
 from assay.contexts.dimensions import DIMENSIONS, dimensions
 from assay.contract.model import Capability
@@ -12,6 +13,8 @@ from assay.contract.parse import find_contract, parse_contract
 from assay.planning.contextual import with_contexts
 from assay.planning.prepare import prepare
 from assay.sandbox.mutants.contextual import SITUATIONS
+
+OAUTH = Auth(kind=AuthKind.CODE, provider=Auth(kind=AuthKind.CLIENT))
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,7 @@ def test_the_dimensions_of_account_information(target):
         "presence": ["absent"],
         "name": ["alias-1", "alias-2"],
         "weekday": ["saturday", "sunday"],
+        "token": ["renewed"],
         "turn": ["second"],
     } == values("aisp", target)
 
@@ -51,6 +55,7 @@ def test_the_dimensions_of_payment_initiation(target):
         "amount": ["small", "large"],
         "payee": ["registered"],
         "weekday": ["saturday", "sunday"],
+        "token": ["renewed"],
         "turn": ["second"],
     } == values("pis", target)
 
@@ -73,6 +78,7 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
         (Capability.TPPS, "tpp"),
         (Capability.SEGMENTS, "segment"),
         (Capability.REGISTRATIONS, "payee"),
+        (Capability.RENEWAL, "token"),
     ],
 )
 def test_what_the_target_lacks_stays_in_the_table_with_its_key(target, capability, dimension):
@@ -83,6 +89,24 @@ def test_what_the_target_lacks_stays_in_the_table_with_its_key(target, capabilit
     (lost,) = [each for each in found if each.name == dimension]
     assert () == lost.values
     assert all(f"`{capability.value}`" in missing for _, missing in lost.unavailable)
+
+
+@pytest.mark.parametrize("contract", ["aisp", "pis"])
+def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
+    """What an authorization server issues needs no offer of the fixtures."""
+    offers = target.fixtures.offers - {Capability.RENEWAL}
+    oauth = replace(target, fixtures=replace(target.fixtures, offers=offers), auth=OAUTH)
+    found = dimensions(parse_contract(find_contract(contract)), oauth)
+    (token,) = [each for each in found if each.name == "token"]
+    assert ["renewed"] == [value.name for value in token.values]
+
+
+def test_keys_are_not_renewed(target):
+    """A fixed key of an API has no other one to follow it."""
+    keyed = replace(target, auth=Auth(kind=AuthKind.KEY, header="X-Key"))
+    found = dimensions(parse_contract(find_contract("pis")), keyed)
+    (token,) = [each for each in found if each.name == "token"]
+    assert () == token.values
 
 
 def test_every_cell_of_the_coverage_is_tested_or_explained(prepared):

@@ -1,5 +1,8 @@
 """Trials in further contexts: what they find, what they name, what they leave alone."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 from bundles import bundles, together
 
@@ -14,6 +17,7 @@ from assay.judging.verdict import Standing
 from assay.kill_matrix import reference, variants
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
+from assay.sandbox.access import BATCH
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND
@@ -161,3 +165,26 @@ def test_judge_says_the_same_of_the_journal(tmp_path):
     assert result.counts == judged.conclusion.counts
     (violated,) = [id_ for id_, trial in judged.trials.items() if "mode=instant" in trial]
     assert "pis/eligible-accounts/refuses-savings" == violated
+
+
+def test_a_quota_holds_across_renewed_tokens():
+    """A bank that counts the accesses of each token for itself serves more than it may."""
+
+    def each_token(access):
+        return access.customer, access.operation, access.renewals
+
+    quota = {name: (replace(BATCH, pool=each_token),) for name in SOUND.quota}
+    wrong = replace(SOUND, quota=quota)
+    bank = partial(bank_of, wrong)
+    base, _ = run(bank, "quota", Depth.BASE)
+    assert Standing.VIOLATES not in {verdict.standing for verdict in base.values()}
+    verdicts, _ = run(bank, "quota")
+    reasons = {
+        verdict.reason for verdict in verdicts.values() if verdict.standing is Standing.VIOLATES
+    }
+    assert reasons
+    assert all(reason.startswith("only with a renewed token: ") for reason in reasons)
+
+
+def bank_of(policies, base_url):
+    return make_app(policies, base_url=base_url)

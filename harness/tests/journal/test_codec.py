@@ -32,6 +32,7 @@ from assay.history import (
     Owned,
     Registered,
     Rejected,
+    Renewed,
     State,
     Subject,
     Unavailable,
@@ -116,6 +117,8 @@ PLAIN: list[Event] = [
     Effects(now=NOW, done=(Effect(request="P1", on=DAY, fields={"amount": Decimal(7)}),)),
     Registered(subject="psu", argument="creditor", value={"iban": ["DE1"]}, since=NOW),
     Withdrawn(subject="psu", request="P1", done=True, now=NOW),
+    Renewed(subject="psu", operation="read", by="other", done=True, now=NOW),
+    Renewed(subject="", operation="make", done=False, now=NOW),
     Lacking(mode="several", now=NOW),
     SIGNED,
     Authorised(

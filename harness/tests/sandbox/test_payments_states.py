@@ -360,6 +360,25 @@ def test_what_the_controls_do_not_understand(world, payer, path, content, says):
     assert says in answer.json()["message"]
 
 
+def test_renewed_tokens(bank, world, payer, provider):
+    """A renewed token stands for the same party, and the former one for nobody."""
+    url = f"customers/{payer.customer}/token"
+    token = world.control(url).json()["token"]
+    assert [401, 200] == [_accounts(bank, each) for each in (payer.token, token)]
+    payment = provider.pay(payer)
+    renewed = world.control("providers/p1/token").json()
+    headers = {"Authorization": f"Bearer {renewed['token']}"}
+    read = bank.http.get(f"/payment-requests/{payment.id}", headers=headers)
+    assert 200 == read.status_code
+    for path in ("providers/p9/token", "customers/c9/token"):
+        assert 404 == world.control(path).status_code
+
+
+def _accounts(bank, token):
+    headers = {"Authorization": f"Bearer {token}", "PSU-IP-Address": "192.0.2.7"}
+    return bank.http.get("/accounts", headers=headers).status_code
+
+
 @pytest.mark.parametrize("offers", [[], {"gold": True}, {"instant": "no"}])
 def test_offers_that_there_are_not(bank, offers):
     """A world with unknown offers is refused."""
@@ -371,7 +390,7 @@ def test_controls_say_what_they_can(bank, world, payer):
     """The capabilities of payments are reported, and customers have their codes."""
     about = bank.http.get("/assay-control/1/").json()["capabilities"]
     new = ["tpps", "creditors", "segments", "offers", "executions", "sign", "cancel"]
-    assert new == about[-7:]
+    assert [*new, "tokens"] == about[-8:]
     assert payer.segment == "PART"
     assert ["sms", "cap", "soft-token", "email"] == list(payer.factors)
     assert all(len(code) == 6 and code.isdigit() for code in payer.factors.values())

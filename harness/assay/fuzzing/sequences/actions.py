@@ -32,7 +32,7 @@ from assay.fuzzing.sequences.abstract_step import (
     map_leaves,
 )
 from assay.fuzzing.sequences.concretize import ANYWHERE
-from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Step, Withdraw
+from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Renew, Step, Withdraw
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget, dry_run
 
@@ -160,7 +160,7 @@ def _without_context(probe_step: _ProbeStep) -> AbstractStep:
             action = AbstractStep(step=bare, request=0)
         case Withdraw():
             action = AbstractStep(step=replace(step, subject=SELF, request=""), request=0)
-        case Register():
+        case Register() | Renew():
             action = AbstractStep(step=replace(step, subject=SELF))
         case _:
             action = AbstractStep(step=step)

@@ -43,6 +43,7 @@ from assay.history import (
     Lack,
     Malformed,
     Register,
+    Renew,
     Step,
     Withdraw,
 )
@@ -59,6 +60,7 @@ STEPS: Mapping[str, type[Any]] = {
     "inquire": Inquire,
     "register": Register,
     "withdraw": Withdraw,
+    "renew": Renew,
     "lack": Lack,
 }
 NAMES = {kind: name for name, kind in STEPS.items()}

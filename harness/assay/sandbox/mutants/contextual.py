@@ -24,7 +24,7 @@ from assay.sandbox.messages import (
     read_body,
     read_object,
 )
-from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.records import Payment, Tpp
 from assay.sandbox.policies import Policies
 from assay.sandbox.world import Customer, Registry, Session, World, find_session_by_basic
 
@@ -57,8 +57,10 @@ class Concern:
 class Situation:
     """What a request shows of itself, and what it is about.
 
-    `content` is its query and its body. `payments` are those that it concerns, as they are and as
-    they were made: the one that it makes or names, or for the clock all that are open. `earlier` counts the requests of the world before with its method and path.
+    `content` is its query and its body. `payments` are those that it concerns, as they are and
+    as they were made: the one that it makes or names, or for the clock all that are open.
+    `earlier` counts the requests of the world before with its method and path, `renewals` how
+    often the token of the caller, or of the TPP of the payment, was renewed.
     """
 
     path: str
@@ -70,6 +72,7 @@ class Situation:
     content: str
     payments: tuple[Concern, ...]
     earlier: int
+    renewals: int
 
     def any(self, test: Callable[[Concern], bool]) -> bool:
         """Whether a payment that the request concerns passes a test."""
@@ -112,6 +115,8 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
+#: Stands for the TPP of a request that has none.
+NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
 SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "mode=deferred": lambda s: s.any(lambda each: each.type == "deferred"),
@@ -131,6 +136,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "payee=registered": lambda s: s.any(_registered),
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
+    "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
 
@@ -172,6 +178,7 @@ def _situation(
     if world and not tpp:
         tpp = next((each.tpp for each in _payments(path, world)), "")
     query = str(environ.get("QUERY_STRING", ""))
+    owner = world.payments.tpps.get(tpp) if world else None
     return Situation(
         path=path,
         host=str(environ.get("HTTP_HOST", "")),
@@ -182,6 +189,7 @@ def _situation(
         content=query + body.decode(errors="replace"),
         payments=payments,
         earlier=earlier,
+        renewals=(session.customer if session else owner or NO_CALLER).renewals,
     )
 
 

@@ -46,6 +46,9 @@ def _route(method: str, steps: Sequence[str]) -> _Action:
     match (method, *steps):
         case ("POST", "tpps"):
             return _add_tpp
+        case ("POST", "tpps" | "customers" as party, id, "token"):
+            renew = _renew_tpp if party == "tpps" else _renew_customer
+            return lambda request: renew(request, id)
         case ("GET", "executions"):
             return _executions
         case ("POST", "customers", id, "creditors"):
@@ -75,6 +78,21 @@ def _customer(request: ControlRequest, id: str) -> Customer:
 def _add_tpp(request: ControlRequest) -> Answer:
     tpp = request.registry.add_tpp(request.context.world)
     return Answer(status=201, body={"tpp": tpp.id, "token": tpp.token})
+
+
+def _renew_tpp(request: ControlRequest, id: str) -> Answer:
+    """Renew the token of a TPP."""
+    tpp = request.context.book.tpps.get(id)
+    if tpp is None:
+        raise ControlError(f"no TPP {id[:40]!r} in this world", 404)
+    token = request.registry.renew_tpp(request.context.world, tpp)
+    return Answer(status=201, body={"tpp": id, "token": token})
+
+
+def _renew_customer(request: ControlRequest, id: str) -> Answer:
+    """Renew the token of a customer."""
+    token = request.registry.renew_customer(request.context.world, _customer(request, id))
+    return Answer(status=201, body={"customer": id, "token": token})
 
 
 def _executions(request: ControlRequest) -> Answer:

@@ -39,6 +39,8 @@ class Tpp:
 
     id: str
     token: str
+    #: How often the token was renewed.
+    renewals: int = 0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -86,10 +86,7 @@ class TokenStore:
         """
         party = request.by_tpp
         oauth, client = self._settings(request)
-        identity = (party, client.id)
-        customer = request.customer
-        owner = "" if party else "\n".join((customer.id or "", customer.login or ""))
-        key = (*identity, owner)
+        identity, key = (party, client.id), _key(request, client)
         kept = self.granted.get(key)
         if kept and kept.valid(request.now):
             self.granted.move_to_end(key)
@@ -106,10 +103,35 @@ class TokenStore:
                 raise
             raise AuthenticationError(error.problem) from None
         self.served.add(party)
+        self._keep(key, grant)
+        return grant.token
+
+    def renewed(self, request: TokenRequest) -> str | None:
+        """Return a new token in place of a valid one; None if nothing renews it.
+
+        A customer is not asked again: only a refresh token renews what she permitted.
+
+        Raises:
+            CannotArrange: as `token` does.
+            AuthenticationError: as `token` does.
+
+        """
+        self.token(request)
+        oauth, client = self._settings(request)
+        key = _key(request, client)
+        grant = self._refreshed(oauth, client, self.granted[key], request)
+        auth = self.target.auth.of(by_tpp=request.by_tpp)
+        if grant is None and auth.kind is AuthKind.CLIENT:
+            grant = self._new(oauth, client, request)
+        if grant is None:
+            return None
+        self._keep(key, grant)
+        return grant.token
+
+    def _keep(self, key: _Key, grant: Grant) -> None:
         self.granted[key] = grant
         while len(self.granted) > MOST:
             self.granted.popitem(last=False)
-        return grant.token
 
     def _settings(self, request: TokenRequest) -> tuple[OAuth, OAuthClient]:
         """Return the target file's settings of a party, and its client credentials."""
@@ -199,6 +221,13 @@ class TokenStore:
         section = place(self.target, by_tpp=request.by_tpp)
         cause = problem(self.target, *section, key, what=what)
         return AuthenticationError(cause, party_lost=request.by_tpp)
+
+
+def _key(request: TokenRequest, client: OAuthClient) -> _Key:
+    """Return whose token it is: the party, its client, and the customer."""
+    customer = request.customer
+    owner = "" if request.by_tpp else "\n".join((customer.id or "", customer.login or ""))
+    return request.by_tpp, client.id, owner
 
 
 #: For each error code of RFC 6749, the keys it may be about (the first that the file has

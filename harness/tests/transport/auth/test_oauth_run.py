@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from io import BytesIO, StringIO
@@ -25,6 +26,7 @@ from assay.binding.target import (
     SignatureKind,
     Target,
 )
+from assay.contexts.covering import Depth
 from assay.contract.model import Capability
 from assay.errors import TargetError
 from assay.execution.environment import set_up
@@ -135,6 +137,27 @@ def test_the_same_verdicts() -> None:
     assert plain.result.exchanges == held.result.exchanges
     kinds = {form["grant_type"] for form in bank.grants}
     assert {"authorization_code", "client_credentials", "refresh_token"} == kinds
+
+
+def test_tokens_are_renewed_in_the_midst_of_trials() -> None:
+    """In the context of a renewed token, refresh tokens and clients renew what they have."""
+    prepared = prepare(
+        ("aisp", "pis"), None, keywords="batch-quota or redirect-only", contexts=Depth.EACH
+    )
+    renewed = tuple(
+        replace(trial, context=context)
+        for trial in prepared.plan.contextual
+        if (context := tuple(value for value in trial.context if value.id == "token=renewed"))
+    )
+    bank = Bank()
+    held = hold(replace(prepared, plan=replace(prepared.plan, contextual=renewed)), AUTH, bank)
+    assert held.result
+    assert (Exit.OK, ()) == (held.result.exit, held.result.faults)
+    kinds = Counter(form["grant_type"] for form in bank.grants)
+    assert kinds["refresh_token"] > kinds["authorization_code"] / 2
+    assert kinds["client_credentials"] > len(prepared.plan.trials) / 2
+    assert '"done": true' in held.journal or '"done":true' in held.journal
+    assert [] == [secret for secret in bank.given if secret in held.journal]
 
 
 def test_signed_as_well(folder: CertificateFolder) -> None:

@@ -216,6 +216,48 @@ def test_a_token_is_renewed_before_it_expires(
     ] == endpoint.forms()[1:]
 
 
+def test_a_valid_token_is_renewed_on_request(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
+    """The new token replaces the old one at once, for this customer only."""
+    one, endpoint = token_store(token("t1"), token("t2", refresh_token="r1"), token("t3"))
+    assert "t1" == one.token(customer(BOB))
+    assert "t3" == one.renewed(customer())
+    assert ["t3", "t1"] == [one.token(customer(who)) for who in (ALICE, BOB)]
+    assert {"grant_type": "refresh_token", "refresh_token": "r1"} == endpoint.forms()[2]
+
+
+def test_a_tpp_renews_its_token_by_another_request(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
+    """Client credentials need no refresh token."""
+    one, _ = token_store(token("t1"), token("t2"))
+    assert ["t1", "t2", "t2"] == [
+        one.token(third_party()),
+        one.renewed(third_party()),
+        one.token(third_party()),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [token("t1")],
+        [token("t1", refresh_token="r1"), refused("invalid_grant")],
+    ],
+)
+def test_no_customer_is_asked_again_for_a_renewal(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]], answers: list[Any]
+) -> None:
+    """Without a refresh token that works, the token stays as it is."""
+    one, _ = token_store(*answers)
+    screens = Screens()
+    assert "t1" == one.token(customer(sign_in=screens))
+    assert None is one.renewed(customer(sign_in=screens))
+    assert "t1" == one.token(customer(sign_in=screens))
+    assert 1 == len(screens.links)
+
+
 def test_a_margin_is_kept(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None:
     """Half a minute before its end a token is renewed, so that none expires on its way."""
     one, _ = token_store(token("t1", refresh_token="r1"), token("t2"))

@@ -1,0 +1,104 @@
+"""Dimensions of a call: what is said in it, on which day, and with which token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta
+
+from assay.contexts.context import StepMapper
+from assay.contract.model import Contract
+from assay.history import Advance, Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
+from assay.rules.rule import Script
+
+
+@dataclass(slots=True, kw_only=True)
+class CallsMapped(StepMapper):
+    """Every call of some operations is changed in one way."""
+
+    change: Callable[[Call], Call]
+
+    def map(self, step: Step) -> Step:
+        """Return the changed call; page turns stay as they are."""
+        if isinstance(step, Call) and step.follow is None:
+            return self.change(step)
+        return step
+
+
+@dataclass(slots=True, kw_only=True)
+class OnWeekday(StepMapper):
+    """The trial begins at noon of a weekday."""
+
+    weekday: int
+    contract: Contract
+    started: bool = False
+
+    def before(self, step: Step) -> Script:
+        """Move the clock once, before anything but the choice of a bank."""
+        if self.started or isinstance(step, Lack):
+            return
+        self.started = True
+        reply = yield Advance()
+        if isinstance(reply, Advanced):
+            local = reply.now.astimezone(self.contract.zone or reply.now.tzinfo)
+            days = (self.weekday - local.weekday()) % 7 or 7
+            day = local.date() + timedelta(days=days)
+            yield Advance(to=datetime.combine(day, time(12), local.tzinfo))
+
+
+@dataclass(slots=True, kw_only=True)
+class WithRenewedToken(StepMapper):
+    """Every token is renewed before its first call, and after the first call of each operation.
+
+    So every call is made with a renewed token, and what counts calls, or remembers earlier
+    ones, sees several tokens in one trial. A call without the customer is first in its turn.
+    """
+
+    contract: Contract
+    parties: frozenset[bool]
+    customers: set[str] = field(default_factory=set[str])
+    renewed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    called: set[tuple[str, bool, Renew]] = field(default_factory=set[tuple[str, bool, Renew]])
+
+    def before(self, step: Step) -> Script:
+        """Renew a token that is used for the first time."""
+        renewal = self._renewal(step)
+        if renewal is not None and (renewal.subject, renewal.by) not in self.renewed:
+            self.renewed.add((renewal.subject, renewal.by))
+            yield renewal
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Renew a token again after the first call of an operation."""
+        renewal = self._renewal(step)
+        if renewal is None or not isinstance(step, Call) or not isinstance(reply, Exchange):
+            return
+        first = step.operation, step.present, renewal
+        if first not in self.called:
+            self.called.add(first)
+            yield renewal
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Note the customers who have a token."""
+        if isinstance(reply, Subject):
+            self.customers.add(reply.name)
+        return reply
+
+    def _renewal(self, step: Step) -> Renew | None:
+        """Return the renewal of the token that a call carries, if it carries one."""
+        if not isinstance(step, Call) or step.credentials:
+            return None
+        operations = self.contract.operations
+        party = operations[step.operation].by_tpp
+        if party not in self.parties or not (party or step.subject in self.customers):
+            return None
+        # The same token is used for every operation of a party.
+        first = next(one.id for one in operations.values() if one.by_tpp is party)
+        subject, by = ("", step.by) if party else (step.subject, "")
+        return Renew(subject=subject, operation=first, by=by)
+
+
+def renewal_reason(contract: Contract, parties: frozenset[bool], steps: Sequence[Step]) -> str:
+    """Say why no token of a trial can be renewed."""
+    every = [step for step in steps if isinstance(step, Call) and not step.credentials]
+    concerned = {contract.operations[call.operation].by_tpp for call in every}
+    return "" if concerned & parties else "the trial has no call with a token that can be renewed"
