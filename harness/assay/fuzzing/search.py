@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 
 from hypothesis.strategies import SearchStrategy
@@ -110,7 +111,7 @@ class Search:
             return self.result()
 
         def explore(left: int, seed: tuple[object, ...]) -> None:
-            machine = sequence_machine(actions, self.contract, self._begin)
+            machine = sequence_machine(actions, self.contract, self.begin)
             explore_machine(machine, examples=left, steps=self.limits.steps, seed=seed)
 
         return self._until_spent(explore, on_finding)
@@ -150,17 +151,26 @@ class Search:
         """Continue after each finding; obligations that have one are ignored then."""
         round_ = 0
         while self.sequences < self.limits.sequences and not self._spent():
-            try:
-                left = self.limits.sequences - self.sequences
-                explore(min(left, ROUND), (self.seed, self.contract.id, round_))
-            except ObligationBroken as broken:
-                for finding in self._shortened(broken, self.limits.tries):
-                    self.findings.append(finding)
-                    on_finding(finding)
-            except ExplorationEnded:
+            left = min(self.limits.sequences - self.sequences, ROUND)
+            seed = (self.seed, self.contract.id, round_)
+            if not self.attempt(partial(explore, left, seed), on_finding):
                 break
             round_ += 1
         return self.result()
+
+    def attempt(
+        self, explore: Callable[[], None], on_finding: Callable[[FuzzFinding], None]
+    ) -> bool:
+        """Run sequences until one violates something; return whether the search may go on."""
+        try:
+            explore()
+        except ObligationBroken as broken:
+            for finding in self._shortened(broken, self.limits.tries):
+                self.findings.append(finding)
+                on_finding(finding)
+        except ExplorationEnded:
+            return False
+        return not self._spent()
 
     def result(self) -> SearchResult:
         """Return the result of the search so far."""
@@ -243,7 +253,13 @@ class Search:
             self._fixture.__exit__(None, None, None)
         self._executor = self._fixture = None
 
-    def _begin(self) -> SequenceBuilder:
+    def begin(self) -> SequenceBuilder:
+        """Open a fixture for the next sequence.
+
+        Raises:
+            TargetError: the target's fixture provider cannot be used at all.
+
+        """
         self.sequences += 1
         self._fixture = executing(self.environment, self.contract.operations, number=self._number)
         self._executor = self._fixture.__enter__()
@@ -269,6 +285,14 @@ class Search:
         late = limits.seconds is not None and monotonic() - self.began > limits.seconds
         enough = limits.findings is not None and len(self.findings) >= limits.findings
         return late or enough or not self._affords(1)
+
+    def breaches_so_far(self) -> tuple[Breach, ...]:
+        """Return all that the sequence violates so far, whether known or not."""
+        if self._executor is None:
+            return ()
+        history = History(events=tuple(self._executor.events))
+        clauses = clauses_of(self.contract)
+        return tuple(breaches(self.plan, self.contract.id, history, clauses, self._planned))
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
         unknown = self._planned - self.known

@@ -8,12 +8,13 @@ that its verdict has evidence. A single recorded sequence is replayed the same w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from assay.binding.join import BoundContract
 from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.contract.files.document import file_name
 from assay.errors import InputError, did_you_mean
@@ -21,7 +22,7 @@ from assay.execution.session import Session
 from assay.execution.sources import FindingSource
 from assay.fixtures.providers import Customers, customers_of
 from assay.fuzzing.fields import field_sequences
-from assay.fuzzing.findings import FuzzFinding, SearchRequest, SearchResult
+from assay.fuzzing.findings import DocumentFinding, FuzzFinding, SearchRequest, SearchResult
 from assay.fuzzing.search import Search, SearchLimits
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
 from assay.judging.judge import judge
@@ -32,8 +33,12 @@ from assay.rules.evidence import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
-#: Generates and runs the sequences of a search; is called back with each finding.
-SearchMethod: TypeAlias = Callable[[Search, Callable[[FuzzFinding], None]], SearchResult]
+#: Receives each finding of a search.
+OnFinding: TypeAlias = Callable[[FuzzFinding], None]
+#: Generates and runs the sequences of a search, and passes on each finding.
+SearchMethod: TypeAlias = Callable[
+    ["SearchSession", SearchRequest, Search, OnFinding], SearchResult
+]
 
 
 def limits_of(target: Target, sequences: int) -> SearchLimits:
@@ -58,18 +63,18 @@ class SearchSession:
     """The searches of one run. `folder` is where sequences are written, None for nowhere.
 
     `plan` is what the session records, possibly a part, and `whole` the complete plan,
-    whose probes supply the actions.
+    whose probes supply the actions. `bound` are the contracts from which the OpenAPI document
+    is exported.
     """
 
     session: Session
     plan: Plan
     whole: Plan
+    bound: Sequence[BoundContract] = ()
     folder: Path | None = None
     examples: Examples | None = None
 
-    def search(
-        self, contract: str, how: str, limits: SearchLimits, method: SearchMethod
-    ) -> SearchResult:
+    def search(self, request: SearchRequest) -> SearchResult:
         """Search one contract in one way, and record the findings as verdicts.
 
         Raises:
@@ -77,12 +82,12 @@ class SearchSession:
             JournalError: the journal cannot be written any more.
 
         """
-        session = self.session
+        session, contract, how = self.session, request.contract, request.how
         search = Search(
             plan=self.plan,
             contract=self.plan.contracts[contract],
             environment=session.environment,
-            limits=limits,
+            limits=limits_of(session.environment.target, request.times),
             seed=session.options.seed,
             whole=self.whole,
             known=session.violated(),
@@ -93,10 +98,15 @@ class SearchSession:
             findings.append((finding, self._save(finding, contract, how)))
 
         self._retry_saved(search, contract, keep)
-        result = method(search, keep)
+        result = SEARCH_METHODS[how](self, request, search, keep)
         for finding, path in findings:
             self._record_verdict(finding, contract, how, path)
-        session.journal.write("search", self._record(contract, how, result, findings))
+        documented = [
+            self._recorded_answer(finding, contract, number)
+            for number, finding in enumerate(result.documented, 1)
+        ]
+        record = self._record(request, result, findings) | {"documented": documented}
+        session.journal.write("search", record)
         return result
 
     def _retry_saved(
@@ -160,16 +170,36 @@ class SearchSession:
         )
         self.session.record_finding(verdict, FindingSource(trial=name, replay=path))
 
+    def _recorded_answer(
+        self, finding: DocumentFinding, contract: str, number: int
+    ) -> dict[str, object]:
+        """Replay an answer that the exported document does not allow, and return its record."""
+        trial = f"{contract}/schema#{finding.operation}-{number}"
+        bound = self.plan.contracts[contract]
+        exchanges = self.session.replay(trial, bound, finding.sequence).history.exchanges
+        last = exchanges[-1] if exchanges else None
+        again = finding.again(last) if last else None
+        bounded = self.session.journal.redactor.bounded
+        says = again.says if again else "not shown again: the target is not deterministic"
+        return {
+            "operation": finding.operation,
+            "clauses": [*finding.clauses],
+            "says": bounded(says, 1_000),
+            "case": bounded(finding.case, 400),
+            "trial": trial,
+            "exchange": last.n if last else 0,
+        }
+
     def _record(
         self,
-        contract: str,
-        how: str,
+        request: SearchRequest,
         result: SearchResult,
         findings: Iterable[tuple[FuzzFinding, Path | None]],
     ) -> dict[str, object]:
         return {
-            "contract": contract,
-            "how": how,
+            "contract": request.contract,
+            "how": request.how,
+            "operation": request.operation,
             "made": result.sequences,
             "exchanges": result.exchanges,
             "seconds": round(result.seconds, 3),
@@ -182,10 +212,21 @@ class SearchSession:
                 }
                 for finding, path in findings
             ],
+            "notes": [self.session.journal.redactor.bounded(note, 400) for note in result.notes],
         }
 
 
-def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
+# -- the ways of searching ---------------------------------------------------------
+def run_sequences(
+    _session: SearchSession, _request: SearchRequest, search: Search, on_finding: OnFinding
+) -> SearchResult:
+    """Run random sequences of the actions of the contract's probes."""
+    return search.run_machine(on_finding)
+
+
+def run_field_tests(
+    _session: SearchSession, _request: SearchRequest, search: Search, on_finding: OnFinding
+) -> SearchResult:
     """Run requests with varied fields, each beside its control."""
     target = search.environment.target
     strategy = field_sequences(
@@ -198,10 +239,20 @@ def run_field_tests(search: Search, on_finding: Callable[[FuzzFinding], None]) -
     return search.result() if strategy is None else search.run_strategy(strategy, on_finding)
 
 
+def run_schema_cases(
+    session: SearchSession, request: SearchRequest, search: Search, on_finding: OnFinding
+) -> SearchResult:
+    """Run the cases that Schemathesis makes from the exported OpenAPI document."""
+    from assay.fuzzing.schema.search import run_schema  # noqa: PLC0415 -- only for this search
+
+    return run_schema(search, on_finding, bound=session.bound, operation=request.operation)
+
+
 #: The ways of searching, by name.
 SEARCH_METHODS: Mapping[str, SearchMethod] = {
-    "journeys": Search.run_machine,
+    "journeys": run_sequences,
     "fields": run_field_tests,
+    "schema": run_schema_cases,
 }
 
 
@@ -211,24 +262,24 @@ def run_search(
     *,
     plan: Plan,
     whole: Plan,
+    bound: Sequence[BoundContract],
     folder: Path | None = None,
     examples: Examples | None = None,
 ) -> SearchResult:
     """Run one search of a session, for the command line and for pytest.
 
-    `plan` is what the run tests, `whole` the plan of all obligations. Sequences are written
-    to `folder` and kept in `examples`, if given.
+    `plan` is what the run tests, `whole` the plan of all obligations of the contracts `bound`.
+    Sequences are written to `folder` and kept in `examples`, if given.
 
     Raises:
         TargetError: the target cannot be reached or used at all.
         JournalError: the record cannot be written any more.
 
     """
-    limits = limits_of(session.environment.target, request.times)
-    search = SearchSession(
-        session=session, plan=plan, whole=whole, folder=folder, examples=examples
+    searches = SearchSession(
+        session=session, plan=plan, whole=whole, bound=bound, folder=folder, examples=examples
     )
-    return search.search(request.contract, request.how, limits, SEARCH_METHODS[request.how])
+    return searches.search(request)
 
 
 # -- one recorded sequence ---------------------------------------------------------

@@ -47,6 +47,7 @@ from assay.history.steps import (
     Lack,
     Malformed,
     Register,
+    Resend,
     Step,
     Withdraw,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "Registered",
     "Rejected",
     "Reply",
+    "Resend",
     "State",
     "Step",
     "Subject",

@@ -36,6 +36,7 @@ from assay.history import (
     Register,
     Registered,
     Rejected,
+    Resend,
     State,
     Step,
     Subject,
@@ -90,6 +91,8 @@ class DryTarget:
                 event = Withdrawn(subject=subject, request=request, done=True, now=self.now)
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.now)
+            case Resend():
+                raise TypeError("no probe sends a request again")
         return event
 
     def _authorised(self, step: Authorise) -> Authorised:

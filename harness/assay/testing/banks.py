@@ -32,6 +32,7 @@ from assay.history import (
     Register,
     Registered,
     Reply,
+    Resend,
     Step,
     Subject,
     Wire,
@@ -139,6 +140,8 @@ def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:
             reply = Withdrawn(subject=step.subject, request=step.request, done=True, now=now)
         case Lack():
             reply = Lacking(mode=step.mode, now=now)
+        case Resend():
+            raise TypeError("a scripted bank has no request that is sent again")
     return reply
 
 
