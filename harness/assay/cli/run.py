@@ -14,7 +14,7 @@ import click
 from assay.cli import doctor, options
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
-from assay.cli.searches import check_extras, read_sequences, replay, run_searches
+from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
@@ -170,6 +170,7 @@ def run(given: RunOptions) -> int:
         contexts=Depth.BASE if sequences else given.contexts,
     )
     if given.dry_run:
+        print_prices(prepared, times)
         return print_dry_run(prepared)
     if not given.no_doctor and not doctor.fit(
         prepared, given.target, given.ledger, quiet=given.quiet

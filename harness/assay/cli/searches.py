@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+
+import click
 
 from assay.cli.progress import Progress
 from assay.errors import InputError
 from assay.execution.session import Session
-from assay.fuzzing.findings import SearchRequest
+from assay.fuzzing.findings import SearchRequest, requested_searches
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence
 from assay.fuzzing.sequences.sequence_file import read as read_sequence
 from assay.planning.prepare import Prepared
@@ -78,3 +80,15 @@ def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
             raise InputError.one(str(path), "there is no recorded sequence in this folder (*.json)")
         sequences += map(read_sequence, files)
     return sequences
+
+
+def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
+    """Print what the requested searches may cost."""
+    requests = requested_searches(prepared.plan, times)
+    if not requests:
+        return
+    from assay.fuzzing.session import price_of  # noqa: PLC0415 -- Hypothesis, as above
+
+    for request in requests:
+        operations = len(prepared.plan.contracts[request.contract].operations)
+        click.echo(price_of(request, prepared.target, operations))

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from time import monotonic
 
 from hypothesis.strategies import SearchStrategy
 
+from assay.binding.join import BoundContract
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
@@ -31,7 +33,7 @@ from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import shrink
-from assay.history import Call, Event, History, Step
+from assay.history import Call, Event, History, Step, Subject
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of
@@ -46,8 +48,8 @@ class SearchLimits:
     """The limits of a search: sequences, steps of each, tries to shorten one, seconds.
 
     `calls` limits the calls of the generated sequences, for a bank with a quota;
-    `reads` restricts them to reading with the customer present; signatures are given
-    only if `signs`. The search ends after this many `findings`.
+    `restricted` says why they only read with the customer present, where they do;
+    signatures are given only if `signs`. The search ends after this many `findings`.
     """
 
     sequences: int = 100
@@ -56,8 +58,13 @@ class SearchLimits:
     seconds: float | None = None
     calls: int | None = None
     findings: int | None = None
-    reads: bool = False
+    restricted: str = ""
     signs: bool = True
+
+    @property
+    def reads(self) -> bool:
+        """Whether the search only reads with the customer present."""
+        return bool(self.restricted)
 
 
 def _ignore(_finding: FuzzFinding) -> None:
@@ -77,7 +84,8 @@ class Search:
     """A search through one contract of a plan, at one target.
 
     It is the target's side of sequences (`sequences.sequence.SequenceTarget`). The
-    actions are those of the `whole` plan, even where only a part of it is run.
+    actions are those of the `whole` plan, even where only a part of it is run. A search by
+    schemas needs the contracts as `bound`, and may be restricted to one `operation`.
     """
 
     plan: Plan
@@ -91,6 +99,8 @@ class Search:
     exchanges: int = 0
     findings: list[FuzzFinding] = field(default_factory=list[FuzzFinding])
     known: frozenset[str] = frozenset()
+    bound: Sequence[BoundContract] = ()
+    operation: str = ""
     _planned: frozenset[str] = field(init=False)
     _executor: Executor | None = None
     _fixture: AbstractContextManager[Executor] | None = None
@@ -320,9 +330,21 @@ class Search:
         return call.present and not (operation.writes or operation.grants)
 
     def _can_arrange(self, household: AbstractStep) -> bool:
+        """Whether there is such a household, of customers with whom the search may do all."""
+        subject = self._arranged(household)
+        return subject is not None and (subject.fresh or self.limits.reads)
+
+    def has_fresh_customers(self) -> bool:
+        """Whether the target's customers are created for the run, as the first one says."""
+        households = gather_actions(self.whole or self.plan, self.contract).households
+        subjects = filter(None, map(self._arranged, households))
+        return all(subject.fresh for subject in islice(subjects, 1))
+
+    def _arranged(self, household: AbstractStep) -> Subject | None:
+        """Arrange a household; return its customer, None where that cannot be."""
         with executing(self.environment, self.contract.operations, number=self._number) as executor:
             try:
-                executor.perform(Concretizer(now=executor.look()).step(household))
+                event = executor.perform(Concretizer(now=executor.look()).step(household))
             except CannotArrange:
-                return False
-        return True
+                return None
+        return event if isinstance(event, Subject) else None

@@ -33,29 +33,58 @@ from assay.rules.evidence import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
+#: The calls for each sequence of a search that only reads.
+CALLS = 10
+#: The providers whose customers can be new in each trial; each customer says whether it is.
+CREATING = frozenset({Customers.CREATED, Customers.CHOSEN})
 #: Receives each finding of a search.
 OnFinding: TypeAlias = Callable[[FuzzFinding], None]
 #: Generates and runs the sequences of a search, and passes on each finding.
-SearchMethod: TypeAlias = Callable[
-    ["SearchSession", SearchRequest, Search, OnFinding], SearchResult
-]
+SearchMethod: TypeAlias = Callable[[Search, OnFinding], SearchResult]
 
 
-def limits_of(target: Target, sequences: int) -> SearchLimits:
+#: Why a search only reads.
+LIVE = "the target is a live bank"
+LASTING = "the customers of this target are not created for the run"
+
+
+def limits_of(target: Target, sequences: int, *, fresh: bool = True) -> SearchLimits:
     """Return how far a search may go at a target.
 
     A bank in this process is called without restraint; over a network, a sequence is
-    replayed less often to make it shorter. A live bank, or one whose fixtures are not
-    created by a control API, has real customers and calls: it is only read, a little,
+    replayed less often to make it shorter. A live bank, or one whose customers are not
+    created for the run (`fresh`), has real customers and calls: it is only read, a little,
     and findings are not shortened, but replayed once for the record. A person who signs
     is asked for the planned signatures only.
     """
-    if customers_of(target) is not Customers.CREATED or target.environment == "live":
-        calls = 10 * sequences
-        return SearchLimits(sequences=sequences, steps=10, tries=0, calls=calls, reads=True)
+    restricted = LIVE if target.environment == "live" else ""
+    if not restricted and not (fresh and customers_of(target) in CREATING):
+        restricted = LASTING
+    if restricted:
+        calls = CALLS * sequences
+        return SearchLimits(
+            sequences=sequences, steps=10, tries=0, calls=calls, restricted=restricted
+        )
     signs = target.sca.kind is not ScaKind.MANUAL
     tries = 400 if target.transport is TransportKind.EMBEDDED else 150
     return SearchLimits(sequences=sequences, tries=tries, signs=signs)
+
+
+def price_of(request: SearchRequest, target: Target, operations: int) -> str:
+    """Return what a search may cost in a contract with this many operations, for a dry run."""
+    limits = limits_of(target, request.times)
+    size = {
+        "journeys": f"up to {request.times} sequences of up to {limits.steps} steps",
+        "fields": f"up to {request.times} sequences, each with its controls",
+        "schema": f"the cases of {operations} operations, and {request.times} random ones of each",
+    }[request.how]
+    price = f"search {request.how} ({request.contract}): {size}"
+    if limits.restricted:
+        return f"{price}, at most {limits.calls} calls; only reads: {limits.restricted}"
+    if customers_of(target) is not Customers.CREATED:
+        most = limits_of(target, request.times, fresh=False).calls
+        return f"{price}; at most {most} calls that only read, unless each customer is new"
+    return price
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,8 +103,10 @@ class SearchSession:
     folder: Path | None = None
     examples: Examples | None = None
 
-    def search(self, request: SearchRequest) -> SearchResult:
+    def search(self, request: SearchRequest, limits: SearchLimits | None = None) -> SearchResult:
         """Search one contract in one way, and record the findings as verdicts.
+
+        The limits are those of the target, unless others are given.
 
         Raises:
             TargetError: the target's fixture provider cannot be used at all.
@@ -87,18 +118,25 @@ class SearchSession:
             plan=self.plan,
             contract=self.plan.contracts[contract],
             environment=session.environment,
-            limits=limits_of(session.environment.target, request.times),
+            limits=limits or limits_of(session.environment.target, request.times),
             seed=session.options.seed,
             whole=self.whole,
             known=session.violated(),
+            bound=self.bound,
+            operation=request.operation,
         )
+        if not search.limits.reads and not search.has_fresh_customers():
+            search.limits = limits_of(session.environment.target, request.times, fresh=False)
         findings: list[tuple[FuzzFinding, Path | None]] = []
 
         def keep(finding: FuzzFinding) -> None:
             findings.append((finding, self._save(finding, contract, how)))
 
         self._retry_saved(search, contract, keep)
-        result = SEARCH_METHODS[how](self, request, search, keep)
+        result = SEARCH_METHODS[how](search, keep)
+        if search.limits.reads:
+            note = f"only reads: {search.limits.restricted}"
+            result = replace(result, notes=(note, *result.notes))
         for finding, path in findings:
             self._record_verdict(finding, contract, how, path)
         documented = [
@@ -217,16 +255,7 @@ class SearchSession:
 
 
 # -- the ways of searching ---------------------------------------------------------
-def run_sequences(
-    _session: SearchSession, _request: SearchRequest, search: Search, on_finding: OnFinding
-) -> SearchResult:
-    """Run random sequences of the actions of the contract's probes."""
-    return search.run_machine(on_finding)
-
-
-def run_field_tests(
-    _session: SearchSession, _request: SearchRequest, search: Search, on_finding: OnFinding
-) -> SearchResult:
+def run_field_tests(search: Search, on_finding: OnFinding) -> SearchResult:
     """Run requests with varied fields, each beside its control."""
     target = search.environment.target
     strategy = field_sequences(
@@ -239,18 +268,16 @@ def run_field_tests(
     return search.result() if strategy is None else search.run_strategy(strategy, on_finding)
 
 
-def run_schema_cases(
-    session: SearchSession, request: SearchRequest, search: Search, on_finding: OnFinding
-) -> SearchResult:
+def run_schema_cases(search: Search, on_finding: OnFinding) -> SearchResult:
     """Run the cases that Schemathesis makes from the exported OpenAPI document."""
     from assay.fuzzing.schema.search import run_schema  # noqa: PLC0415 -- only for this search
 
-    return run_schema(search, on_finding, bound=session.bound, operation=request.operation)
+    return run_schema(search, on_finding)
 
 
 #: The ways of searching, by name.
 SEARCH_METHODS: Mapping[str, SearchMethod] = {
-    "journeys": run_sequences,
+    "journeys": Search.run_machine,
     "fields": run_field_tests,
     "schema": run_schema_cases,
 }

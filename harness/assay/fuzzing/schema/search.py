@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.binding.encode import BARE
-from assay.binding.join import BoundContract
 from assay.binding.spelling import SLOT
 from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
@@ -39,13 +38,7 @@ BATCH = 20
 BEFORE = "the accepted request, or its preparation"
 
 
-def run_schema(
-    search: Search,
-    on_finding: Callable[[FuzzFinding], None],
-    *,
-    bound: Sequence[BoundContract],
-    operation: str = "",
-) -> SearchResult:
+def run_schema(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
     """Send the cases of each operation, or of one, under each of its names.
 
     Each operation gets as many random cases as the search may run sequences, after those that
@@ -55,10 +48,11 @@ def run_schema(
         TargetError: the target's fixture provider cannot be used at all.
 
     """
-    written = document(bound, search.environment.target)
+    written = document(search.bound, search.environment.target)
     schema = SchemaSearch(search=search, document=written, generator=Generator(written))
-    operations = search.contract.operations
-    return schema.run([operations[operation]] if operation else [*operations.values()], on_finding)
+    operations = search.contract.operations.values()
+    chosen = [each for each in operations if search.operation in {"", each.id}]
+    return schema.run(chosen, on_finding)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -377,7 +377,7 @@ def test_a_search_keeps_to_its_limits(generator):
     result = examined(generator, "aisp", "transactions", calls=6)
     assert result.exchanges <= 6
     assert result.notes
-    result = examined(generator, "pis", "create-payment", reads=True)
+    result = examined(generator, "pis", "create-payment", restricted="live")
     assert (0, 0, ("create-payment: the search only reads",)) == (
         result.sequences,
         result.exchanges,
