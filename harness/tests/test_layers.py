@@ -18,7 +18,7 @@ TESTS = Path(__file__).parent
 ROWS = (
     {"cli", "pytest_plugin", "testing"},
     {"contextual_matrix"},
-    {"kill_matrix", "fuzzing.schema", "traffic", "doctor"},
+    {"kill_matrix", "traffic", "doctor"},
     {"planning.prepare"},
     {"report", "fuzzing.session"},
     {"estimate"},

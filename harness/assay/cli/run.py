@@ -14,20 +14,15 @@ import click
 from assay.cli import doctor, options
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
+from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.fuzzing.findings import SearchRequest, requested_searches
-from assay.fuzzing.sequences.sequence_file import (
-    DEFAULT,
-    Examples,
-    RecordedSequence,
-    open_examples,
-)
-from assay.fuzzing.sequences.sequence_file import read as read_sequence
+from assay.fuzzing.findings import requested_searches
+from assay.fuzzing.sequences.sequence_file import DEFAULT, RecordedSequence, open_examples
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
@@ -51,14 +46,14 @@ Examples:
   assay run --target bank.yaml --out reports/local/before-go-live
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
-  assay run --journeys 200 --fields 200
+  assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
 """
 
 #: The options of `run` by section of its help.
 SECTIONS = {
     "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "seed"),
-    "Random search": ("journeys", "fields", "examples", "replays"),
+    "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "wait", "ledger"),
     "Result": ("out", "allow_incomplete", "quiet"),
 }
@@ -77,6 +72,7 @@ class RunOptions:
     allow_incomplete: bool
     journeys: int
     fields: int
+    schema: int
     replays: Sequence[Path]
     examples: str
     wait: timedelta | None
@@ -113,6 +109,14 @@ class RunOptions:
     default=0,
     metavar="N",
     help="Also send N requests with one mutated field, each next to a valid control request.",
+)
+@click.option(
+    "--schema",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    metavar="N",
+    help="Also send the requests that Schemathesis makes from the exported OpenAPI document: its "
+    "fixed cases, and N random ones for each operation (needs assay[schema]).",
 )
 @click.option(
     "--replay",
@@ -153,6 +157,9 @@ def run(given: RunOptions) -> int:
 
     """
     sequences = read_sequences(given.replays)
+    check_extras(given.schema)
+    searches = {"journeys": given.journeys, "fields": given.fields, "schema": given.schema}
+    times = {} if sequences else searches
     prepared = prepare(
         given.contracts or [*dict.fromkeys(sequence.contract for sequence in sequences)],
         given.target,
@@ -163,12 +170,12 @@ def run(given: RunOptions) -> int:
         contexts=Depth.BASE if sequences else given.contexts,
     )
     if given.dry_run:
+        print_prices(prepared, times)
         return print_dry_run(prepared)
     if not given.no_doctor and not doctor.fit(
         prepared, given.target, given.ledger, quiet=given.quiet
     ):
         return Exit.USAGE.value
-    times = {} if sequences else {"journeys": given.journeys, "fields": given.fields}
     examples = open_examples(given.examples) if any(times.values()) else None
     session, folder = _open(given, prepared, sequences)
     try:
@@ -228,58 +235,6 @@ def _plan(plan: Plan, sequences: Sequence[RecordedSequence]) -> Plan:
     from assay.fuzzing.session import replayed  # noqa: PLC0415 -- Hypothesis only for a search
 
     return replayed(plan, sequences)
-
-
-def replay(session: Session, prepared: Prepared, sequences: Sequence[RecordedSequence]) -> None:
-    """Replay recorded sequences, and judge the obligations that each violated."""
-    if sequences:
-        from assay.fuzzing import session as fuzzing  # noqa: PLC0415 -- Hypothesis, as above
-
-        for sequence in sequences:
-            fuzzing.replay(session, prepared.plan, sequence)
-
-
-def run_searches(
-    session: Session,
-    prepared: Prepared,
-    requests: Sequence[SearchRequest],
-    progress: Progress,
-    folder: Path,
-    examples: Examples | None,
-) -> None:
-    """Run the requested searches, until the guard of the session stops the run."""
-    if not requests:
-        return
-    from assay.fuzzing.session import run_search  # noqa: PLC0415 -- Hypothesis, as above
-
-    whole = prepared.whole()
-    for request in requests:
-        if not session.environment.guard.stopped:
-            progress.on_search(request.contract, request.how)
-            run_search(
-                session,
-                request,
-                plan=prepared.plan,
-                whole=whole,
-                folder=folder,
-                examples=examples,
-            )
-
-
-def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
-    """Read the recorded sequences of files and folders.
-
-    Raises:
-        InputError: a file is no recorded sequence, or a folder has none.
-
-    """
-    sequences: list[RecordedSequence] = []
-    for path in paths:
-        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-        if not files:
-            raise InputError.one(str(path), "there is no recorded sequence in this folder (*.json)")
-        sequences += map(read_sequence, files)
-    return sequences
 
 
 def _new_folder(prepared: Prepared) -> Path:

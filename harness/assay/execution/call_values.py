@@ -12,7 +12,7 @@ from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
 from assay.binding.security import AuthKind
-from assay.binding.spelling import RequestValues
+from assay.binding.spelling import OperationBinding, RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.history import Authorise, Call, Renew, Renewed
@@ -23,7 +23,14 @@ from assay.transport.auth.tokens import TokenRequest
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
-__all__ = ["credentials_for", "renew_token", "sendable_access", "third_party", "values_for"]
+__all__ = [
+    "credentials_for",
+    "look_up_ids",
+    "renew_token",
+    "sendable_access",
+    "third_party",
+    "values_for",
+]
 
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
@@ -166,3 +173,23 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
         ids=executor.ids,
         resources=executor.resources,
     )
+
+
+def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:
+    """Look up the target's own ids of what a call names, where it uses them.
+
+    The list is read as any TPP reads it, with the customer present.
+    """
+    for name, spelling in binding.arguments.items():
+        if spelling.found is None or call.follow is not None:
+            continue
+        given = call.arguments.get(name)
+        for key in given if isinstance(given, list | tuple) else (given,):
+            owner = executor.owners.get(str(key))
+            if owner is None or str(key) in executor.ids:
+                continue  # a key without an owner is sent as it is
+            executor.read_list(spelling.found, owner)
+            if str(key) not in executor.ids:
+                path = ("operations", spelling.found, "item", "id")
+                what = f"the target's own id for {name} ({'.'.join(path)})"
+                raise CannotArrange(what, key=path)

@@ -16,13 +16,19 @@ from uuid import UUID, uuid4
 from assay.binding.decode import body_of, decode, links_of
 from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
 from assay.binding.pointer import MISSING
-from assay.binding.target import OperationBinding
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.call_values import credentials_for, renew_token, sendable_access, values_for
+from assay.execution.call_values import (
+    credentials_for,
+    look_up_ids,
+    renew_token,
+    sendable_access,
+    values_for,
+)
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.resend import resend
 from assay.execution.single_variation import VariationGuard
 from assay.fixtures.protocol import Fixture
 from assay.history import (
@@ -48,6 +54,7 @@ from assay.history import (
     Register,
     Registered,
     Renew,
+    Resend,
     Step,
     Subject,
     Withdraw,
@@ -144,6 +151,8 @@ class Executor:
                 event = renew_token(self, step, self.operations[operation])
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.fixture.lack(step))
+            case Resend():
+                event = resend(self, step)
         return event
 
     def who(self, subject: str) -> Customer:
@@ -163,8 +172,9 @@ class Executor:
 
     def _register(self, step: Register) -> Event:
         binding = self.environment.target.operations.get(step.operation, BARE)
-        spelling = binding.arguments.get(step.argument)
-        value = step.value if step.value is not None else spelling.value if spelling else None
+        value = step.value
+        if value is None and (spelling := binding.arguments.get(step.argument)):
+            value = spelling.value
         if value is None:
             key = ("operations", step.operation, "arguments", step.argument)
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
@@ -233,7 +243,7 @@ class Executor:
         check_offered(call, operation, target)
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
-        self.look_up_ids(call, binding)
+        look_up_ids(self, call, binding)
         values = values_for(self, call)
         request = encode(call, operation, target, access, values)
         doubt = self.variations.doubt(call, operation, target=target, access=access, made=values)
@@ -242,25 +252,6 @@ class Executor:
         exchange = self.exchanged(replace(call, arguments=given), request)
         self.variations.see(call, access, accepted=exchange.accepted)
         return replace(exchange, confounded=doubt)
-
-    def look_up_ids(self, call: Call, binding: OperationBinding) -> None:
-        """Look up the target's own ids of what a call names, where it uses them.
-
-        The list is read as any TPP reads it, with the customer present.
-        """
-        for name, spelling in binding.arguments.items():
-            if spelling.found is None or call.follow is not None:
-                continue
-            given = call.arguments.get(name)
-            for key in given if isinstance(given, list | tuple) else (given,):
-                owner = self.owners.get(str(key))
-                if owner is None or str(key) in self.ids:
-                    continue  # a key without an owner is sent as it is
-                self.read_list(spelling.found, owner)
-                if str(key) not in self.ids:
-                    path = ("operations", spelling.found, "item", "id")
-                    where = ".".join(path)
-                    raise CannotArrange(f"the target's own id for {name} ({where})", key=path)
 
     def read_list(self, operation: str, owner: str) -> None:
         """Read a customer's whole list, for the ids in it."""

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.fuzzing.sequences.abstract_step import AbstractSequence
 from assay.fuzzing.sequences.step_codec import encode_step
+from assay.history import Exchange
 from assay.judging.judge import Breach
 from assay.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """A search to run: a contract, the way of searching, and the number of sequences."""
+    """A search to run: a contract, the way of searching, and the number of cases.
+
+    `operation` restricts a search by schemas to one operation.
+    """
 
     contract: str
     how: str
     times: int
+    operation: str = ""
 
 
 def requested_searches(plan: Plan, times: Mapping[str, int]) -> tuple[SearchRequest, ...]:
@@ -48,18 +53,67 @@ class FuzzFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A remark on an answer, by the exported document alone.
+
+    `at` is the path into the schema of the answer, to the keyword that failed; empty
+    where the remark is not about the schema.
+    """
+
+    check: str
+    says: str
+    at: tuple[str, ...] = ()
+
+    def alike(self, remark: Remark) -> bool:
+        """Whether another remark is about the same, whatever value was seen."""
+        return (self.check, self.at) == (remark.check, remark.at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentFinding:
+    """An answer that the exported document does not allow, and the sequence that shows it.
+
+    It violates no obligation by itself, for the document is Assay's own. `clauses` are those
+    that the document names for it, `n` is the number of its exchange, `case` what set its
+    request apart. `judge` returns the remarks on the answer of another exchange.
+    """
+
+    operation: str
+    clauses: tuple[str, ...]
+    remark: Remark
+    case: str
+    n: int
+    sequence: AbstractSequence
+    judge: Callable[[Exchange], tuple[Remark, ...]]
+
+    def again(self, exchange: Exchange) -> Remark | None:
+        """Return the same remark on another exchange, if there is one."""
+        return next((each for each in self.judge(exchange) if each.alike(self.remark)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The result of a search. `exchanges` includes those made for shortening."""
+    """The result of a search. `exchanges` includes those made for shortening.
+
+    `documented` are the answers that the exported document does not allow, which violate no
+    obligation by themselves. `notes` say in a sentence what was not searched, and why.
+    """
 
     findings: tuple[FuzzFinding, ...]
     sequences: int
     exchanges: int
     seconds: float
+    documented: tuple[DocumentFinding, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def describe_findings(result: SearchResult) -> str:
-    """Describe each violation and its sequence, step by step."""
-    return "\n\n".join("\n".join(_lines(finding)) for finding in result.findings)
+    """Describe each violation and its sequence, step by step, and then other findings."""
+    findings = [
+        *("\n".join(_lines(finding)) for finding in result.findings),
+        *("\n".join(_document_lines(finding)) for finding in result.documented),
+    ]
+    return "\n\n".join(findings)
 
 
 def _lines(finding: FuzzFinding) -> Iterator[str]:
@@ -67,6 +121,18 @@ def _lines(finding: FuzzFinding) -> Iterator[str]:
     yield f"{finding.obligation} violates, after {finding.after} sequences:"
     yield f"  expected {evidence.expected}"
     yield f"  seen     {evidence.seen}"
-    yield f"  in a sequence of {len(finding.sequence)} steps:"
-    for place, abstract_step in enumerate(finding.sequence, 1):
+    yield from _step_lines(finding.sequence)
+
+
+def _document_lines(finding: DocumentFinding) -> Iterator[str]:
+    names = ", ".join(finding.clauses) or "no clause"
+    yield f"{finding.operation}: an answer that the exported document does not allow ({names}):"
+    yield f"  seen     {finding.remark.says}"
+    yield f"  by       {finding.case}"
+    yield from _step_lines(finding.sequence)
+
+
+def _step_lines(sequence: AbstractSequence) -> Iterator[str]:
+    yield f"  in a sequence of {len(sequence)} steps:"
+    for place, abstract_step in enumerate(sequence, 1):
         yield f"  {place:>4}  {json.dumps(encode_step(abstract_step), ensure_ascii=False)}"

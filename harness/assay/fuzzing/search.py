@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from time import monotonic
 
 from hypothesis.strategies import SearchStrategy
 
+from assay.binding.join import BoundContract
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
@@ -30,7 +33,7 @@ from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import shrink
-from assay.history import Call, Event, History, Step
+from assay.history import Call, Event, History, Step, Subject
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of
@@ -45,8 +48,8 @@ class SearchLimits:
     """The limits of a search: sequences, steps of each, tries to shorten one, seconds.
 
     `calls` limits the calls of the generated sequences, for a bank with a quota;
-    `reads` restricts them to reading with the customer present; signatures are given
-    only if `signs`. The search ends after this many `findings`.
+    `restricted` says why they only read with the customer present, where they do;
+    signatures are given only if `signs`. The search ends after this many `findings`.
     """
 
     sequences: int = 100
@@ -55,8 +58,13 @@ class SearchLimits:
     seconds: float | None = None
     calls: int | None = None
     findings: int | None = None
-    reads: bool = False
+    restricted: str = ""
     signs: bool = True
+
+    @property
+    def reads(self) -> bool:
+        """Whether the search only reads with the customer present."""
+        return bool(self.restricted)
 
 
 def _ignore(_finding: FuzzFinding) -> None:
@@ -76,7 +84,8 @@ class Search:
     """A search through one contract of a plan, at one target.
 
     It is the target's side of sequences (`sequences.sequence.SequenceTarget`). The
-    actions are those of the `whole` plan, even where only a part of it is run.
+    actions are those of the `whole` plan, even where only a part of it is run. A search by
+    schemas needs the contracts as `bound`, and may be restricted to one `operation`.
     """
 
     plan: Plan
@@ -90,6 +99,8 @@ class Search:
     exchanges: int = 0
     findings: list[FuzzFinding] = field(default_factory=list[FuzzFinding])
     known: frozenset[str] = frozenset()
+    bound: Sequence[BoundContract] = ()
+    operation: str = ""
     _planned: frozenset[str] = field(init=False)
     _executor: Executor | None = None
     _fixture: AbstractContextManager[Executor] | None = None
@@ -110,7 +121,7 @@ class Search:
             return self.result()
 
         def explore(left: int, seed: tuple[object, ...]) -> None:
-            machine = sequence_machine(actions, self.contract, self._begin)
+            machine = sequence_machine(actions, self.contract, self.begin)
             explore_machine(machine, examples=left, steps=self.limits.steps, seed=seed)
 
         return self._until_spent(explore, on_finding)
@@ -150,17 +161,26 @@ class Search:
         """Continue after each finding; obligations that have one are ignored then."""
         round_ = 0
         while self.sequences < self.limits.sequences and not self._spent():
-            try:
-                left = self.limits.sequences - self.sequences
-                explore(min(left, ROUND), (self.seed, self.contract.id, round_))
-            except ObligationBroken as broken:
-                for finding in self._shortened(broken, self.limits.tries):
-                    self.findings.append(finding)
-                    on_finding(finding)
-            except ExplorationEnded:
+            left = min(self.limits.sequences - self.sequences, ROUND)
+            seed = (self.seed, self.contract.id, round_)
+            if not self.attempt(partial(explore, left, seed), on_finding):
                 break
             round_ += 1
         return self.result()
+
+    def attempt(
+        self, explore: Callable[[], None], on_finding: Callable[[FuzzFinding], None]
+    ) -> bool:
+        """Run sequences until one violates something; return whether the search may go on."""
+        try:
+            explore()
+        except ObligationBroken as broken:
+            for finding in self._shortened(broken, self.limits.tries):
+                self.findings.append(finding)
+                on_finding(finding)
+        except ExplorationEnded:
+            return False
+        return not self._spent()
 
     def result(self) -> SearchResult:
         """Return the result of the search so far."""
@@ -243,7 +263,13 @@ class Search:
             self._fixture.__exit__(None, None, None)
         self._executor = self._fixture = None
 
-    def _begin(self) -> SequenceBuilder:
+    def begin(self) -> SequenceBuilder:
+        """Open a fixture for the next sequence.
+
+        Raises:
+            TargetError: the target's fixture provider cannot be used at all.
+
+        """
         self.sequences += 1
         self._fixture = executing(self.environment, self.contract.operations, number=self._number)
         self._executor = self._fixture.__enter__()
@@ -269,6 +295,14 @@ class Search:
         late = limits.seconds is not None and monotonic() - self.began > limits.seconds
         enough = limits.findings is not None and len(self.findings) >= limits.findings
         return late or enough or not self._affords(1)
+
+    def breaches_so_far(self) -> tuple[Breach, ...]:
+        """Return all that the sequence violates so far, whether known or not."""
+        if self._executor is None:
+            return ()
+        history = History(events=tuple(self._executor.events))
+        clauses = clauses_of(self.contract)
+        return tuple(breaches(self.plan, self.contract.id, history, clauses, self._planned))
 
     def _judged(self, history: History) -> tuple[Breach, ...]:
         unknown = self._planned - self.known
@@ -296,9 +330,21 @@ class Search:
         return call.present and not (operation.writes or operation.grants)
 
     def _can_arrange(self, household: AbstractStep) -> bool:
+        """Whether there is such a household, of customers with whom the search may do all."""
+        subject = self._arranged(household)
+        return subject is not None and (subject.fresh or self.limits.reads)
+
+    def has_fresh_customers(self) -> bool:
+        """Whether the target's customers are created for the run, as the first one says."""
+        households = gather_actions(self.whole or self.plan, self.contract).households
+        subjects = filter(None, map(self._arranged, households))
+        return all(subject.fresh for subject in islice(subjects, 1))
+
+    def _arranged(self, household: AbstractStep) -> Subject | None:
+        """Arrange a household; return its customer, None where that cannot be."""
         with executing(self.environment, self.contract.operations, number=self._number) as executor:
             try:
-                executor.perform(Concretizer(now=executor.look()).step(household))
+                event = executor.perform(Concretizer(now=executor.look()).step(household))
             except CannotArrange:
-                return False
-        return True
+                return None
+        return event if isinstance(event, Subject) else None

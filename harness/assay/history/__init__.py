@@ -49,6 +49,7 @@ from assay.history.steps import (
     Malformed,
     Register,
     Renew,
+    Resend,
     Step,
     Withdraw,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "Renew",
     "Renewed",
     "Reply",
+    "Resend",
     "State",
     "Step",
     "Subject",

@@ -186,6 +186,24 @@ class Lack:
     mode: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resend:
+    """Step: send the request of an earlier exchange again, with one part of it changed.
+
+    `exchange` is its number. At its `place` (path, query, header or body) the `values` are set
+    by name, and the names `removed` are left out; in a body, the name "" is the whole of it.
+    `forbidden` says that the target's document does not allow the request.
+    """
+
+    subject: str
+    exchange: int
+    place: str
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    removed: tuple[str, ...] = ()
+    forbidden: bool = False
+    variation: str
+
+
 Step: TypeAlias = (
-    Arrange | Advance | Call | Authorise | Inquire | Register | Withdraw | Renew | Lack
+    Arrange | Advance | Call | Authorise | Inquire | Register | Resend | Withdraw | Renew | Lack
 )

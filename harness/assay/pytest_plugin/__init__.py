@@ -38,8 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--assay-schema",
-        action="store_true",
-        help="also test each operation by its exported OpenAPI document (needs assay[schema])",
+        action="store_const",
+        const=20,
+        default=0,
+        help="also search each operation with the cases of its exported OpenAPI document and 20"
+        " random ones (needs assay[schema])",
     )
     group.addoption(
         "--assay-journeys",

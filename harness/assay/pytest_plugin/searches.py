@@ -1,12 +1,14 @@
 """The searches of a pytest run: one item for each contract and way of searching.
 
 A way of searching is named by the mark `searches` of a test function and requested by its
-own option (`--assay-journeys`, `--assay-fields`). The obligations are in `suites`.
+own option (`--assay-journeys`, `--assay-fields`, `--assay-schema`). A search by schemas has an
+item for each operation. The obligations are in `suites`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -19,6 +21,8 @@ from assay.planning.prepare import Prepared
 
 #: The parameter of an item that searches.
 PARAMETER = "search_request"
+#: The way of searching that has an item for each operation.
+SCHEMA = "schema"
 
 
 def ways_of(function: object) -> tuple[str, ...]:
@@ -33,13 +37,24 @@ def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> None:
         how: int(metafunc.config.getoption(f"assay_{how}") or 0)
         for how in ways_of(metafunc.function)
     }
-    metafunc.parametrize(
-        PARAMETER,
-        [
-            pytest.param(request, id=f"{request.contract}/{request.how}")
-            for request in requested_searches(plan, times)
-        ],
-    )
+    requests = [
+        each
+        for request in requested_searches(plan, times)
+        for each in (_by_operation(plan, request) if request.how == SCHEMA else (request,))
+    ]
+    metafunc.parametrize(PARAMETER, [pytest.param(each, id=_name(each)) for each in requests])
+
+
+def _by_operation(plan: Plan, request: SearchRequest) -> Iterator[SearchRequest]:
+    """Yield the search of each operation of a contract, offered or not."""
+    for operation in plan.contracts[request.contract].operations:
+        yield replace(request, operation=operation)
+
+
+def _name(request: SearchRequest) -> str:
+    if request.operation:
+        return f"{request.how}/{request.contract}/{request.operation}"
+    return f"{request.contract}/{request.how}"
 
 
 def params_of(item: pytest.Item) -> Mapping[str, object]:
@@ -69,5 +84,6 @@ def search(
         request,
         plan=prepared.plan,
         whole=prepared.whole(),
+        bound=prepared.bound,
         examples=open_examples(examples) if examples else None,
     )

@@ -15,7 +15,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
@@ -37,12 +37,7 @@ from assay.pytest_plugin import searches
 from assay.pytest_plugin.searches import params_of, search_of
 from assay.sca.protocol import StderrPrompt
 
-if TYPE_CHECKING:
-    from assay.fuzzing.schema.items import ItemResult, SchemaItem, SchemaRun
-
 NAME = "assay-suites"
-#: The parameter of an item that examines an operation by its schemas.
-SCHEMA = "schema_item"
 #: The name of the property that carries a verdict.
 PROPERTY = "verdict"
 #: What ends the message on a target that cannot be reached.
@@ -116,7 +111,6 @@ class Suites:
     config: pytest.Config
     prepared: Prepared
     session: Session | None = None
-    schemas: SchemaRun | None = None
     counts: Counter[str] = field(default_factory=Counter[str])
     open_musts: int = 0
     seen: set[str] = field(default_factory=set[str])
@@ -129,12 +123,6 @@ class Suites:
         """Give each test the obligations of the kinds that it discharges."""
         if "searched" in metafunc.fixturenames:
             searches.parametrize(metafunc, self.prepared.plan)
-        if "schema_result" in metafunc.fixturenames:
-            from assay.fuzzing.schema.items import items as examined  # noqa: PLC0415 -- seldom used
-
-            wanted = metafunc.config.getoption("assay_schema")
-            schema_items = examined(self.prepared) if wanted else ()
-            metafunc.parametrize(SCHEMA, schema_items, ids=[item.id for item in schema_items])
         if "verdict" not in metafunc.fixturenames:
             return
         kinds = kinds_of(metafunc.function)
@@ -152,7 +140,7 @@ class Suites:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Drop items without an obligation or search; put searches and signatures last."""
         items[:] = [item for item in items if not _asks_nothing(item)]
-        items.sort(key=lambda item: search_of(item) is not None or _examines(item))
+        items.sort(key=lambda item: search_of(item) is not None)
         plan = self.prepared.plan
         signed = {
             obligation.id for trial in plan.trials if trial.signed for obligation in trial.settles
@@ -172,7 +160,7 @@ class Suites:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Restrict the plan to the selected items, and open the session."""
         chosen = set(filter(None, map(_obligation, session.items)))
-        searching = any(search_of(item) or _examines(item) for item in session.items)
+        searching = any(map(search_of, session.items))
         if session.config.option.collectonly or not (chosen or searching):
             return
         missing = {item.obligation.id for item in self.prepared.plan.items} - self.claimed
@@ -265,16 +253,6 @@ class Suites:
         with self._opened() as session:
             return searches.search(session, self.prepared, search_request, examples)
 
-    @pytest.fixture
-    def schema_result(self, schema_item: SchemaItem) -> ItemResult:
-        """Test an operation by its schemas, and return the result."""
-        with self._opened() as session:
-            if self.schemas is None:
-                from assay.fuzzing.schema.items import SchemaRun  # noqa: PLC0415 -- an extra
-
-                self.schemas = SchemaRun(prepared=self.prepared, session=session)
-            return self.schemas.examine(schema_item)
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the verdicts of all workers."""
         properties: Mapping[str, object] = dict(report.user_properties)
@@ -323,13 +301,8 @@ class Suites:
 
 def _asks_nothing(item: pytest.Item) -> bool:
     """Whether an item is the placeholder of a test without any parameter set."""
-    asks = _obligation(item) or search_of(item) or _examines(item)
-    return bool(params_of(item).keys() & {"planned", searches.PARAMETER, SCHEMA}) and not asks
-
-
-def _examines(item: pytest.Item) -> bool:
-    """Whether an item tests an operation by its schemas."""
-    return hasattr(params_of(item).get(SCHEMA), "operation")
+    asks = _obligation(item) or search_of(item)
+    return bool(params_of(item).keys() & {"planned", searches.PARAMETER}) and not asks
 
 
 def _obligation(item: pytest.Item) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -45,8 +46,8 @@ class _Draft:
     header: Header | None = None
     plan: dict[str, PlannedObligation] = field(default_factory=dict[str, PlannedObligation])
     results: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
-    searches: dict[tuple[str, str], ReportedSearch] = field(
-        default_factory=dict[tuple[str, str], ReportedSearch]
+    searches: dict[tuple[str, str, str], ReportedSearch] = field(
+        default_factory=dict[tuple[str, str, str], ReportedSearch]
     )
     faults: list[Fault] = field(default_factory=list[Fault])
     footer: Footer | None = None
@@ -65,7 +66,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
             draft = _first_pass(stream, name, partial=partial)
             results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
-            cited = _second_pass(stream, name, _wanted(results))
+            cited = _second_pass(stream, name, _wanted(results, draft.searches.values()))
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -80,7 +81,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
-        searches=tuple(draft.searches.values()),
+        searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
     )
 
 
@@ -153,7 +154,7 @@ def _take_search(draft: _Draft, line: Line) -> None:
     known = draft.header.contracts if draft.header else ()
     if search.contract not in {contract.id for contract in known}:
         line.refuse(f"a search of {search.contract}, which is no contract of this run")
-    key = (search.contract, search.how)
+    key = (search.contract, search.how, search.operation)
     if key in draft.searches:
         line.refuse(f"two searches of {search.contract} by {search.how}")
     draft.searches[key] = search
@@ -209,8 +210,12 @@ def _keys(result: ReportedResult) -> tuple[Key, ...]:
     return tuple((trial, n) for n in result.cites)
 
 
-def _wanted(results: list[ReportedResult]) -> frozenset[Key]:
-    return frozenset(key for result in results for key in _keys(result))
+def _wanted(
+    results: Iterable[ReportedResult], searches: Iterable[ReportedSearch]
+) -> frozenset[Key]:
+    cited = {key for result in results for key in _keys(result)}
+    answers = (answer for search in searches for answer in search.documented)
+    return frozenset(cited | {(answer.trial, answer.exchange) for answer in answers})
 
 
 def _second_pass(
@@ -236,3 +241,11 @@ def _second_pass(
 def _with_exchanges(result: ReportedResult, read: dict[Key, ReportedExchange]) -> ReportedResult:
     cited = tuple(read[key] for key in _keys(result) if key in read)
     return replace(result, exchanges=cited)
+
+
+def _with_answers(search: ReportedSearch, read: dict[Key, ReportedExchange]) -> ReportedSearch:
+    answers = (
+        replace(answer, exchanges=tuple(filter(None, [read.get((answer.trial, answer.exchange))])))
+        for answer in search.documented
+    )
+    return replace(search, documented=tuple(answers))

@@ -19,6 +19,7 @@ from assay.report.values import (
     KEPT,
     WAYS,
     ContractRef,
+    DocumentedAnswer,
     Fault,
     Footer,
     FoundSequence,
@@ -102,7 +103,7 @@ def planned(line: Line) -> PlannedObligation:
             )
             for source in line.objects("sources")
         ),
-        needs=tuple(sanitize.clean(need) for need in line.list_of("needs", str)),
+        needs=_texts(line, "needs"),
     )
 
 
@@ -221,7 +222,16 @@ def search(line: Line) -> ReportedSearch:
             )
             for finding in line.objects("findings")
         ),
+        documented=tuple(
+            _read(DocumentedAnswer, answer, clauses=_texts(answer, "clauses"), exchanges=())
+            for answer in line.objects("documented")
+        ),
+        notes=_texts(line, "notes"),
     )
+
+
+def _texts(line: Line, key: str) -> tuple[str, ...]:
+    return tuple(sanitize.clean(text) for text in line.list_of(key, str))
 
 
 def _relative_path(line: Line, key: str) -> str:

@@ -32,6 +32,7 @@ from assay.report.views import (
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
+    answer_summary,
     caveats,
     closing,
     counted,
@@ -143,6 +144,7 @@ _NAMES: Mapping[str, object] = {
     "counted": counted,
     "duration_of": duration,
     "search_summary": search_summary,
+    "answer_summary": answer_summary,
     "source_text": source_text,
     "reason": reason_of,
     "short": _short,

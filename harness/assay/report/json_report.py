@@ -118,11 +118,11 @@ def _evidence(evidence: Evidence) -> Values:
 
 def _exchanges(report: Report) -> list[Values]:
     """Return the cited exchanges, each once, in the order of their findings."""
-    cited = {
-        (exchange.trial, exchange.n): exchange
-        for result in report.results
-        for exchange in result.exchanges
-    }
+    groups = (
+        *(result.exchanges for result in report.results),
+        *(answer.exchanges for answer in report.documented),
+    )
+    cited = {(exchange.trial, exchange.n): exchange for group in groups for exchange in group}
     return [*map(_exchange, cited.values())]
 
 
@@ -165,6 +165,19 @@ def _search(search: ReportedSearch) -> Values:
             {"obligation": finding.obligation, "steps": finding.steps, "sequence": finding.sequence}
             for finding in search.findings
         ],
+        "operation": search.operation,
+        "documented": [
+            {
+                "operation": answer.operation,
+                "clauses": list(answer.clauses),
+                "message": answer.says,
+                "case": answer.case,
+                "trial": answer.trial,
+                "exchange": answer.exchange,
+            }
+            for answer in search.documented
+        ],
+        "notes": list(search.notes),
     }
 
 

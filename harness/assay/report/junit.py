@@ -18,7 +18,13 @@ from assay.judging.verdict import Standing
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Fault, Report, ReportedResult, ReportedSearch
 from assay.report.views import card_lines, make_card, reason_of
-from assay.report.wording import finding_summary, headline, search_summary, unfinished
+from assay.report.wording import (
+    answer_summary,
+    finding_summary,
+    headline,
+    search_summary,
+    unfinished,
+)
 
 #: The size of all cards together, in bytes; well under GitLab's 30 MB.
 BUDGET = 16_000_000
@@ -95,7 +101,10 @@ def _about(report: Report, name: str) -> Mapping[str, str]:
         "target": target.name,
         "target-digest": target.digest,
         "seed": str(report.header.seed),
-        **{f"search-{search.how}": search_summary(search) for search in report.searches_of(name)},
+        **{
+            "-".join(filter(None, ("search", search.how, search.operation))): search_summary(search)
+            for search in report.searches_of(name)
+        },
     }
 
 
@@ -136,7 +145,12 @@ def _inside(result: ReportedResult, budget: int) -> tuple[str, int]:
 
 def _output(searches: Iterable[ReportedSearch]) -> str:
     """Return the findings of a contract's searches, as the output of its suite."""
-    lines = "\n".join(line for search in searches if search.findings for line in _findings(search))
+    lines = "\n".join(
+        line
+        for search in searches
+        if search.findings or search.documented
+        for line in _findings(search)
+    )
     return f"<system-out>{xml(lines)}</system-out>\n" if lines else ""
 
 
@@ -146,6 +160,8 @@ def _findings(search: ReportedSearch) -> Iterator[str]:
         yield f"  {bounded(finding_summary(finding), MESSAGE)}"
     if len(search.findings) > FOUND:
         yield f"  and {len(search.findings) - FOUND:,} more in the JSON report"
+    for answer in search.documented[:FOUND]:
+        yield f"  {bounded(answer_summary(answer), MESSAGE)}"
 
 
 def _fault(number: int, fault: Fault) -> str:

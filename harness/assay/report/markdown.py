@@ -29,6 +29,7 @@ from assay.report.views import (
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
+    answer_summary,
     caveats,
     closing,
     counted,
@@ -207,6 +208,8 @@ def _searches(report: Report) -> Blocks:
     for search in report.searches:
         yield f"- {_text(search_summary(search))}"
         yield from map(_finding, search.findings)
+        yield from (f"  - {_text(answer_summary(answer))}" for answer in search.documented)
+        yield from (f"  - {_text(note)}" for note in search.notes)
 
 
 def _finding(finding: FoundSequence) -> str:

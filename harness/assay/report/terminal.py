@@ -17,6 +17,7 @@ from assay.report.views import by_reason, card_lines, make_card
 from assay.report.wording import (
     PHRASES,
     SIGNS,
+    answer_summary,
     caveats,
     closing,
     counted,
@@ -145,6 +146,12 @@ def _search(search: ReportedSearch) -> Iterator[Styled]:
         yield Styled(f"      {bounded(finding_summary(finding), WIDTH)}")
     if len(search.findings) > CARDS:
         yield Styled(f"      and {len(search.findings) - CARDS:,} more")
+    for answer in search.documented[:CARDS]:
+        yield Styled(f"      {bounded(answer_summary(answer), WIDTH)}")
+    if len(search.documented) > CARDS:
+        yield Styled(f"      and {len(search.documented) - CARDS:,} more answers")
+    for note in search.notes[:CARDS]:
+        yield Styled(f"      {bounded(note, WIDTH)}", "dim")
 
 
 def _faults(report: Report) -> Iterator[Styled]:

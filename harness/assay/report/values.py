@@ -173,11 +173,29 @@ class FoundSequence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentedAnswer:
+    """An answer that the exported document does not allow, though no obligation is violated.
+
+    `clauses` are those that the document names for it, `case` what set its request apart.
+    `exchange` is its number in its trial, and `exchanges` has it, if the journal does.
+    """
+
+    operation: str
+    clauses: tuple[str, ...] = ()
+    says: str
+    case: str
+    trial: str = ""
+    exchange: int = 0
+    exchanges: tuple[ReportedExchange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedSearch:
     """One search through one contract, and its findings.
 
     `how` is one of `WAYS`, and `made` counts its cases. `exchanges` counts their calls,
-    which the journal does not contain.
+    which the journal does not contain. `operation` is set where only one was searched.
+    `notes` say what was not searched, and why.
     """
 
     contract: str
@@ -187,6 +205,9 @@ class ReportedSearch:
     seconds: float
     seed: int
     findings: tuple[FoundSequence, ...]
+    operation: str = ""
+    documented: tuple[DocumentedAnswer, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +271,11 @@ class Report:
         planned = {result.planned.id for result in self.results}
         findings = (finding for search in self.searches for finding in search.findings)
         return tuple(finding for finding in findings if finding.obligation not in planned)
+
+    @property
+    def documented(self) -> tuple[DocumentedAnswer, ...]:
+        """Return the answers that the exported document does not allow."""
+        return tuple(answer for search in self.searches for answer in search.documented)
 
     def of(self, *standings: Standing) -> tuple[ReportedResult, ...]:
         """Return the results with one of these verdicts, in plan order."""

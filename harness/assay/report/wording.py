@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.judging.verdict import Standing
-from assay.report.values import WAYS, FoundSequence, Report, ReportedSearch
+from assay.report.values import WAYS, DocumentedAnswer, FoundSequence, Report, ReportedSearch
 
 #: Each verdict as a verb phrase after a number: "90 conform".
 PHRASES: Mapping[Standing, str] = {
@@ -121,6 +121,12 @@ def caveats(report: Report) -> tuple[str, ...]:
     if strays := len(report.strays):
         violations = counted(strays, "violation")
         sentences.append(f"The search found {violations} outside the planned obligations.")
+    if answers := len(report.documented):
+        seen = counted(answers, "answer")
+        sentences.append(
+            f"The search saw {seen} that the exported document does not allow;"
+            " by itself this violates no obligation."
+        )
     if any(report.header.selection.values()):
         sentences.append("Only a selection of the obligations was tested.")
     return tuple(sentences)
@@ -142,11 +148,23 @@ def fault_count(report: Report) -> int:
 def search_summary(search: ReportedSearch) -> str:
     """Return the size and the result of a search; a search without calls has no result."""
     cases = counted(search.made, *WAYS[search.how])
-    size = f"{search.contract}: {cases}, {counted(search.exchanges, 'call')}, seed {search.seed}"
-    if search.findings:
-        return f"{size}: {counted(len(search.findings), 'violation')} found"
+    about = f"{search.contract} {search.operation}".rstrip()
+    size = f"{about}: {cases}, {counted(search.exchanges, 'call')}, seed {search.seed}"
     tested = search.made and search.exchanges
-    return f"{size}: {'no violation found' if tested else 'nothing was tested'}"
+    result = "no violation found" if tested else "nothing was tested"
+    if search.findings:
+        result = f"{counted(len(search.findings), 'violation')} found"
+    if search.documented:
+        answers = counted(len(search.documented), "answer")
+        result += f", {answers} that the exported document does not allow"
+    return f"{size}: {result}"
+
+
+def answer_summary(answer: DocumentedAnswer) -> str:
+    """Return what the exported document does not allow in an answer, and whose clause that is."""
+    names = ", ".join(answer.clauses)
+    whose = f"by {names}" if names else "no clause says so"
+    return f"{answer.operation}: {answer.says} ({whose}); sent with {answer.case}"
 
 
 def finding_summary(finding: FoundSequence) -> str:

@@ -38,6 +38,7 @@ from assay.history import (
     Rejected,
     Renew,
     Renewed,
+    Resend,
     State,
     Step,
     Subject,
@@ -96,6 +97,8 @@ class DryTarget:
                 )
             case Lack(mode=mode):
                 event = Lacking(mode=mode, now=self.now)
+            case Resend():
+                raise TypeError("no probe sends a request again")
         return event
 
     def _authorised(self, step: Authorise) -> Authorised:

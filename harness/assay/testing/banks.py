@@ -34,6 +34,7 @@ from assay.history import (
     Renew,
     Renewed,
     Reply,
+    Resend,
     Step,
     Subject,
     Wire,
@@ -145,6 +146,8 @@ def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:
             )
         case Lack():
             reply = Lacking(mode=step.mode, now=now)
+        case Resend():
+            raise TypeError("a scripted bank has no request that is sent again")
     return reply
 
 

@@ -4,7 +4,6 @@ Skipped without Schemathesis; see `test_schema_search`.
 """
 
 import os
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,8 @@ from assay.binding.read import read_target
 from assay.contract.parse import parse_contract
 from assay.execution.environment import set_up
 from assay.fuzzing.schema.generator import Generator
-from assay.fuzzing.schema.search import SchemaLimits, SchemaSearch
+from assay.fuzzing.schema.search import SchemaSearch
+from assay.fuzzing.search import Search, SearchLimits
 from assay.openapi import document
 from assay.planning.plan import plan
 
@@ -31,17 +31,16 @@ def test_a_sound_laboratory_passes():
         pytest.importorskip("schemathesis")
     bound = bind([LAB], PROFILE)
     spelt, planned = document(bound, PROFILE), plan(bound, PROFILE)
-    numbers = count(1)
-    search = SchemaSearch(
-        document=spelt,
+    search = Search(
         plan=planned,
         contract=planned.contracts["lab"],
         environment=set_up(PROFILE, bank=lambda _: Service(Laboratory())),
-        number=lambda: next(numbers),
-        limits=SchemaLimits(fuzz=5),
-        generator=Generator(spelt),
+        limits=SearchLimits(sequences=5),
     )
+    schema = SchemaSearch(search=search, document=spelt, generator=Generator(spelt))
     for operation in search.contract.operations.values():
-        done = search.examine(operation)
-        assert (operation.id, (), "") == (operation.id, done.findings, done.stopped)
-        assert done.cases > 5
+        before = schema.cases
+        done = schema.run([operation], lambda _: None)
+        found = (done.findings, done.documented, done.notes)
+        assert (operation.id, ((), (), ())) == (operation.id, found)
+        assert done.sequences > before + 5

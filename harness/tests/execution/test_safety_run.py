@@ -23,7 +23,8 @@ from assay.estimate.feasibility import assess
 from assay.execution.environment import Environment, set_up
 from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.fuzzing.session import SEARCH_METHODS, SearchSession, limits_of
+from assay.fuzzing.findings import SearchRequest
+from assay.fuzzing.session import SearchSession, limits_of
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
@@ -285,7 +286,7 @@ def test_a_live_bank_gets_no_write() -> None:
             session.open()
             searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
             limits = replace(limits_of(prepare().target, 5), calls=100)
-            searching.search(contract, how, limits, SEARCH_METHODS[how])
+            searching.search(SearchRequest(contract=contract, how=how, times=5), limits)
     assert bank.calls
     assert {"GET"} == {method for method, _ in bank.calls}
     assert 0 == result.counts["violates"]
@@ -421,7 +422,7 @@ def test_a_budget_of_calls_is_never_exceeded() -> None:
 
 def _travel(session: Session, prepared: Prepared) -> None:
     searching = SearchSession(session=session, plan=prepared.plan, whole=prepared.whole())
-    searching.search("aisp", "journeys", limits_of(prepared.target, 3), SEARCH_METHODS["journeys"])
+    searching.search(SearchRequest(contract="aisp", how="journeys", times=3))
 
 
 def test_another_process_spends_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ def test_only_reading(searching, monkeypatch):
         return events[-1]
 
     monkeypatch.setattr(Search, "perform", noted)
-    searching("aisp", sequences=5, reads=True).run_machine()
+    searching("aisp", sequences=5, restricted="live").run_machine()
     calls = [event.call for event in events if isinstance(event, Exchange)]
     assert {call.operation for call in calls} <= {"accounts", "balances", "transactions"}
     assert all(call.present and not call.malformed for call in calls)
@@ -126,7 +126,7 @@ def test_only_reading(searching, monkeypatch):
 
 def test_only_reading_where_everything_writes(searching):
     """A search that only reads makes no payment."""
-    result = searching("pis", sequences=5, reads=True).run_machine()
+    result = searching("pis", sequences=5, restricted="live").run_machine()
     assert result.findings == ()
     assert result.exchanges == 0
 

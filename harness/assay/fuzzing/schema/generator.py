@@ -18,7 +18,8 @@ from assay.binding.spelling import SLOT
 from assay.binding.target import Place
 from assay.contract.model import Json
 from assay.fuzzing.engine import explore_values
-from assay.fuzzing.schema.case_requests import SchemaCase
+from assay.fuzzing.findings import Remark
+from assay.fuzzing.schema.cases import SchemaCase
 from assay.history import Wire
 
 #: The checks that depend on an answer alone, by Schemathesis' names.
@@ -32,19 +33,6 @@ CHECKS = (
 FAILED = "ServerError"
 #: The most characters of a value that are quoted in a description.
 QUOTED = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """A remark on an answer, by the document alone.
-
-    `at` is the path into the schema of the answer, to the keyword that failed; empty
-    where the remark is not about the schema.
-    """
-
-    check: str
-    says: str
-    at: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,250 +1,286 @@
-"""Search through the schema cases of an operation, judged by every check.
+"""Search through the schema cases of operations, judged by every check like any sequence.
 
-Each case varies one thing of a request that was just accepted for this customer. After
-a case that was accepted, and may have changed something, the next one gets a new
-customer. Nothing is shortened: such a sequence is minimal already.
+Each case varies one thing of a request that was just accepted for this customer. After a
+case that was accepted, and may have changed something, the next one gets a new customer. The
+cases of an operation are sent in several sequences, which are shortened like all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.binding.encode import BARE, HttpRequest
+from assay.binding.encode import BARE
 from assay.binding.spelling import SLOT
-from assay.binding.target import OperationBinding
 from assay.contract.model import Contract, Operation
 from assay.errors import CannotArrange
-from assay.execution.environment import Environment
-from assay.execution.executor import Executor, Recorder, executing
-from assay.fuzzing.schema.case_requests import SchemaCase, nearest, send
-from assay.fuzzing.schema.findings import (
-    BEFORE,
-    SchemaFinding,
-    SentCase,
-    by_checks,
-    by_document,
-    once,
-    vouched,
-)
-from assay.fuzzing.schema.generator import Generator, Remark
-from assay.history import Call, Event, Exchange, Holding
-from assay.planning.plan import Plan
+from assay.execution.resend import changed, request_of
+from assay.fuzzing.findings import DocumentFinding, FuzzFinding, Remark, SearchResult
+from assay.fuzzing.schema.cases import SchemaCase
+from assay.fuzzing.schema.document_clauses import clauses
+from assay.fuzzing.schema.generator import Generator
+from assay.fuzzing.search import Search
+from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
+from assay.fuzzing.sequences.sequence import SequenceBuilder
+from assay.fuzzing.sequences.shrink import without
+from assay.history import Call, Exchange, Holding, Resend
+from assay.openapi import document
 from assay.rules import steps
-from assay.rules.clauses import clauses_of
+from assay.rules.clauses import clauses_of, closed_at
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
 from assay.rules.steps import Part
 
+#: The most cases of one sequence.
+BATCH = 20
+#: The case of an exchange that comes before all cases.
+BEFORE = "the accepted request, or its preparation"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaLimits:
-    """The limits of a search: random cases of each path, calls of each operation.
 
-    `reads` restricts it to reading with the customer present.
+def run_schema(search: Search, on_finding: Callable[[FuzzFinding], None]) -> SearchResult:
+    """Send the cases of each operation, or of one, under each of its names.
+
+    Each operation gets as many random cases as the search may run sequences, after those that
+    the document always has.
+
+    Raises:
+        TargetError: the target's fixture provider cannot be used at all.
+
     """
-
-    fuzz: int = 20
-    calls: int | None = None
-    reads: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationResult:
-    """The result for one operation; `stopped` says why there were no more cases."""
-
-    findings: tuple[SchemaFinding, ...]
-    cases: int
-    exchanges: int
-    stopped: str = ""
-
-
-def _ignore(_event: Event, _access: object) -> None:
-    """Record nothing."""
+    written = document(search.bound, search.environment.target)
+    schema = SchemaSearch(search=search, document=written, generator=Generator(written))
+    operations = search.contract.operations.values()
+    chosen = [each for each in operations if search.operation in {"", each.id}]
+    return schema.run(chosen, on_finding)
 
 
 @dataclass(slots=True, kw_only=True)
 class SchemaSearch:
-    """The schema cases of one contract, at one target; `number` numbers exchanges.
+    """The schema cases of one contract, at one target; `cases` counts those that were sent.
 
-    `calls` counts those of the operation that is examined.
+    `most` is the number of exchanges at which the current operation has had its share.
     """
 
+    search: Search
     document: Mapping[str, Any]
-    plan: Plan
-    contract: Contract
-    environment: Environment
-    number: Callable[[], int]
-    record: Recorder = _ignore
-    limits: SchemaLimits = field(default_factory=SchemaLimits)
-    seed: int = 0
     generator: Generator
-    calls: int = 0
+    cases: int = 0
+    most: int | None = None
+    notes: list[str] = field(default_factory=list[str])
+    findings: dict[tuple[str, str], DocumentFinding] = field(
+        default_factory=dict[tuple[str, str], DocumentFinding]
+    )
 
-    def examine(self, operation: Operation) -> OperationResult:
-        """Send every case of an operation, under each of its names, and judge them all.
-
-        Raises:
-            TargetError: the target's fixture provider cannot be used at all.
-
-        """
-        searches = [
-            _PathSearch(search=self, operation=operation, path=path, alias=alias)
-            for alias, path in self._paths(operation)
-        ]
-        self.calls = 0
-        for search in searches:
-            search.run()
-        return OperationResult(
-            findings=once([finding for search in searches for finding in search.findings()]),
-            cases=sum(search.cases for search in searches),
-            exchanges=self.calls,
-            stopped=next((search.stopped for search in searches if search.stopped), ""),
+    def run(
+        self, operations: Sequence[Operation], on_finding: Callable[[FuzzFinding], None]
+    ) -> SearchResult:
+        """Send the cases of operations, and return what was found."""
+        limit = self.search.limits.calls
+        for number, operation in enumerate(operations):
+            if limit is not None:
+                share = (limit - self.search.exchanges) // (len(operations) - number)
+                self.most = self.search.exchanges + share
+            stopped = self._examine(operation, on_finding)
+            if stopped:
+                self.notes.append(f"{operation.id}: {stopped}")
+        return replace(
+            self.search.result(),
+            sequences=self.cases,
+            documented=tuple(self.findings.values()),
+            notes=tuple(self.notes),
         )
+
+    def _examine(self, operation: Operation, on_finding: Callable[[FuzzFinding], None]) -> str:
+        """Send the cases of an operation; return why there were no more."""
+        if self.search.limits.reads and (operation.writes or operation.grants):
+            return "the search only reads"
+        for alias, path in self._paths(operation):
+            named = _NamedOperation(schema=self, operation=operation, path=path, alias=alias)
+            stopped = named.run(on_finding)
+            if stopped:
+                return stopped
+        return ""
 
     def _paths(self, operation: Operation) -> Iterator[tuple[int | None, str]]:
         """Yield each name of an operation with its path in the document."""
-        binding = self.environment.target.operations.get(operation.id, BARE)
+        binding = self.search.environment.target.operations.get(operation.id, BARE)
         own = binding.path or operation.path
         written = {SLOT.sub("{}", path): path for path in self.document["paths"]}
         for n, path in enumerate((own, *binding.names(operation))):
             yield (n - 1 if n else None), written[SLOT.sub("{}", path)]
 
+    def spent(self) -> bool:
+        """Whether the current operation has had its share of the calls."""
+        return self.most is not None and self.search.exchanges >= self.most
+
+
+class _Stopped(Exception):  # noqa: N818 -- no error: the operation has no more cases
+    """There are no more cases of an operation; the text says why."""
+
 
 @dataclass(slots=True, kw_only=True)
-class _PathSearch:
-    """The cases of one name of an operation, in one sequence."""
+class _NamedOperation:
+    """The cases of an operation under one of its names."""
 
-    search: SchemaSearch
+    schema: SchemaSearch
     operation: Operation
     path: str
     alias: int | None
-    sent: list[SentCase] = field(default_factory=list[SentCase])
-    events: list[Event] = field(default_factory=list[Event])
-    cases: int = 0
+    method: str = ""
+    template: str = ""
+    sent: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        target = self.schema.search.environment.target
+        binding = target.operations.get(self.operation.id, BARE)
+        self.method = (binding.method or self.operation.method).lower()
+        own = binding.path or self.operation.path
+        names = binding.names(self.operation)
+        self.template = own if self.alias is None else names[self.alias]
+
+    def run(self, on_finding: Callable[[FuzzFinding], None]) -> str:
+        """Send all cases, some in each sequence; return why there were no more."""
+        search = self.schema.search
+        cases = self.schema.generator.cases(
+            self.method, self.path, fuzz=search.limits.sequences, seed=search.seed
+        )
+        for start in range(0, len(cases), BATCH):
+            batch = _Batch(named=self, cases=cases[start : start + BATCH])
+            if not search.attempt(batch.run, on_finding) and not batch.stopped:
+                return "the limits of the search are reached"
+            if batch.stopped:
+                return batch.stopped
+        return ""
+
+    def names(self) -> Mapping[str, str]:
+        """Return the path parameters of the document, with their names in the target file."""
+        written, own = SLOT.split(self.path)[1::2], SLOT.split(self.template)[1::2]
+        return dict(zip(written, own, strict=True))
+
+    def judge(self, exchange: Exchange) -> tuple[Remark, ...]:
+        """Return the remarks on an answer; without an answer nothing is known."""
+        if not exchange.wire.status or closed_at(self.schema.search.contract, exchange.at):
+            return ()
+        return self.schema.generator.judge(self.method, self.path, exchange.wire)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """One sequence with some of the cases.
+
+    `unread` says that a request was changed in a way that no call describes: what it is now
+    cannot be compared with anything.
+    """
+
+    named: _NamedOperation
+    cases: Sequence[SchemaCase]
     stopped: str = ""
-
-    @property
-    def method(self) -> str:
-        """The method, in lower case as in OpenAPI."""
-        return (self._binding.method or self.operation.method).lower()
-
-    @property
-    def _binding(self) -> OperationBinding:
-        return self.search.environment.target.operations.get(self.operation.id, BARE)
+    unread: bool = False
+    findings: list[DocumentFinding] = field(default_factory=list[DocumentFinding])
 
     def run(self) -> None:
-        """Send all cases, as far as the limits and the fixture allow."""
-        search = self.search
-        if search.limits.reads and (self.operation.writes or self.operation.grants):
-            self.stopped = "the search is restricted to reading"
-            return
-        operations = search.contract.operations
-        with executing(
-            search.environment, operations, number=self._number, record=search.record
-        ) as executor:
-            try:
-                self._send(executor)
-            except CannotArrange as error:
-                self.stopped = f"needs {error}"
-            self.events = executor.events
+        """Send the cases, and judge the sequence.
 
-    def _number(self) -> int:
-        self.search.calls += 1
-        return self.search.number()
+        Raises:
+            ObligationBroken: it violates an obligation.
+            ExplorationEnded: the limits are reached.
 
-    def _send(self, executor: Executor) -> None:
-        control, sent, customers = None, set[HttpRequest](), 0
-        for case in self._cases():
-            if self._spent():
-                self.stopped = f"the limit of {self.search.limits.calls} calls is reached"
-                return
+        """
+        search = self.named.schema.search
+        builder = search.begin()
+        try:
+            self._send(builder)
+        except _Stopped as reason:
+            self.stopped = str(reason)
+        except CannotArrange as error:
+            self.stopped = f"needs {error}"
+        except BaseException:
+            search.end()
+            raise
+        self._keep_findings()
+        builder.end(closing=not self.unread)
+
+    def _send(self, builder: SequenceBuilder) -> None:
+        named, schema = self.named, self.named.schema
+        control, place = None, 0
+        for case in self.cases:
+            if schema.spent():
+                raise _Stopped(f"its share of {schema.search.limits.calls} calls is used up")
             if control is None:
-                customers += 1
-                control = self._control(executor, f"psu-{customers}")
-            if not control.accepted and self.operation.available:
-                self.stopped = f"a plain call was not accepted ({control.wire.status})"
-                return
-            accepted = _request(control)
-            request = case.applied(accepted, self.path)
-            # Two customers' cases are the same if they vary the accepted request in the
-            # same way.
-            alike = HttpRequest(method=case.says, url=request.url, body=request.body)
-            if request == accepted or alike in sent:
+                control, place = self._control(builder)
+            accepted = request_of(control)
+            step = case.step(accepted, control.call.subject, named.names())
+            key = repr((step.place, step.values, step.removed))
+            if changed(accepted, step, named.template) == accepted or key in named.sent:
                 continue
-            sent.add(alike)
-            call = nearest(
-                request, control, self._operations(), self.search.environment.target, case.says
-            )
-            if self.search.limits.reads and not call.present:
+            named.sent.add(key)
+            reply = builder.perform(AbstractStep(step=step, request=place))
+            if not isinstance(reply, Exchange):
                 continue
-            exchange = send(executor, call, request)
-            known = vouched(call, control.call, self._binding)
-            self._note(exchange, case.says, valid=case.valid, vouched=known)
-            self.cases += 1
-            if exchange.accepted and (self.operation.writes or self.operation.grants):
+            schema.cases += 1
+            self._note(reply, builder.steps, case.says)
+            operation = named.operation
+            if reply.accepted and (operation.writes or operation.grants):
                 control = None
+                changes = operation.changes or operation.ends
+                self.unread |= bool(changes and reply.call.malformed)
 
-    def _cases(self) -> tuple[SchemaCase, ...]:
-        search = self.search
-        return search.generator.cases(
-            self.method, self.path, fuzz=search.limits.fuzz, seed=search.seed
+    def _control(self, builder: SequenceBuilder) -> tuple[Exchange, int]:
+        """Have a request accepted for a new customer; return it with its place."""
+        operation = self.named.operation
+        subject = f"psu-{len(builder.customers) + 1}"
+        contract = self.named.schema.search.contract
+        call = builder.play(_ready_call(contract, operation, subject, self.named.alias))
+        control = builder.play(steps.send(call))
+        self._note(control, builder.steps, BEFORE)
+        if not control.accepted and operation.available:
+            raise _Stopped(f"a plain call was not accepted ({control.wire.status})")
+        return control, len(builder.steps) - 1
+
+    def _note(self, exchange: Exchange, sequence: Sequence[AbstractStep], case: str) -> None:
+        named = self.named
+        self.findings += (
+            DocumentFinding(
+                operation=named.operation.id,
+                clauses=clauses(
+                    named.schema.document,
+                    named.path,
+                    named.method,
+                    exchange.wire.status,
+                    remark.at,
+                ),
+                remark=remark,
+                case=case,
+                n=exchange.n,
+                sequence=_relevant(sequence),
+                judge=named.judge,
+            )
+            for remark in named.judge(exchange)
         )
 
-    def _spent(self) -> bool:
-        most = self.search.limits.calls
-        return most is not None and self.search.calls >= most
-
-    def _control(self, executor: Executor, subject: str) -> Exchange:
-        """Have a request accepted for a new customer, from which the next cases start."""
-        script = _ready_call(self.search.contract, self.operation, subject, self.alias)
-        call = steps.perform_all(script, executor.perform)
-        reply = executor.perform(call)
-        if not isinstance(reply, Exchange):
-            raise TypeError("a call is answered by an exchange")
-        self._note(reply, BEFORE, valid=True, vouched=True)
-        return reply
-
-    def _note(self, exchange: Exchange, says: str, *, valid: bool, vouched: bool) -> None:
-        remarks: tuple[Remark, ...] = ()
-        if exchange.wire.status:  # without an answer nothing is known
-            remarks = self.search.generator.judge(self.method, self.path, exchange.wire)
-        self.sent.append(
-            SentCase(says=says, valid=valid, vouched=vouched, exchange=exchange, remarks=remarks)
-        )
-
-    def _operations(self) -> Iterator[Operation]:
-        """Yield the operations that share method and path, and differ in the body."""
-        bindings = self.search.environment.target.operations
-        for operation in self.search.contract.operations.values():
-            binding = bindings.get(operation.id, BARE)
-            path = SLOT.sub("{}", binding.path or operation.path)
-            method = (binding.method or operation.method).lower()
-            same = path == SLOT.sub("{}", self.path) and method == self.method
-            if operation.id == self.operation.id or (same and self.alias is None):
-                yield operation
-
-    def findings(self) -> Iterator[SchemaFinding]:
-        """Yield the violations: of the contract's checks, then of the document alone."""
-        search = self.search
-        yield from by_checks(search.plan, search.contract, self.events, self.sent)
-        yield from by_document(
-            search.document,
-            self.path,
-            self.method,
-            plan=search.plan,
-            contract=search.contract,
-            sent=self.sent,
-        )
+    def _keep_findings(self) -> None:
+        """Keep the first of equal findings, unless an obligation covers the exchange."""
+        if not self.findings:
+            return
+        schema = self.named.schema
+        breaches = schema.search.breaches_so_far()
+        covered = {n for breach in breaches for n in breach.evidence.exchanges}
+        for finding in self.findings:
+            if finding.n not in covered:
+                schema.findings.setdefault((finding.operation, finding.remark.says), finding)
 
 
-def _request(exchange: Exchange) -> HttpRequest:
-    """Return the request of an exchange, ready to be sent again."""
-    wire = exchange.wire
-    return HttpRequest(
-        method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
-    )
+def _relevant(sequence: Sequence[AbstractStep]) -> AbstractSequence:
+    """Return a sequence without the cases and customers before the last step."""
+    last = sequence[-1].step
+    subject = getattr(last, "subject", "")
+    kept = tuple(sequence)
+    for place in range(len(sequence) - 2, -1, -1):
+        step = sequence[place].step
+        if isinstance(step, Resend) or getattr(step, "subject", subject) != subject:
+            kept = without(kept, range(place, place + 1))
+    return kept
 
 
 # -- the accepted request ----------------------------------------------------------

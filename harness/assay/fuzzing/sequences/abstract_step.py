@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Json
-from assay.history import Arrange, Authorise, Call, Register, Renew, Step, Withdraw
+from assay.history import Arrange, Authorise, Call, Register, Renew, Resend, Step, Withdraw
 
 WEEK = 7
 
@@ -71,8 +71,8 @@ Moment: TypeAlias = After | At | On
 class AbstractStep:
     """One step of a sequence. Members of `step` that the following replace are ignored.
 
-    `moment` is when to advance to, `request` the place of the step that made the
-    request to sign or withdraw, `page` that of the call whose next page is requested.
+    `moment` is when to advance to, `request` the place of the step that made the request
+    to sign, withdraw or send again, `page` that of the call whose next page is requested.
     `days` are the entries of each holding, as days from today.
     """
 
@@ -128,7 +128,7 @@ class AbstractStep:
 
         renamed = self._with(rename)
         step = renamed.step
-        if isinstance(step, Arrange | Call | Register | Renew | Withdraw):
+        if isinstance(step, Arrange | Call | Register | Renew | Resend | Withdraw):
             step = replace(step, subject=names.get(step.subject, step.subject))
         elif isinstance(step, Authorise):
             by = names.get(step.by, step.by)

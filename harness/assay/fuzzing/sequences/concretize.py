@@ -33,6 +33,7 @@ from assay.history import (
     Event,
     Exchange,
     Holding,
+    Resend,
     Step,
     Subject,
     Withdraw,
@@ -82,6 +83,8 @@ class Concretizer:
                 step = replace(step, request=self._key(abstract_step.request), approval=approval)
             case Withdraw():
                 step = replace(step, request=self._key(abstract_step.request))
+            case Resend():
+                step = replace(step, exchange=self._exchange(abstract_step.request).n)
             case _:
                 pass
         return step
@@ -122,9 +125,15 @@ class Concretizer:
         inside = place is not None and 0 <= place < len(self.replies)
         return self.replies[place] if inside and place is not None else None
 
-    def _made(self, place: int | None) -> Exchange:
+    def _exchange(self, place: int | None) -> Exchange:
         reply = self._reply(place)
-        if not isinstance(reply, Exchange) or not reply.item or reply.item.key is None:
+        if not isinstance(reply, Exchange):
+            raise MissingReference("no call was made")
+        return reply
+
+    def _made(self, place: int | None) -> Exchange:
+        reply = self._exchange(place)
+        if not reply.item or reply.item.key is None:
             raise MissingReference("no request was made")
         return reply
 

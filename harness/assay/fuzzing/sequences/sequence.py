@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from assay.contract.model import Contract, Json, Operation
 from assay.errors import CannotArrange
@@ -26,10 +26,13 @@ from assay.fuzzing.sequences.abstract_step import (
     leaves,
     map_leaves,
 )
+from assay.fuzzing.sequences.abstraction import abstracted
 from assay.fuzzing.sequences.actions import OTHER, SELF
 from assay.fuzzing.sequences.concretize import Concretizer, MissingReference
-from assay.history import Accepted, Arrange, Call, Event, Exchange, Inquire, Step
-from assay.rules.steps import MOST_PAGES
+from assay.history import Accepted, Advance, Arrange, Call, Event, Exchange, Inquire, Step
+from assay.rules.steps import MOST_PAGES, Part, perform_all
+
+R = TypeVar("R")
 
 #: The number of events before the first judgement: shorter histories show little.
 FIRST_JUDGED = 64
@@ -77,12 +80,29 @@ class SequenceBuilder:
     performed: int = 0
     judged: int = 0
 
-    def perform(self, abstract_step: AbstractStep) -> None:
+    def perform(self, abstract_step: AbstractStep) -> Event | None:
         """Perform one more step; one that cannot be performed is left out of the sequence."""
         try:
-            reply = self.target.perform(self.concretizer.step(abstract_step))
+            return self._perform(abstract_step)
         except (MissingReference, CannotArrange):
-            return
+            return None
+
+    def play(self, script: Part[R]) -> R:
+        """Perform the concrete steps of a script as steps of the sequence.
+
+        Raises:
+            CannotArrange: the target does not offer what a step takes.
+
+        """
+        return perform_all(script, self._play)
+
+    def _play(self, step: Step) -> Event:
+        if isinstance(step, Advance) and step.to is None:
+            return self.target.perform(step)
+        return self._perform(abstracted(step, self.concretizer))
+
+    def _perform(self, abstract_step: AbstractStep) -> Event:
+        reply = self.target.perform(self.concretizer.step(abstract_step))
         place = len(self.steps)
         self.steps.append(abstract_step)
         self.concretizer.note(reply)
@@ -91,6 +111,7 @@ class SequenceBuilder:
             self.customers.append(abstract_step.step.subject)
         if isinstance(reply, Exchange):
             self._note_call(place, abstract_step.page, reply)
+        return reply
 
     def _note_call(self, place: int, page: int | None, exchange: Exchange) -> None:
         operation = self.contract.operations[exchange.call.operation]
@@ -166,12 +187,12 @@ class SequenceBuilder:
         if self.performed >= max(GROWTH * self.judged, FIRST_JUDGED):
             self._judge()
 
-    def end(self) -> None:
+    def end(self, *, closing: bool = True) -> None:
         """Perform the closing steps, judge the whole sequence, and close the fixture."""
         try:
             if self.performed > self.judged:
-                closing = closing_steps(self.contract, self.steps, self.made, inquire=self.inquire)
-                for abstract_step in (*closing,):
+                last = closing_steps(self.contract, self.steps, self.made, inquire=self.inquire)
+                for abstract_step in (*last,) if closing else ():
                     self.perform(abstract_step)
                 self._judge()
         finally:

@@ -6,12 +6,16 @@ are counted from 1.
 In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made":
 2}` and `{"day": -90}`; a number that a target encodes in its own way is `{"number":
 "12.30"}`, one that it does not is `{"float": "1.5"}`, and any literal object is
-`{"literal": …}`.
+`{"literal": …}`. What cannot stand in a text file, such as a control character, is
+`{"json": "…"}`: escaped JSON in a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import time, timedelta
 from decimal import Decimal, InvalidOperation
@@ -44,6 +48,7 @@ from assay.history import (
     Malformed,
     Register,
     Renew,
+    Resend,
     Step,
     Withdraw,
 )
@@ -59,22 +64,28 @@ STEPS: Mapping[str, type[Any]] = {
     "authorise": Authorise,
     "inquire": Inquire,
     "register": Register,
+    "resend": Resend,
     "withdraw": Withdraw,
     "renew": Renew,
     "lack": Lack,
 }
 NAMES = {kind: name for name, kind in STEPS.items()}
 #: Fields of a step that members of `AbstractStep` replace, with their value meanwhile.
-REPLACED: Raw = {"to": None, "request": "", "approval": None, "follow": None}
+REPLACED: Raw = {"to": None, "request": "", "exchange": 0, "approval": None, "follow": None}
 #: The keys of those members, by the type of step.
 KEYS: Mapping[type[Any], frozenset[str]] = {
     Call: frozenset({"page"}),
     Authorise: frozenset({"request"}),
     Withdraw: frozenset({"request"}),
+    Resend: frozenset({"request"}),
     Advance: frozenset({"after", "at", "days", "on"}),
 }
 #: Fields with any value; in other fields, an object holds one value for each name.
 VALUES = frozenset({"value"})
+#: Fields whose names are not the contract's, but any text.
+ANY_NAMES = frozenset({"values"})
+#: What a text file cannot contain.
+_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 
 
 class UnreadableStep(ValueError):  # noqa: N818 -- the message is what was expected
@@ -98,9 +109,8 @@ def encode_step(abstract_step: AbstractStep) -> dict[str, Json]:
             record[name] = [_write_holding(holding, days) for holding, days in pairs]
         elif content != default:
             record[name] = _write_field(name, content)
-    for name, place in (("request", abstract_step.request), ("page", abstract_step.page)):
-        if place is not None:
-            record[name] = place + 1
+    places = {"request": abstract_step.request, "page": abstract_step.page}
+    record |= {name: place + 1 for name, place in places.items() if place is not None}
     return record | (_write_moment(abstract_step.moment) if abstract_step.moment else {})
 
 
@@ -114,10 +124,9 @@ def decode_step(raw: Raw, place: int) -> AbstractStep:
     do: str = raw["do"]
     kind: Any = STEPS[do]
     known, keys = _defaults(kind), KEYS.get(kind, frozenset())
-    for name in raw:
-        if name != "do" and name not in known and name not in keys:
-            hint = did_you_mean(name, {*known, *keys})
-            raise UnreadableStep(f"{do} has no {name}", name, hint=hint)
+    for name in raw.keys() - {"do", *known, *keys}:
+        hint = did_you_mean(name, {*known, *keys})
+        raise UnreadableStep(f"{do} has no {name}", name, hint=hint)
     for name, default in known.items():
         if default is MISSING and name not in raw:
             raise UnreadableStep(f"{do} needs {name}")
@@ -128,7 +137,10 @@ def decode_step(raw: Raw, place: int) -> AbstractStep:
         moment=_read_moment(raw) if kind is Advance else None,
         request=_read_place(raw, "request", place),
         page=_read_place(raw, "page", place),
-        days=tuple(map(_read_days, raw["holdings"])) if kind is Arrange else (),
+        days=tuple(
+            None if (days := holding.get("days", ())) is None else tuple(days)
+            for holding in (raw["holdings"] if kind is Arrange else ())
+        ),
     )
     if "request" in keys and abstract_step.request is None:
         raise UnreadableStep(f"{do} needs request")
@@ -166,16 +178,14 @@ def _write_moment(moment: Moment) -> dict[str, Json]:
 
 def _read_moment(raw: Raw) -> Moment:
     if "after" in raw:
-        return After(_seconds(raw["after"]))
+        return After(timedelta(seconds=float(raw["after"])))
     if "at" not in raw:
         raise UnreadableStep("advance needs after, or at")
     try:
         at = time.fromisoformat(raw["at"])
     except ValueError:
         raise UnreadableStep("expected a time such as 00:00:30", "at") from None
-    if "on" in raw:
-        return On(WEEKDAYS.index(raw["on"]), at)
-    return At(raw.get("days", 0), at)
+    return On(WEEKDAYS.index(raw["on"]), at) if "on" in raw else At(raw.get("days", 0), at)
 
 
 def _write_holding(holding: Holding, days: tuple[int, ...] | None) -> Json:
@@ -190,11 +200,6 @@ def _write_holding(holding: Holding, days: tuple[int, ...] | None) -> Json:
 def _read_holding(raw: Raw) -> Holding:
     traits = _read_named(raw.get("traits", {}))
     return Holding(resource=raw["resource"], count=raw.get("count", 1), traits=traits)
-
-
-def _read_days(holding: Raw) -> tuple[int, ...] | None:
-    days = holding.get("days", ())
-    return None if days is None else tuple(days)
 
 
 # -- fields ----------------------------------------------------------------------
@@ -216,6 +221,10 @@ def _write_field(name: str, content: Any) -> Json:
             return content.total_seconds()
         case tuple():
             return [_write_field(name, item) for item in content]
+        case Mapping() if name in ANY_NAMES and not _is_plain(
+            [*cast("Mapping[str, Json]", content)]
+        ):
+            return {"json": json.dumps(dict(cast("Mapping[str, Json]", content)))}
         case Mapping() if name not in VALUES:
             return _write_named(cast("Mapping[str, Json]", content))
         case _:
@@ -234,16 +243,14 @@ def _member(kind: type[Enum], word: str) -> Enum:
     return members[word]
 
 
-def _seconds(seconds: float | Decimal) -> timedelta:
-    return timedelta(seconds=float(seconds))
-
-
 # -- values ----------------------------------------------------------------------
 def encode_value(value: Json) -> Json:
     """Return a value of a sequence as JSON."""
     match value:
+        case str() if not _is_plain([value]):
+            record: Json = {"json": json.dumps(value)}
         case OwnedRef(of=of, n=n):
-            record: Json = {"own": n, "of": of}
+            record = {"own": n, "of": of}
         case RequestRef(step=place):
             record = {"made": place + 1}
         case RelativeDay(days=days):
@@ -254,6 +261,9 @@ def encode_value(value: Json) -> Json:
             record = {"float": repr(value)}
         case Mapping():
             record = {"literal": _write_named(cast("Mapping[str, Json]", value))}
+            if not _is_plain(cast("Mapping[str, Json]", value)):
+                with suppress(TypeError):  # a reference stays one
+                    record = {"json": json.dumps(value)}
         case list() | tuple():
             record = [encode_value(item) for item in cast("list[Json]", value)]
         case _:
@@ -276,13 +286,15 @@ def decode_value(raw: Json) -> Json:
         case {"day": int(days)}:
             value = RelativeDay(days)
         case {"number": str(text)}:
-            value = _number(Decimal, text)
+            value = _parsed(Decimal, text)
         case {"float": str(text)}:
-            value = _number(float, text)
+            value = _parsed(float, text)
         case {"literal": Mapping() as literal}:
             value = _read_named(cast("Mapping[str, Json]", literal))
+        case {"json": str(text)}:
+            value = _parsed(json.loads, text, "JSON")
         case Mapping():
-            raise ValueError("an object with own and of, made, day, number, float or literal")
+            raise ValueError("an object with own and of, made, day, number, float, literal or json")
         case list():
             value = [decode_value(item) for item in cast("list[Json]", raw)]
         case _:
@@ -290,11 +302,25 @@ def decode_value(raw: Json) -> Json:
     return value
 
 
-def _number(kind: Callable[[str], Json], text: str) -> Json:
+def _parsed(kind: Callable[[str], Json], text: str, what: str = "a number") -> Json:
     try:
         return kind(text)
     except (InvalidOperation, ValueError):
-        raise ValueError(f"a number, not {text[:40]!r}") from None
+        raise ValueError(f"{what}, not {text[:40]!r}") from None
+
+
+def _is_plain(texts: Iterable[str]) -> bool:
+    """Whether texts can stand in a file as they are."""
+    return not any(map(_UNWRITABLE.search, texts))
+
+
+def _read_any(raw: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return values with any names; `json` alone has them all."""
+    match raw:
+        case {"json": str(text)} if len(raw) == 1:
+            return cast("Mapping[str, Json]", _parsed(json.loads, text, "JSON"))
+        case _:
+            return _read_named(raw)
 
 
 def _write_named(values: Mapping[str, Json]) -> dict[str, Json]:
@@ -309,10 +335,12 @@ def _read_named(raw: Mapping[str, Json]) -> dict[str, Json]:
 READERS: Mapping[str, Callable[[Any], Any]] = {
     "arguments": _read_named,
     "value": decode_value,
+    "values": _read_any,
+    "removed": tuple,
     "holdings": lambda raw: tuple(map(_read_holding, raw)),
-    "linger": lambda raw: tuple(map(_seconds, raw)),
-    "pace": _seconds,
-    "age": _seconds,
+    "linger": lambda raw: tuple(timedelta(seconds=float(span)) for span in raw),
+    "pace": lambda raw: timedelta(seconds=float(raw)),
+    "age": lambda raw: timedelta(seconds=float(raw)),
     "decision": partial(_member, Decision),
     "code": partial(_member, Code),
     "typed": partial(_member, Code),

@@ -6,33 +6,34 @@ requires it: the gate sets `ASSAY_SCHEMA=required`.
 
 import json
 import os
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from io import BytesIO
-from itertools import count
 from pathlib import Path
 
+import command_line
 import pytest
 
 import assay
 from assay.binding.encode import HttpRequest
 from assay.binding.pointer import MISSING
-from assay.binding.target import Place, Spelling
+from assay.binding.target import Place
+from assay.cli import searches
 from assay.execution.environment import set_up
-from assay.execution.session import Session
-from assay.fuzzing.schema.case_requests import SchemaCase
-from assay.fuzzing.schema.findings import SchemaFinding, SentCase, clauses, once, vouched
+from assay.fuzzing.schema.cases import SchemaCase
+from assay.fuzzing.schema.document_clauses import clauses
 from assay.fuzzing.schema.generator import CHECKS, Generator
-from assay.fuzzing.schema.items import LIVE, SchemaRun, items
-from assay.fuzzing.schema.search import SchemaLimits, SchemaSearch
-from assay.history import Call, Exchange, Indeterminate, Item, Rejected, Wire
-from assay.journal.writer import Journal
+from assay.fuzzing.schema.search import SchemaSearch
+from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.sequences.step_codec import encode_step
+from assay.history import Wire
 from assay.kill_matrix import variants
 from assay.openapi import document
 from assay.planning.prepare import prepare
+from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import serving
 from assay.transport.embedded import Embedded
 from assay.transport.protocol import unanswered
 
@@ -61,60 +62,55 @@ KNOWN = HttpRequest(
     headers=(("Accept", "application/json"), ("Authorization", "Bearer x")),
     body=b'{"one": 1, "two": "2"}',
 )
-TEMPLATE = "/things/{thing}"
 
 
-def applied(place, made, name="", usual=(), *, valid=False):
-    """Return the accepted request with the variation of a case."""
+def step(place, made, name="", usual=(), *, valid=False):
+    """Return what a case sets in the accepted request, and what it leaves out."""
     case = SchemaCase(says="so", valid=valid, place=place, name=name, made=made, usual=dict(usual))
-    return case.applied(KNOWN, TEMPLATE)
+    resend = case.step(KNOWN, "psu", {"thing": "own"})
+    assert resend.forbidden is not valid
+    assert ("psu", place.value, "so") == (resend.subject, resend.place, resend.variation)
+    return resend.values, resend.removed
 
 
 def test_one_slot_of_the_path():
-    """The value of a path parameter is quoted; the base URL and the query stay."""
-    url = applied(Place.PATH, {"thing": "ü/?"}, "thing").url
-    assert "https://bank.example/v1/things/%C3%BC%2F%3F?on=1&off=2" == url
+    """A path parameter has the name of the target file."""
+    assert ({"own": "x"}, ()) == step(Place.PATH, {"thing": "x"}, "thing")
 
 
 def test_one_member_of_the_query():
-    """A query parameter is set, repeated, or left out; all others stay as they were accepted."""
-    made = {"on": "7", "off": "nonsense"}
-    assert applied(Place.QUERY, made, "on").url.endswith("?on=7&off=2")
-    assert applied(Place.QUERY, {"on": ["7", "8"]}, "on").url.endswith("?on=7&on=8&off=2")
-    assert applied(Place.QUERY, {"off": "0"}, "on").url.endswith("?off=2")
+    """A query parameter is set, or left out; others stay as they were accepted."""
+    assert ({"on": "7"}, ()) == step(Place.QUERY, {"on": "7", "off": "nonsense"}, "on")
+    assert ({}, ("on",)) == step(Place.QUERY, {"off": "0"}, "on")
 
 
 def test_one_header_whatever_its_capitals():
-    """Names of headers are case-insensitive, and a header keeps its spelling."""
-    assert (("Accept", "x"), ("Authorization", "Bearer x")) == applied(
-        Place.HEADER, {"accept": "x", "Authorization": "Bearer "}, "accept"
-    ).headers
-    left = applied(Place.HEADER, {}, "Authorization").headers
-    assert (("Accept", "application/json"),) == left
+    """Names of headers are case-insensitive."""
+    made = {"accept": "x", "Authorization": "Bearer "}
+    assert ({"accept": "x"}, ()) == step(Place.HEADER, made, "Accept")
+    assert ({}, ("authorization",)) == step(Place.HEADER, {}, "Authorization")
 
 
 def test_an_invalid_part_lacks_or_has_too_much():
     """Of an invalid part, the missing or additional members are taken, not the values."""
     usual = {"one": 7, "two": "x"}
-    fewer = applied(Place.BODY, {"two": "y"}, usual=usual).body
-    assert {"two": "2"} == json.loads(fewer)
-    additional = applied(Place.BODY, {"one": 8, "two": "y", "three": 3}, usual=usual).body
-    assert {"one": 1, "two": "2", "three": 3} == json.loads(additional)
+    assert ({}, ("one",)) == step(Place.BODY, {"two": "y"}, usual=usual)
+    made = {"one": 8, "two": "y", "three": 3}
+    assert ({"three": 3}, ()) == step(Place.BODY, made, usual=usual)
 
 
 def test_a_valid_part_differs_in_values_or_in_what_is_there():
     """Of a valid part, the values that differ from the usual are taken, or else the members."""
     usual = {"one": 7, "two": "x", "three": 3}
-    changed = applied(Place.BODY, {**usual, "two": "y"}, usual=usual, valid=True).body
-    assert {"one": 1, "two": "y"} == json.loads(changed)
-    fewer = applied(Place.BODY, {"one": 7, "three": 3}, usual=usual, valid=True).body
-    assert {"one": 1, "three": 3} == json.loads(fewer)
+    assert ({"two": "y"}, ()) == step(Place.BODY, {**usual, "two": "y"}, usual=usual, valid=True)
+    made = {"one": 7, "three": 3}
+    assert ({"three": 3}, ("two",)) == step(Place.BODY, made, usual=usual, valid=True)
 
 
 def test_a_whole_body():
     """A body that is no object replaces the whole body; a missing one leaves none."""
-    assert b"[null]" == applied(Place.BODY, [None]).body
-    assert b"" == applied(Place.BODY, MISSING).body
+    assert ({"": [None]}, ()) == step(Place.BODY, [None])
+    assert ({}, ("",)) == step(Place.BODY, MISSING)
 
 
 # -- the clause of a finding ---------------------------------------------------
@@ -168,51 +164,6 @@ def test_the_innermost_clause_is_named(status, at, expected):
     assert expected == clauses(SCHEMAS, "/x", "get", status, at)
 
 
-def exchange(outcome, n=1, **call):
-    """Return an exchange with this outcome."""
-    sent = Call(operation="x", subject="psu", **call)
-    return Exchange(n=n, at=NOW, call=sent, outcome=outcome, wire=Wire(method="GET", url="x:"))
-
-
-def test_rejections_that_are_excused():
-    """A rejection of a value never accepted before is excused; a failure, or a leak, is not."""
-    binding = replace(
-        PREPARED.target.operations["create-payment"],
-        arguments={
-            "a": Spelling(place=Place.BODY, name="/a", value=1, other=2),
-            "b": Spelling(place=Place.BODY, name="/b"),
-        },
-    )
-    control = Call(operation="x", subject="psu", arguments={"a": 3, "b": "y"})
-    known = [
-        vouched(replace(control, arguments={"a": value, "b": "y"}), control, binding)
-        for value in (3, 2, True, 4)
-    ]
-    assert [True, True, False, False] == known
-    assert not vouched(replace(control, arguments={"a": 3, "b": None}), control, binding)
-    assert not vouched(replace(control, arguments={"a": 3}), control, binding)
-    assert not vouched(replace(control, mode="other"), control, binding)
-    refused, failed = exchange(Rejected()), exchange(Indeterminate(cause="server", why=""))
-    sent = SentCase(says="", valid=True, vouched=False, exchange=refused, remarks=())
-    assert sent.excused
-    assert not replace(sent, vouched=True).excused
-    assert not replace(sent, exchange=failed).excused
-    leaking = exchange(Rejected(leaked=(Item(key="a"),)))
-    assert not replace(sent, exchange=leaking).excused
-
-
-def test_an_obligation_is_reported_once():
-    """Remarks on the exchange that shows an obligation violated are left out."""
-    first, second = exchange(Rejected(), n=1), exchange(Rejected(), n=2)
-    violation = SchemaFinding(obligation="c/x/y", says="first", case="", exchange=first)
-    remark = SchemaFinding(says="status", case="", exchange=first)
-    repeated = replace(violation, exchange=second, says="second")
-    assert (violation,) == once([violation, repeated, remark])
-    apart = replace(remark, exchange=second)
-    assert (violation, apart) == once([violation, apart, apart])
-    assert apart.general
-
-
 # -- Schemathesis itself -------------------------------------------------------
 
 
@@ -220,7 +171,7 @@ def test_one_module_knows_schemathesis():
     """Schemathesis is loaded by one module, and only when that is used."""
     package = Path(assay.__file__).parent
     paths = [path for path in package.rglob("*.py") if "suites" not in path.parts]
-    naming = [path for path in paths if '"schemathesis' in path.read_text(encoding="utf-8")]
+    naming = [path for path in paths if 'import_module("schemathesis' in path.read_text("utf-8")]
     assert ["generator.py"] == [path.name for path in naming]
 
 
@@ -288,19 +239,15 @@ def test_each_check_can_fail(generator, wire, check):
 
 
 def examined(generator, contract, operation, bank=None, **limits):
-    """Examine an operation of a bank."""
-    environment = set_up(PREPARED.target, **({"bank": bank} if bank else {}))
-    numbers = count(1)
-    search = SchemaSearch(
-        document=DOCUMENT,
-        generator=generator,
+    """Search an operation of a bank."""
+    search = Search(
         plan=PREPARED.plan,
         contract=PREPARED.plan.contracts[contract],
-        environment=environment,
-        number=lambda: next(numbers),
-        limits=SchemaLimits(**{"fuzz": 2, **limits}),
+        environment=set_up(PREPARED.target, **({"bank": bank} if bank else {})),
+        limits=SearchLimits(**{"sequences": 2, **limits}),
     )
-    return search.examine(search.contract.operations[operation])
+    schema = SchemaSearch(search=search, document=DOCUMENT, generator=generator)
+    return schema.run([search.contract.operations[operation]], lambda _: None)
 
 
 def mutant(id_):
@@ -309,13 +256,20 @@ def mutant(id_):
     return lambda base_url: make_app(policies, base_url=base_url)
 
 
-@pytest.mark.parametrize("item", items(PREPARED), ids=lambda item: item.id)
-def test_the_sound_bank_passes(generator, item):
+@pytest.mark.parametrize(
+    ("contract", "operation"),
+    [
+        (contract.id, operation)
+        for contract in PREPARED.plan.contracts.values()
+        for operation in contract.operations
+    ],
+)
+def test_the_sound_bank_passes(generator, contract, operation):
     """No check, and no schema, finds anything; and cases were sent."""
-    result = examined(generator, item.contract.id, item.operation.id)
-    assert () == result.findings
-    assert "" == result.stopped
-    assert result.cases > 3
+    result = examined(generator, contract, operation)
+    assert () == result.findings == result.documented
+    assert () == result.notes
+    assert result.sequences > 3
 
 
 @pytest.mark.parametrize(
@@ -346,12 +300,13 @@ def test_the_sound_bank_passes(generator, item):
     ],
 )
 def test_a_fault_violates_an_obligation(generator, id_, operation, obligation):
-    """A finding is the violated obligation, with the exchange that shows it."""
+    """A finding is the violated obligation, with a short sequence that shows it."""
     contract, _, name = operation.partition("/")
     result = examined(generator, contract, name, mutant(id_))
     findings = {finding.obligation: finding for finding in result.findings}
     assert obligation in findings
-    assert findings[obligation].exchange is not None
+    assert len(findings[obligation].sequence) < 8
+    assert obligation not in {finding.remark.says for finding in result.documented}
 
 
 def strange(base_url):
@@ -367,13 +322,16 @@ def strange(base_url):
     return odd
 
 
-def test_a_violation_of_the_document_alone_is_general(generator):
-    """An undocumented status violates no clause; it is a general finding, with its case."""
-    (finding,) = examined(generator, "aisp", "balances", strange).findings
-    assert finding.general
-    assert "Undocumented status code: Received: 302" in finding.says
+def test_an_answer_that_only_the_document_forbids(generator):
+    """An undocumented status violates no clause; it is told apart, with its case and sequence."""
+    result = examined(generator, "aisp", "balances", strange)
+    assert () == result.findings
+    (finding,) = result.documented
+    assert () == finding.clauses
+    assert "Undocumented status code: Received: 302" in finding.remark.says
     assert "unexpected" in finding.case
-    assert 302 == finding.exchange.wire.status
+    assert "resend" == encode_step(finding.sequence[-1])["do"]
+    assert 1 == [encode_step(step)["do"] for step in finding.sequence].count("resend")
 
 
 def failing(base_url):
@@ -394,9 +352,10 @@ def failing(base_url):
 
 def test_a_failure_at_a_forbidden_call_violates_a_clause(generator):
     """A clause says that a call which the document forbids must not make the bank fail."""
-    findings = examined(generator, "aisp", "consents", failing).findings
-    by_obligation = {finding.obligation: finding.says for finding in findings}
-    assert "Server error" in by_obligation["aisp/consents.available/survives-malformed"]
+    result = examined(generator, "aisp", "consents", failing)
+    names = [finding.obligation for finding in result.findings]
+    assert ["aisp/consents.available/survives-malformed"] == names
+    assert () == result.documented
 
 
 def test_a_missing_answer_is_not_judged(generator, monkeypatch):
@@ -409,60 +368,86 @@ def test_a_missing_answer_is_not_judged(generator, monkeypatch):
         return unanswered(request, "it is lost") if odd else sent
 
     monkeypatch.setattr(Embedded, "send", lost)
-    assert () == examined(generator, "aisp", "balances").findings
+    result = examined(generator, "aisp", "balances")
+    assert () == result.findings == result.documented
 
 
 def test_a_search_keeps_to_its_limits(generator):
     """A search makes no more calls than it may, and none that writes where it only reads."""
     result = examined(generator, "aisp", "transactions", calls=6)
-    assert 6 == result.exchanges
-    assert "the limit of 6 calls" in result.stopped
-    result = examined(generator, "pis", "create-payment", reads=True)
-    assert (0, 0, "the search is restricted to reading") == (
-        result.cases,
+    assert result.exchanges <= 6
+    assert result.notes
+    result = examined(generator, "pis", "create-payment", restricted="live")
+    assert (0, 0, ("create-payment: the search only reads",)) == (
+        result.sequences,
         result.exchanges,
-        result.stopped,
+        result.notes,
     )
-    assert LIVE.reads
 
 
 # -- as a part of a run --------------------------------------------------------
 
 
-def run_item(tmp_path, id_, name, bank):
-    """Run an item with a journal; return its result, the session, and the journal's lines."""
-    path = tmp_path / "j.jsonl"
-    session = Session(
-        plan=PREPARED.plan,
-        environment=set_up(PREPARED.target, bank=bank),
-        journal=Journal.at(path),
+def assay_run(url, tmp_path, *args):
+    """Run the search by command; return its exit code and output."""
+    return command_line.assay(
+        *("run", "-t", url, "--contexts", "base", "--no-doctor"),
+        *("--examples", "none", *args),
+        cwd=tmp_path,
+        COLUMNS="300",
     )
-    (item,) = [item for item in items(PREPARED) if item.id == f"schema/{id_}/{name}"]
-    result = SchemaRun(prepared=PREPARED, session=session).examine(item)
-    session.journal.out.close()
-    return result, session, [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_an_item_is_recorded_in_the_journal(generator, tmp_path):
-    """The run's journal has the exchanges of an item, numbered, under the item's name."""
-    result, session, lines = run_item(
-        tmp_path, "aisp", "accounts", lambda url: make_app(base_url=url)
-    )
-    calls = [line for line in lines if line["type"] == "exchange"]
-    assert session.exchanges == len(calls) > result.cases
-    assert {"schema/aisp/accounts"} == {line["trial"] for line in lines}
-    assert list(range(1, len(calls) + 1)) == [line["n"] for line in calls]
-    assert () == result.broken
+def test_a_finding_of_a_run_is_a_verdict(generator, tmp_path):
+    """What violates an obligation is its verdict, and its sequence can be replayed."""
+    with serving(mutant("pis.mandatory.chargeBearer-missing")(None)) as url:
+        search = ("-c", "pis", "-k", "mandatory-fields/chargeBearer", "--schema", 1)
+        code, out, err = assay_run(url, tmp_path, *search, "--out", "a")
+        assert (code, err) == (1, "")
+        name = "pis/mandatory-fields/chargeBearer-missing"
+        assert f"✗ {name}  violates" in out
+        report = read_journal(tmp_path / "a" / "journal.jsonl")
+        (search,) = report.searches
+        assert ("pis", "schema", "") == (search.contract, search.how, search.operation)
 
 
-def test_a_failure_has_no_secret(generator, tmp_path):
-    """A failure has clause, sentence, case and a curl command, and no secret."""
-    bank = mutant("pis.mandatory.chargeBearer-missing")
-    result, _, lines = run_item(tmp_path, "pis", "create-payment", bank)
-    text = str(result)
-    assert "pis/mandatory-fields/chargeBearer-missing: chargeBearer, categoryPurpose," in text
-    assert "by       the body: Missing required property: chargeBearer" in text
-    assert "curl -X POST https://www.30001.live.sandbox.example/payment-requests" in text
-    assert "authorization: <hidden>" in text
-    assert "FR76" not in text
-    assert "FR76" not in json.dumps(lines)
+def test_a_recorded_case_is_replayed_without_schemathesis(generator, tmp_path):
+    """A case that only a search finds is a sequence that anybody can replay."""
+    with serving(failing("http://127.0.0.1")) as url:
+        search = ("-c", "aisp", "-k", "consents.available", "--schema", 1, "--out", "a")
+        code, out, _ = assay_run(url, tmp_path, *search)
+        assert 1 == code, out
+        assert "found by random search (schema), in a sequence of" in out
+        (path,) = (tmp_path / "a" / "sequences").iterdir()
+        assert "FR76" not in path.read_text()
+        assert '"do": "resend"' in path.read_text()
+        code, out, _ = assay_run(url, tmp_path, "--replay", path, "--out", "b")
+        assert (1, True) == (code, "consents.available/survives-malformed  violates" in out)
+
+
+def test_what_only_the_document_forbids_is_told_in_every_report(generator, tmp_path):
+    """It changes no verdict and not the exit code, but every report has it."""
+    with serving(strange("http://127.0.0.1")) as url:
+        args = ("-c", "aisp", "-k", "aisp/balances.available", "--schema", 1, "--out", "a")
+        code, out, _ = assay_run(url, tmp_path, *args)
+    assert 0 == code, out
+    assert "that the exported document does not allow; by itself this violates no" in out
+    assert "Undocumented status code: Received: 302" in out
+    for name in ("report.html", "report.md", "junit.xml"):
+        assert "Undocumented status code" in (tmp_path / "a" / name).read_text("utf-8")
+    values = json.loads((tmp_path / "a" / "report.json").read_text("utf-8"))
+    answers = values["searches"][0]["documented"]
+    assert "balances" in {answer["operation"] for answer in answers}
+    shown = {(each["trial"], each["number"]): each for each in values["exchanges"]}
+    for answer in answers:
+        assert 302 == shown[answer["trial"], answer["exchange"]]["response"]["status"]
+        assert [] == answer["clauses"]
+
+
+def test_schemathesis_is_an_extra(tmp_path, monkeypatch):
+    """Without Schemathesis the option is an error of one line, with the command to install it."""
+    monkeypatch.setattr(searches, "find_spec", lambda _: None)
+    code, out, err = command_line.assay("run", "--schema", 1, cwd=tmp_path)
+    assert (2, "") == (code, out)
+    assert "pip install 'assay[schema]'" in err
+    assert 1 == len(err.splitlines())

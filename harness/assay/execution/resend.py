@@ -1,31 +1,33 @@
-"""The requests of schema cases: made from an accepted request, matched to the nearest call.
+"""Requests sent again with one part changed, recorded as the nearest call.
 
-The generator fills in whole requests; only the part that is meant to vary is taken
-over, and everything else stays as it was accepted.
-
-A request that no call describes (a wrong type, an unknown header) is sent unchanged. A
-request is a call exactly if encoding that call gives the request; then every check may
-judge it as one. All others are recorded as malformed calls, of which a contract says
-little. Nothing is judged here.
+A changed request that no call describes (a wrong type, an unknown header) is sent unchanged. A
+request is a call exactly if encoding that call gives the request; then every check may judge it
+as one. All others are recorded as malformed calls, of which a contract says little. Nothing is
+judged here.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT
+from assay.binding.spelling import SLOT, same
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
-from assay.execution.executor import Executor
-from assay.history import Call, Exchange, Malformed
+from assay.history import Call, Cause, Exchange, Indeterminate, Malformed, Resend
+
+if TYPE_CHECKING:
+    from assay.execution.executor import Executor
+
+#: Why the refusal of a changed request shows nothing.
+UNKNOWN_VALUE = "it has a value that was never accepted before"
 
 #: A request without its irrelevant differences: order and white space.
 _Comparable: TypeAlias = tuple[
@@ -45,87 +47,113 @@ def slots(template: str, path: str) -> dict[str, str]:
     return dict(zip(names, match.groups(), strict=True)) if match else {}
 
 
-# -- cases -------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaCase:
-    """A generated part of a request, and which of it is the variation.
+def resend(executor: Executor, step: Resend) -> Exchange:
+    """Send the request of an earlier exchange again, with the change of a step.
 
-    `name` is the one member that varies, "" where there are several: those that differ
-    from `usual`, the generator's own unvaried value. `valid` says that the document
-    allows it, `says` describes it.
+    A failure at a request that the target's document forbids is one at a malformed call. The
+    refusal of a value that was never accepted before shows nothing.
+
+    Raises:
+        CannotArrange: there is no such exchange, or the guard does not admit the request.
+
     """
-
-    says: str
-    valid: bool
-    place: Place
-    name: str = ""
-    made: Json = MISSING
-    usual: Mapping[str, Json] = field(default_factory=dict[str, Json])
-
-    def applied(self, known: HttpRequest, template: str) -> HttpRequest:
-        """Return the accepted request with the variation of this case.
-
-        `template` is the path as the document has it.
-        """
-        match self.place:
-            case Place.PATH:
-                return replace(known, url=_path(known.url, template, self._text()))
-            case Place.QUERY:
-                return replace(known, url=self._query(known.url))
-            case Place.HEADER:
-                return replace(known, headers=self._headers(known.headers))
-            case Place.BODY:
-                return self._body(known)
-
-    def _text(self) -> Mapping[str, str]:
-        made = cast("Mapping[str, Json]", self.made)
-        return {self.name: str(made[self.name])} if self.name in made else {}
-
-    def _query(self, url: str) -> str:
-        known: dict[str, Json] = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
-        query = urlencode(list(_merged(self, known).items()), doseq=True)
-        return urlunsplit(urlsplit(url)._replace(query=query))
-
-    def _headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        """Return headers under their original names; names are case-insensitive."""
-        names = {name.lower(): name for name, _ in headers}
-        case = replace(
-            self,
-            name=self.name.lower(),
-            made=_lower(cast("Mapping[str, Json]", self.made)),
-            usual=_lower(self.usual),
-        )
-        merged = _merged(case, _lower(dict(headers)))
-        return tuple((names.get(name, name), str(value)) for name, value in merged.items())
-
-    def _body(self, known: HttpRequest) -> HttpRequest:
-        if self.made is MISSING:
-            return replace(known, body=b"")
-        body: Json = json.loads(known.body) if known.body else MISSING
-        made = self.made
-        if isinstance(body, dict) and isinstance(made, Mapping):
-            made = _merged(self, cast("dict[str, Json]", body))
-        return replace(known, body=json.dumps(made).encode())
+    exchanges = (event for event in executor.events if isinstance(event, Exchange))
+    control = next((each for each in exchanges if each.n == step.exchange), None)
+    if control is None:
+        raise CannotArrange("the request that is sent again")
+    target = executor.environment.target
+    operation = executor.operations[control.call.operation]
+    binding = target.operations.get(operation.id, BARE)
+    request = changed(request_of(control), step, _template(control.call, operation, binding))
+    alike = _alike(control.call, executor.operations, target)
+    call = nearest(request, control, alike, target, step.variation)
+    exchange = executor.exchanged(call, request)
+    failed = isinstance(exchange.outcome, Indeterminate) and exchange.outcome.cause is Cause.SERVER
+    if step.forbidden and failed and not call.malformed:
+        exchange = replace(exchange, call=replace(call, malformed=_malformed(request)))
+    if exchange.refused and not exchange.items and not vouched(call, control.call, binding):
+        exchange = replace(exchange, confounded=UNKNOWN_VALUE)
+    return exchange
 
 
-def _lower(headers: Mapping[str, Json]) -> dict[str, Json]:
-    return {name.lower(): value for name, value in headers.items()}
+def request_of(exchange: Exchange) -> HttpRequest:
+    """Return the request of an exchange, ready to be sent again."""
+    wire = exchange.wire
+    return HttpRequest(
+        method=wire.method, url=wire.url, headers=wire.request_headers, body=wire.request_body
+    )
 
 
-def _merged(case: SchemaCase, known: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the accepted members with those that vary, and no others, replaced."""
-    made, usual = cast("Mapping[str, Json]", case.made), case.usual
-    if case.name:
-        varied, removed = {case.name}, {case.name} - made.keys()
-    elif not case.valid:
-        # The members that an invalid case lacks, or adds; its other values do not matter.
-        varied, removed = made.keys() - usual.keys(), usual.keys() - made.keys()
-    else:
-        varied = {name for name in made if name in usual and made[name] != usual[name]}
-        removed = set[str]() if varied else known.keys() - made.keys()
-        varied = varied or made.keys() - known.keys()
-    kept = {name: value for name, value in known.items() if name not in removed}
-    return kept | {name: made[name] for name in made if name in varied}
+def vouched(call: Call, control: Call, binding: OperationBinding) -> bool:
+    """Whether a call holds only values of its control or of the target file."""
+    if call.arguments.keys() != control.arguments.keys() or call.mode != control.mode:
+        return False
+    for name, value in call.arguments.items():
+        spelling = binding.arguments.get(name)
+        bound = (spelling.value, spelling.other) if spelling else ()
+        known = [control.arguments[name], *(own for own in bound if own is not None)]
+        if not any(same(value, own) for own in known):
+            return False
+    return True
+
+
+def _alike(call: Call, operations: Mapping[str, Operation], target: Target) -> Iterator[Operation]:
+    """Yield the operations that share method and path with a call, and differ in the body."""
+
+    def address(operation: Operation) -> tuple[str, str]:
+        binding = target.operations.get(operation.id, BARE)
+        method = (binding.method or operation.method).lower()
+        return method, SLOT.sub("{}", binding.path or operation.path)
+
+    own = address(operations[call.operation])
+    for operation in operations.values():
+        if operation.id == call.operation or (call.alias is None and address(operation) == own):
+            yield operation
+
+
+# -- the changed request -----------------------------------------------------------
+def changed(request: HttpRequest, step: Resend, template: str) -> HttpRequest:
+    """Return a request with the change of a step; `template` is its path in the target file."""
+    match Place(step.place):
+        case Place.PATH:
+            texts = {name: str(value) for name, value in step.values.items()}
+            return replace(request, url=_path(request.url, template, texts))
+        case Place.QUERY:
+            url = urlsplit(request.url)
+            known: dict[str, Json] = dict(parse_qsl(url.query, keep_blank_values=True))
+            query = urlencode([*_merged(step, known).items()], doseq=True)
+            return replace(request, url=urlunsplit(url._replace(query=query)))
+        case Place.HEADER:
+            return replace(request, headers=_headers(request.headers, step))
+        case Place.BODY:
+            return replace(request, body=_body(request.body, step))
+
+
+def _merged(step: Resend, known: Mapping[str, Json]) -> dict[str, Json]:
+    kept = {name: value for name, value in known.items() if name not in step.removed}
+    return kept | dict(step.values)
+
+
+def _headers(headers: tuple[tuple[str, str], ...], step: Resend) -> tuple[tuple[str, str], ...]:
+    """Return headers under their original names; names are case-insensitive."""
+    names = {name.lower(): name for name, _ in headers}
+    lowered = replace(
+        step,
+        values={name.lower(): value for name, value in step.values.items()},
+        removed=tuple(name.lower() for name in step.removed),
+    )
+    merged = _merged(lowered, {name.lower(): value for name, value in headers})
+    return tuple((names.get(name, name), str(value)) for name, value in merged.items())
+
+
+def _body(body: bytes, step: Resend) -> bytes:
+    """Return a body with other members; the name "" stands for the whole of it."""
+    if "" in step.removed:
+        return b""
+    if "" in step.values:
+        return json.dumps(step.values[""]).encode()
+    known = json.loads(body) if body else {}
+    return json.dumps(_merged(step, known)).encode()
 
 
 def _path(url: str, template: str, varied: Mapping[str, str]) -> str:
@@ -141,13 +169,6 @@ def _path(url: str, template: str, varied: Mapping[str, str]) -> str:
 
 
 # -- matching ----------------------------------------------------------------------
-def send(executor: Executor, call: Call, request: HttpRequest) -> Exchange:
-    """Send a ready request as a call of the sequence, and record the exchange."""
-    exchange = executor.exchanged(call, request)
-    executor.keep(exchange, call.subject)
-    return exchange
-
-
 def nearest(
     request: HttpRequest,
     control: Exchange,

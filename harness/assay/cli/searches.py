@@ -1,0 +1,94 @@
+"""The searches of `assay run`: what is asked for, recorded sequences, and how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from assay.cli.progress import Progress
+from assay.errors import InputError
+from assay.execution.session import Session
+from assay.fuzzing.findings import SearchRequest, requested_searches
+from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence
+from assay.fuzzing.sequences.sequence_file import read as read_sequence
+from assay.planning.prepare import Prepared
+
+
+def check_extras(schema: int) -> None:
+    """Check that what a search needs is installed.
+
+    Raises:
+        InputError: Schemathesis is needed and not installed.
+
+    """
+    if schema and find_spec("schemathesis") is None:
+        hint = "pip install 'assay[schema]'"
+        raise InputError.one("--schema", "Schemathesis is not installed", hint=hint)
+
+
+def replay(session: Session, prepared: Prepared, sequences: Sequence[RecordedSequence]) -> None:
+    """Replay recorded sequences, and judge the obligations that each violated."""
+    if sequences:
+        from assay.fuzzing import session as fuzzing  # noqa: PLC0415 -- Hypothesis, as above
+
+        for sequence in sequences:
+            fuzzing.replay(session, prepared.plan, sequence)
+
+
+def run_searches(
+    session: Session,
+    prepared: Prepared,
+    requests: Sequence[SearchRequest],
+    progress: Progress,
+    folder: Path,
+    examples: Examples | None,
+) -> None:
+    """Run the requested searches, until the guard of the session stops the run."""
+    if not requests:
+        return
+    from assay.fuzzing.session import run_search  # noqa: PLC0415 -- Hypothesis, as above
+
+    whole = prepared.whole()
+    for request in requests:
+        if not session.environment.guard.stopped:
+            progress.on_search(request.contract, request.how)
+            run_search(
+                session,
+                request,
+                plan=prepared.plan,
+                whole=whole,
+                bound=prepared.bound,
+                folder=folder,
+                examples=examples,
+            )
+
+
+def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
+    """Read the recorded sequences of files and folders.
+
+    Raises:
+        InputError: a file is no recorded sequence, or a folder has none.
+
+    """
+    sequences: list[RecordedSequence] = []
+    for path in paths:
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not files:
+            raise InputError.one(str(path), "there is no recorded sequence in this folder (*.json)")
+        sequences += map(read_sequence, files)
+    return sequences
+
+
+def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
+    """Print what the requested searches may cost."""
+    requests = requested_searches(prepared.plan, times)
+    if not requests:
+        return
+    from assay.fuzzing.session import price_of  # noqa: PLC0415 -- Hypothesis, as above
+
+    for request in requests:
+        operations = len(prepared.plan.contracts[request.contract].operations)
+        click.echo(price_of(request, prepared.target, operations))
