@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, Owned, Subject
-from assay.rules.queries import Consents, consented_keys
+from assay.rules.queries import Consents, consented_keys, names_each_once
 from assay.rules.rule import Kind
 
 
@@ -76,13 +76,16 @@ def certainly_served(
 ) -> bool:
     """Whether the history shows a call to be one that must be served.
 
-    Its resource must belong to the customer, be listed and be covered by a consent.
+    Its resource must belong to the customer, be listed and be covered by a consent. A consent
+    must name each thing once, in a list.
     """
     call = exchange.call
     if not operation.about and not operation.grants:
         return True
     if operation.grants:
         named = consented_keys(call, operation)
+        if not names_each_once(call, operation):
+            return False
     else:
         named = frozenset({str(call.arguments.get(operation.about or ""))})
     if grant and not named <= consents.certain(call.subject):

@@ -187,6 +187,12 @@ def _lists_keys(call: Call, grant: Operation) -> bool:
     return isinstance(listed, list | tuple) and all(isinstance(key, str) for key in listed)
 
 
+def names_each_once(call: Call, grant: Operation) -> bool:
+    """Whether a consent is a list of keys, each of them once."""
+    listed = call.arguments.get(grant.grants or "")
+    return isinstance(listed, list | tuple) and len(consented_keys(call, grant)) == len(listed)
+
+
 @dataclass(slots=True, kw_only=True)
 class Consents:
     """The state of all consents at a point of a history; `note` advances it.

@@ -115,7 +115,7 @@ def violated(kind: Kind, bank: Callable[[], Bank]) -> set[str]:
     return {facet for facet, standing in standings.items() if standing is Standing.VIOLATES}
 
 
-def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:
+def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:  # noqa: C901 -- one case for each step
     reply: Reply
     match step:
         case Call():

@@ -117,6 +117,13 @@ def test_a_refused_consent_convicts_only_if_all_in_it_is_the_customers(keys, say
     assert says == check("consents.available", PSU, OTHER, consent(*keys, came=NO))
 
 
+@pytest.mark.parametrize("listed", ["A1", ["A1", "A1"], ["A1", 42], None])
+def test_a_refused_consent_that_is_no_list_of_keys_is_no_evidence(listed):
+    """A text, a number in the list, or one account named twice may be refused."""
+    call = ask("consents", NO, arguments={"accounts": listed})
+    assert [] == check("consents.available", PSU, call)
+
+
 def test_a_refused_consent_of_a_stranger_to_the_roster_is_no_evidence():
     """In recorded traffic nobody knows whether the accounts exist."""
     assert [] == check("consents.available", consent("A1", came=NO))
