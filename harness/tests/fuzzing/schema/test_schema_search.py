@@ -33,8 +33,7 @@ from assay.openapi import document
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
-from assay.transport.embedded import Embedded
-from assay.transport.protocol import unanswered
+from assay.transport.protocol import Embedded, unanswered
 
 pytestmark = pytest.mark.slow
 
