@@ -135,9 +135,9 @@ class Role:
 class Fixtures:
     """The fixture provider. `key_env` names the control API's secret, if any.
 
-    `adapter` is the `module:Class` of a provider written in Python, which gets `options`.
+    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`.
     `segments` maps the contract's customer segments to the target's words; `effects` points
-    into the provider's report of an executed request, by the contract's field names.
+    into the fixture provider's report of an executed request, by the contract's field names.
     """
 
     kind: FixtureKind = FixtureKind.NONE

@@ -54,13 +54,7 @@ def command() -> None:
     show_default=True,
     help="Format of the document.",
 )
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write to this file instead of standard output.",
-)
+@options.out_file
 def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path | None) -> int:
     """Write an OpenAPI 3.1 document of contracts and a target.
 

@@ -188,7 +188,7 @@ QUESTIONS: Mapping[str, str] = {
     "auth": "How calls are authenticated",
     "presence": "Header that marks a call as made with the customer present (- if none)",
     "fixtures": "Where does test data come from? control = control API, roles = existing test customers, none",
-    "extends": "Shipped target with the API profile that the bank implements",
+    "extends": "Shipped target with the API that the bank implements",
 }
 #: The reasons in the file for answers that were not given.
 DEFAULT_REASONS: Mapping[str, str] = {

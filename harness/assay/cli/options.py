@@ -91,6 +91,17 @@ def out(command: F) -> F:
     )(command)
 
 
+def out_file(command: F) -> F:
+    """Add `--out`, the file to write."""
+    return click.option(
+        "-o",
+        "--out",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Write to this file instead of standard output.",
+    )(command)
+
+
 def allow_incomplete(command: F) -> F:
     """Add `--allow-incomplete`."""
     return click.option(

@@ -1,12 +1,13 @@
 """`assay plan`: every obligation, what it needs, what it costs, what stays open.
 
-`assay run --dry-run` prints the costs alone.
+The coverage table shows clause by dimension, and why a value is not tested. `assay run --dry-run`
+prints the costs alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -14,11 +15,12 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.coverage import base_only_lines, coverage_lines, coverage_records
+from assay.contexts.coverage import Cell
 from assay.contexts.covering import Depth
 from assay.estimate.estimate import announced, in_turn
 from assay.fixtures.waiting import NONE, can_wait, format_span, with_clock
 from assay.journal.writer import planned
+from assay.planning.contextual import ContextPlan
 from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
@@ -175,7 +177,7 @@ def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
     """Yield what a run costs where customers are real; always for a dry run."""
     if prepared.feasibility is None and not dry:
         return
-    from assay.estimate.cost import cost_of, lines  # noqa: PLC0415 -- not for every plan
+    from assay.estimate.estimate import cost_of, lines  # noqa: PLC0415 -- not for every plan
 
     cost = cost_of(prepared.foreseen(), prepared.target)
     if dry:
@@ -195,6 +197,75 @@ def print_dry_run(prepared: Prepared) -> int:
 def cost_json(prepared: Prepared) -> Iterator[str]:
     """Yield what a run costs as one JSON object, where customers are real."""
     if prepared.feasibility is not None:
-        from assay.estimate.cost import cost_of, record  # noqa: PLC0415 -- as above
+        from assay.estimate.estimate import cost_of, record  # noqa: PLC0415 -- as above
 
         yield json.dumps({"cost": record(cost_of(prepared.feasibility, prepared.target))})
+
+
+#: The width of the column of clauses.
+_CLAUSE = 26
+
+
+def base_only_lines(base_only: str) -> Iterator[str]:
+    """Yield why the base context alone is tested, and what to do about it."""
+    if base_only:
+        yield ""
+        yield f"in the base context only: {base_only}"
+        yield "  `--contexts each` tests the rules in further contexts, too, with more calls"
+
+
+def coverage_lines(plan: Plan, contexts: ContextPlan | None, verbose: bool) -> Iterator[str]:
+    """Yield what the contexts cost and cover; each value that is not tested if `verbose`."""
+    if contexts is None:
+        return
+    trials = plan.contextual
+    calls = sum(trial.calls for trial in trials)
+    yield ""
+    yield f"in further contexts: {counted(len(trials), 'trial')} with {counted(calls, 'call')}"
+    if not verbose:
+        return
+    for contract, clauses in contexts.coverage.items():
+        names = [dimension.name for dimension in contexts.dimensions[contract]]
+        yield ""
+        yield f"{contract:<{_CLAUSE}}" + "".join(f"{name:>10}" for name in names)
+        for clause, cells in clauses.items():
+            yield f"  {clause:<{_CLAUSE - 2}}" + "".join(_cell(cells, name) for name in names)
+        yield from _reasons(clauses)
+
+
+def _cell(cells: Sequence[Cell], dimension: str) -> str:
+    """Return how many values of a dimension are tested, of how many."""
+    mine = [cell for cell in cells if cell.dimension == dimension]
+    tested = sum(cell.trials > 0 for cell in mine)
+    return f"{f'{tested} of {len(mine)}' if tested else '-':>10}"
+
+
+def _reasons(clauses: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
+    """Yield each reason why values are not tested, with the clauses and values."""
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for clause, cells in clauses.items():
+        for cell in cells:
+            if not cell.trials:
+                values = by_reason.setdefault(cell.reason, {}).setdefault(clause, [])
+                values.append(f"{cell.dimension}={cell.value}")
+    for reason, untested in by_reason.items():
+        yield f"  not tested: {reason}"
+        for clause, values in untested.items():
+            yield f"    {clause}: {', '.join(values)}"
+
+
+def coverage_records(contexts: ContextPlan | None) -> Iterator[dict[str, object]]:
+    """Yield one record a clause and value, for `--json`."""
+    if contexts is None:
+        return
+    for contract, clauses in contexts.coverage.items():
+        for cells in clauses.values():
+            for cell in cells:
+                yield {
+                    "contract": contract,
+                    "clause": cell.clause,
+                    "dimension": cell.dimension,
+                    "value": cell.value,
+                    "trials": cell.trials,
+                    "reason": cell.reason,
+                }

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from assay import report
+from assay.cli import options
 
 EPILOG = """\b
 Examples:
@@ -28,13 +29,7 @@ Examples:
     metavar="|".join(report.FORMATS),
     help="Format of the report.",
 )
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write to this file instead of standard output.",
-)
+@options.out_file
 @click.option(
     "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
 )

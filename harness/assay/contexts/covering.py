@@ -27,7 +27,7 @@ def applicable(
 ) -> list[list[DimensionValue]]:
     """Return the values of each dimension that a trial with these steps can be tested with."""
     values = [[value for value in each.values if not value.reason(steps)] for each in dimensions]
-    return [every for every in values if every]
+    return [choices for choices in values if choices]
 
 
 def contexts(values: Sequence[Sequence[DimensionValue]], depth: Depth) -> tuple[Context, ...]:
@@ -45,10 +45,10 @@ def _each(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
     """
     rows: list[list[DimensionValue]] = [[] for _ in range(max(map(len, values)))]
     start = 0
-    for every in values:
-        for place, value in enumerate(every):
+    for choices in values:
+        for place, value in enumerate(choices):
             rows[(start + place) % len(rows)].append(value)
-        start += len(every)
+        start += len(choices)
     return tuple(tuple(row) for row in rows)
 
 
@@ -56,7 +56,7 @@ def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
     """Return contexts in which every two values meet, the base values among them."""
     from allpairspy import AllPairs  # noqa: PLC0415 -- only where pairs are asked for
 
-    columns: list[list[DimensionValue | None]] = [[None, *every] for every in values]
+    columns: list[list[DimensionValue | None]] = [[None, *choices] for choices in values]
     rows = AllPairs(columns) if len(columns) > 1 else ([value] for value in columns[0])
-    found = (tuple(value for value in row if value is not None) for row in rows)
-    return tuple(dict.fromkeys(row for row in found if row))
+    covered = (tuple(value for value in row if value is not None) for row in rows)
+    return tuple(dict.fromkeys(row for row in covered if row))

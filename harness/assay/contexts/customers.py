@@ -110,13 +110,13 @@ class Unattended(StepMapper):
 
 def unattended_reason(limits: Mapping[str, int], steps: Sequence[Step]) -> str:
     """Say why the calls of a trial cannot be made without the customer."""
-    every = [step for step in steps if isinstance(step, Call)]
-    if any(not step.present for step in every):
+    all_calls = [step for step in steps if isinstance(step, Call)]
+    if any(not step.present for step in all_calls):
         return OWN
     for operation, limit in limits.items():
-        made = sum(step.operation == operation for step in every)
+        made = sum(step.operation == operation for step in all_calls)
         if made > limit:
             return f"the {made} calls of {operation} exceed the {limit} that are allowed"
-    if not any(step.operation in limits for step in every):
+    if not any(step.operation in limits for step in all_calls):
         return "the contract limits no call of the trial"
     return ""

@@ -261,12 +261,12 @@ EXAMINED_BY: Final[Mapping[str, str]] = {
 }
 #: The features that no check examines, each with the reason.
 NOT_EXAMINED: Final[Mapping[str, str]] = {
-    "queries": "a refusal names arguments, and cannot tell them from what is always sent",
-    "template": "a refusal names arguments, and cannot tell them from what is always sent",
+    "queries": "a refusal names arguments, which look like values that are always sent",
+    "template": "a refusal names arguments, which look like values that are always sent",
     "other": "another value is sent only in probes that compare two requests",
     "unlisted": "an ordinary call is about something that is listed",
     "credentials": "an ordinary call has no customer credentials, which banks must refuse",
-    "volatile": "what changes by itself is seen only in answers to the same call at other times",
+    "volatile": "volatile values show only when the same call is answered at another time",
 }
 
 

@@ -54,9 +54,7 @@ class ProbePlan:
     def reads(self) -> tuple[Operation, ...]:
         """The operations that read a customer's data."""
         operations = self.contract.operations.values()
-        return tuple(
-            operation for operation in operations if not operation.by_tpp and not operation.request
-        )
+        return tuple(each for each in operations if not each.by_tpp and not each.request)
 
     def binding(self, operation: Operation) -> OperationBinding:
         """Return the binding of an operation."""
@@ -84,9 +82,7 @@ class ProbePlan:
         if not self.writes or capability not in self.target.fixtures.offers:
             return None
         operations = self.contract.operations.values()
-        return next(
-            (operation for operation in operations if operation.available and fits(operation)), None
-        )
+        return next((each for each in operations if each.available and fits(each)), None)
 
     @property
     def signs(self) -> bool:
@@ -96,10 +92,8 @@ class ProbePlan:
     @property
     def lists(self) -> tuple[Operation, ...]:
         """The operations that list what a customer owns."""
-        reads = (
-            operation for operation in self.reads if operation.available and not operation.grants
-        )
-        return tuple(operation for operation in reads if not operation.about)
+        reads = (each for each in self.reads if each.available and not each.grants)
+        return tuple(each for each in reads if not each.about)
 
     def most(self, operations: Iterable[Operation]) -> int:
         """Return a number of items that exceeds one page of each operation."""
@@ -230,9 +224,7 @@ def _customer(plan: ProbePlan) -> Part[Subject]:
         return (yield from steps.arrange("psu", *([Holding(resource=owner)] if owner else [])))
     others = [resource.id for resource in steps.roots(plan.contract) if resource.id != owner]
     days = plan.most(operation for operation in plan.reads if operation.about)
-    items = plan.most(
-        operation for operation in plan.reads if operation.lists and not operation.about
-    )
+    items = plan.most(each for each in plan.reads if each.lists and not each.about)
     dates = steps.days_before(now.date(), *range(1, days + 1))
     return (
         yield from steps.arrange(

@@ -187,8 +187,8 @@ class _Schedule:
     def _used_before(self, count: _Count) -> int:
         """Return how many accesses are used when a trial begins: before the run, and in it.
 
-        Where the provider chooses the customers, only the trial itself shows which customers it
-        uses.
+        Where the fixture provider chooses the customers, only the trial itself shows which ones
+        it uses.
         """
         customer, operation, day = count
         if customers_of(self.target) is Customers.CHOSEN:

@@ -33,8 +33,7 @@ from assay.sca.protocol import (
 )
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
-from assay.transport.embedded import Application
-from assay.transport.protocol import Transport
+from assay.transport.protocol import Application, Transport
 from assay.transport.secrets import look_up
 
 if TYPE_CHECKING:

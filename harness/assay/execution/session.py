@@ -14,9 +14,9 @@ from assay.binding.encode import Access
 from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
 from assay.execution import ambient, contextual
+from assay.execution.ambient import FindingSource, Sources
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
-from assay.execution.sources import FindingSource, Sources
 from assay.fuzzing.sequences.abstract_step import AbstractStep
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
@@ -325,9 +325,9 @@ class Session:
 def run_session(
     session: Session,
     on_trial: Callable[[Trial], None] = lambda _: None,
-    cleanup: Callable[[], None] = lambda: None,
+    search: Callable[[], None] = lambda: None,
 ) -> RunResult:
-    """Run every trial of a session, then whatever `more` does, and close it.
+    """Run every trial of a session, then the random search, and close it.
 
     Raises:
         TargetError: the target was never reached; the journal says so.
@@ -341,7 +341,7 @@ def run_session(
         for trial in session.plan.contextual:
             on_trial(trial)
             session.run_contextual(trial)
-        cleanup()
+        search()
     except TargetError as error:
         session.abort(str(error))
         raise

@@ -18,8 +18,8 @@ from assay.binding.join import BoundContract
 from assay.binding.target import Sca, ScaKind, Target, TransportKind
 from assay.contract.files.document import file_name
 from assay.errors import InputError, did_you_mean
+from assay.execution.ambient import FindingSource
 from assay.execution.session import Session
-from assay.execution.sources import FindingSource
 from assay.fixtures.providers import Customers, customers_of
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.findings import DocumentFinding, FuzzFinding, SearchRequest, SearchResult

@@ -260,7 +260,7 @@ def _last(path: str) -> tuple[str, ...]:
 
 #: Words of parties other than the customer.
 THEIRS = frozenset(["creditor", "debtor", "beneficiary", "counterparty", "ultimate", "original"])
-_SLOT_NAME = re.compile(r"[{]([^{}]*)[}]")
+_SLOT_NAME = re.compile(r"[{]([^{}]+)[}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

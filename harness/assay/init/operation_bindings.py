@@ -1,4 +1,4 @@
-"""The `operations` section of a target file: what the document tells of each binding feature.
+"""The `operations` section of a target file: what the document says about each binding feature.
 
 `GUESSES` has a function for each feature of `binding.features`, which yields the entries or
 gaps at its key. A gap says what is missing: nothing is made up.

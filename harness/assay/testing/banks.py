@@ -46,7 +46,7 @@ from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
 from assay.testing.histories import START, Bank, exchange, history
-from assay.transport.embedded import Application
+from assay.transport.protocol import Application
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ import httpx
 from assay.binding.encode import HttpRequest
 from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.leftovers import close_connections_with_leftovers
 from assay.transport.protocol import (
     CONTROL_PATH,
     MAX_BODY,
@@ -230,3 +229,21 @@ def _describe(error: Exception, timeout: float) -> str:
     if isinstance(error, httpx.DecodingError):
         return f"the answer cannot be read: {error}"
     return f"the connection broke ({type(error).__name__}: {str(error)[:200]})"
+
+
+__all__ = ["close_connections_with_leftovers"]
+
+
+def close_connections_with_leftovers(transport: httpx.BaseTransport) -> None:
+    """Close the idle connections of a transport that have received more than one answer."""
+    pool: Any = getattr(transport, "_pool", None)
+    for connection in [*getattr(pool, "connections", ())]:
+        if connection.is_idle() and _leftovers(connection):
+            connection.close()
+
+
+def _leftovers(connection: Any) -> bytes:
+    """Return the bytes that came after the last answer on a connection of HTTP/1.1."""
+    http = getattr(getattr(connection, "_connection", None), "_h11_state", None)
+    data: bytes = http.trailing_data[0] if http is not None else b""
+    return data

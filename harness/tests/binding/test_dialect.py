@@ -32,10 +32,10 @@ def target(text: str) -> Target:
 
 
 def sent(
-    text: str, operation: Operation, made: RequestValues | None = None, **more: Any
+    text: str, operation: Operation, made: RequestValues | None = None, **changes: Any
 ) -> HttpRequest:
     """Return the request that a call becomes."""
-    call = Call(operation=operation.id, subject="psu", **more)
+    call = Call(operation=operation.id, subject="psu", **changes)
     return encode(call, operation, target(text), Access(), made)
 
 
@@ -100,15 +100,15 @@ def test_a_template_is_filled_in_and_never_changed() -> None:
     made = RequestValues(now="2026-11-21T10:00", unique="u", alike="k")
     call = Call(operation="make", subject="psu")
     for without in ((), ("amount",)):
-        one = encode(
+        request = encode(
             Call(operation="make", subject="psu", without=without), MAKE, bank, Access(), made
         )
         part = {} if without else {"amount": "1.00"}
         expected = {"ref": "k", "at": "2026-11-21T10:00", "parts": [part], "bearer": "shared"}
-        assert expected == json.loads(one.body)
-        assert ("X-Request-ID", "u") in one.headers
-        assert ("A", "b") in one.headers
-        assert one.url.endswith("/make?v=3")
+        assert expected == json.loads(request.body)
+        assert ("X-Request-ID", "u") in request.headers
+        assert ("A", "b") in request.headers
+        assert request.url.endswith("/make?v=3")
     assert encode(call, MAKE, bank, Access(), made).body != b""
 
 

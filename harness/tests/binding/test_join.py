@@ -51,7 +51,7 @@ def test_the_sandbox() -> None:
 
 def test_all_at_once(problems) -> None:
     """Everything that is wrong is told together, each with its line."""
-    found = problems(
+    message = problems(
         "outside: [bank-group]\n"
         "operations:\n"
         "  acounts: {path: /x}\n"
@@ -61,12 +61,12 @@ def test_all_at_once(problems) -> None:
         "  accounts:\n"
         "    values: {PsuIdentiti: /x}\n"
     )
-    assert 5 == len(found)
-    assert "4: outside: this target is outside the scope of aisp" in found[0]
-    assert any(one.startswith("6: operations.acounts") and "'accounts'" in one for one in found)
-    assert any("operations.transactions.arguments.sins" in one for one in found)
-    assert any("operations.transactions.modes.extended" in one for one in found)
-    assert any("did you mean 'PsuIdentity'?" in one for one in found)
+    assert 5 == len(message)
+    assert "4: outside: this target is outside the scope of aisp" in message[0]
+    assert any(one.startswith("6: operations.acounts") and "'accounts'" in one for one in message)
+    assert any("operations.transactions.arguments.sins" in one for one in message)
+    assert any("operations.transactions.modes.extended" in one for one in message)
+    assert any("did you mean 'PsuIdentity'?" in one for one in message)
 
 
 @pytest.mark.parametrize(

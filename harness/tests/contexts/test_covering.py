@@ -51,14 +51,14 @@ def test_pairs_meet_each_other_and_the_base_values(sizes):
     values = columns(*sizes)
     rows = ids(contexts(values, Depth.PAIRS))
     for first, second in combinations(values, 2):
-        for one, other in product([None, *first], [None, *second]):
-            if one is None and other is None:
+        for first_value, second_value in product([None, *first], [None, *second]):
+            if first_value is None and second_value is None:
                 continue
             assert any(
-                (one.id in row if one else not row & {v.id for v in first})
-                and (other.id in row if other else not row & {v.id for v in second})
+                (first_value.id in row if first_value else not row & {v.id for v in first})
+                and (second_value.id in row if second_value else not row & {v.id for v in second})
                 for row in rows
-            ), (one, other)
+            ), (first_value, second_value)
 
 
 @pytest.mark.parametrize("depth", Depth)

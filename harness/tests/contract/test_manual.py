@@ -190,9 +190,9 @@ def test_the_examples_belong_together() -> None:
 def test_the_facets_are_those_of_the_rules() -> None:
     """A facet that the reference names exists, and none of the examples' is left out."""
     facets: dict[str, set[str]] = {}
-    for one in obligations(contract()):
-        if one.kind in KINDS:
-            facets.setdefault(one.kind, set()).add(one.facet)
+    for obligation in obligations(contract()):
+        if obligation.kind in KINDS:
+            facets.setdefault(obligation.kind, set()).add(obligation.facet)
     for kind in KINDS:
         table = re.search(r"^\| Facet \|.*\n\|.*\n((\|.*\n)+)", sections()[kind], re.MULTILINE)
         assert table, kind
@@ -389,21 +389,21 @@ def commands() -> list[str]:
     ]
 
 
-def options(words: list[str]) -> set[str]:
+def options(arguments: list[str]) -> set[str]:
     """Return the options of a command and its subcommand."""
-    command = import_module(COMMANDS[words[1]][0]).command
-    if isinstance(command, click.Group) and len(words) > 2:  # `assay export openapi`
-        command = command.commands.get(words[2], command)
+    command = import_module(COMMANDS[arguments[1]][0]).command
+    if isinstance(command, click.Group) and len(arguments) > 2:  # `assay export openapi`
+        command = command.commands.get(arguments[2], command)
     return {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
 
 
 @pytest.mark.parametrize("use", sorted(set(commands())))
 def test_commands_exist(use: str) -> None:
     """A command that a page names exists, with the options that it is given."""
-    words = use.split()
-    assert words[1] in COMMANDS
-    named = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
-    assert named <= options(words)
+    arguments = use.split()
+    assert arguments[1] in COMMANDS
+    named = {word.partition("=")[0] for word in arguments if re.match(r"--?[a-z]", word)}
+    assert named <= options(arguments)
 
 
 def test_pytest_options_exist() -> None:

@@ -204,11 +204,11 @@ def references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]
-        for one in value.values():
-            yield from references(one)
+        for part in value.values():
+            yield from references(part)
     elif isinstance(value, list):
-        for one in value:
-            yield from references(one)
+        for part in value:
+            yield from references(part)
 
 
 def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:

@@ -45,14 +45,14 @@ def test_a_mistake_ends_with_what_to_do_next(tmp_path):
     assert line in out.splitlines()
     last = f"1 problem to fix ({path}:62). Then run: assay doctor --target {path}"
     assert last == out.splitlines()[-1]
-    told = json.loads(machine[1])
+    result = json.loads(machine[1])
     assert (2, "") == (machine[0], machine[2])
-    assert {"assay-doctor": 1, "exit": 2, "target": str(path)}.items() <= told.items()
-    (found,) = [one for step in told["steps"] for one in step["findings"]]
+    assert {"assay-doctor": 1, "exit": 2, "target": str(path)}.items() <= result.items()
+    (finding,) = [one for step in result["steps"] for one in step["findings"]]
     assert ("fault", 62, "did you mean /accounts?") == (
-        found["weight"],
-        found["line"],
-        found["hint"],
+        finding["weight"],
+        finding["line"],
+        finding["hint"],
     )
 
 

@@ -101,10 +101,10 @@ def test_the_line_is_named(name, bank):
     """The first problem is at the line that is wrong, in the user's own file."""
     right, wrong, line, key = MISTAKES[name]
     assert 1 == GUARDED.count(right)
-    found, path = examined(GUARDED.replace(right, wrong), bank)
-    first = found.blocking[0]
+    examination, path = examined(GUARDED.replace(right, wrong), bank)
+    first = examination.blocking[0]
     assert (str(path), line, key) == (first.path, first.line, first.key)
-    assert Exit.USAGE == found.exit
+    assert Exit.USAGE == examination.exit
 
 
 def test_no_secret_is_told(bank):

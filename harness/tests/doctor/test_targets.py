@@ -159,8 +159,8 @@ def customers(url: str, monkeypatch) -> dict[str, str]:
             ).json()
             for name in ("alice", "bob")
         }
-    for name, one in made.items():
-        monkeypatch.setenv(f"DOCTOR_{name.upper()}", one["token"])
+    for name, customer in made.items():
+        monkeypatch.setenv(f"DOCTOR_{name.upper()}", customer["token"])
     monkeypatch.setenv("DOCTOR_WRONG", "nonsense")
     return {name: one["holdings"][0]["key"] for name, one in made.items()}
 
@@ -273,12 +273,12 @@ def test_whatever_stands_in_an_answer(into, tmp_path):
 
     def strange(app):
         def answer(environ, start):
-            told: list[object] = []
+            head: list[object] = []
             control = environ["PATH_INFO"].startswith("/assay-control/")
-            body = b"".join(app(environ, lambda *said: told.extend(said)))
+            body = b"".join(app(environ, lambda *said: head.extend(said)))
             if not control and body.startswith(b"{"):
                 body = json.dumps(bent(json.loads(body), into)).encode()
-            start(told[0], [("Content-Type", "application/json")])
+            start(head[0], [("Content-Type", "application/json")])
             return [body]
 
         return answer
@@ -286,6 +286,6 @@ def test_whatever_stands_in_an_answer(into, tmp_path):
     with bank(tmp_path, strange) as (path, _):
         examined = examine(path)
     assert examined.blocking
-    for one in examined.findings:
-        assert len(str(one)) < 1500
-        assert str(one).isprintable()
+    for finding in examined.findings:
+        assert len(str(finding)) < 1500
+        assert str(finding).isprintable()

@@ -273,11 +273,11 @@ ACCOUNTS: Mapping[int, tuple[str, ...]] = {
 ASIDE = {
     name: frozenset(
         (line, text)
-        for lines in (*NOTHING.values(), other)
+        for lines in (*NOTHING.values(), document)
         for line, texts in lines.items()
         for text in texts
     )
-    for name, other in (("aisp", PAYMENTS), ("pis", ACCOUNTS))
+    for name, document in (("aisp", PAYMENTS), ("pis", ACCOUNTS))
 }
 
 #: Open points that ask about the words of a rule or statement. They tie nothing by
@@ -376,10 +376,10 @@ def untied(contract: str) -> list[str]:
     """List the sentences that no source covers."""
     left = [source for _, source in TIES[contract]]
     return [
-        f"{one.line}: {one.text}"
-        for one in SENTENCES
-        if (one.line, one.text) not in ASIDE[contract]
-        and not any(covers(source, one) for source in left)
+        f"{sentence.line}: {sentence.text}"
+        for sentence in SENTENCES
+        if (sentence.line, sentence.text) not in ASIDE[contract]
+        and not any(covers(source, sentence) for source in left)
     ]
 
 

@@ -126,14 +126,14 @@ class Errand:
 
     def tube(self, patient, holding):
         spoilt = holding["traits"].get("spoilt", False)
-        found = [(self.name("f"), date.fromisoformat(day)) for day in holding.get("entries", ())]
-        tube = Tube(code=self.name("t"), spoilt=spoilt, found=found)
+        findings = [(self.name("f"), date.fromisoformat(day)) for day in holding.get("entries", ())]
+        tube = Tube(code=self.name("t"), spoilt=spoilt, found=findings)
         patient.tubes.append(tube)
         return {
             "resource": "specimen",
             "key": tube.code,
             "traits": {"spoilt": True} if spoilt else {},
-            "entries": [{"key": ref, "date": day.isoformat()} for ref, day in found],
+            "entries": [{"key": ref, "date": day.isoformat()} for ref, day in findings],
         }
 
     def tpps(self):
@@ -222,10 +222,10 @@ class Desk:
     def tubes(self):
         start, tubes = self.start, self.lab.listed(self.patient)
         self.count("tubes")
-        rows, more = self.lab.page(tubes, start, self.lab.tubes_a_page)
+        rows, next_start = self.lab.page(tubes, start, self.lab.tubes_a_page)
         listed = {"rows": [{"tag": {"code": one.code}} for one in rows]}
-        if more is not None:
-            listed["more"] = f"?from={more}"
+        if next_start is not None:
+            listed["more"] = f"?from={next_start}"
         return 200, {"verdict": "done", "tubes": listed}
 
     def search(self):
@@ -235,13 +235,17 @@ class Desk:
             raise RefusedError(200, "no such tube here")
         start, every = self.start, self.lab.findings(tube, self.world.today)
         self.count("findings")
-        rows, more = self.lab.page(every, start, self.lab.findings_a_page)
-        found = [
+        rows, next_start = self.lab.page(every, start, self.lab.findings_a_page)
+        findings = [
             {"ref": ref, "measured": {"at": f"{day}T08:00", "in": self.unit(ref)}}
             for ref, day in rows
         ]
-        further = {} if more is None else {"further": {"from": f"search?tube={code}&from={more}"}}
-        return 200, {"verdict": "done", "found": found, **further}
+        further = (
+            {}
+            if next_start is None
+            else {"further": {"from": f"search?tube={code}&from={next_start}"}}
+        )
+        return 200, {"verdict": "done", "found": findings, **further}
 
     def unit(self, ref):
         return self.lab.units[int(ref[-1]) % len(self.lab.units)]
@@ -339,15 +343,15 @@ def value(body, *steps):
 
 def text(body, *steps):
     """Return a text that must be there."""
-    found = value(body, *steps)
-    if not isinstance(found, str):
+    text = value(body, *steps)
+    if not isinstance(text, str):
         raise RefusedError(400, f"{'.'.join(steps)}: a text")
-    return found
+    return text
 
 
-def day_of(found):
+def day_of(text):
     """Read a day."""
     try:
-        return date.fromisoformat(found)
+        return date.fromisoformat(text)
     except (TypeError, ValueError):
         raise RefusedError(422, "collect.on: a day") from None

@@ -148,16 +148,21 @@ def test_it_shares_nothing_with_the_shipped_contracts():
     """No operation, resource, field or argument has a name of theirs."""
     theirs, ours = (
         {
-            *(name for one in every for name in (*one.operations, *one.resources)),
-            *(field for one in every for kind in one.resources.values() for field in kind.fields),
+            *(name for one in contracts for name in (*one.operations, *one.resources)),
+            *(
+                field
+                for one in contracts
+                for kind in one.resources.values()
+                for field in kind.fields
+            ),
             *(
                 name
-                for one in every
+                for one in contracts
                 for method in one.operations.values()
                 for name in method.arguments
             ),
         }
-        for every in ([parse_contract(find_contract(name)) for name in ("aisp", "pis")], [LAB])
+        for contracts in ([parse_contract(find_contract(name)) for name in ("aisp", "pis")], [LAB])
     )
 
     assert set() == theirs & ours

@@ -22,8 +22,8 @@ from assay.binding.target import (
     ScaKind,
 )
 from assay.contract.model import Capability
-from assay.estimate.cost import cost_of, lines, record
 from assay.estimate.dry_run import dry_run_trial
+from assay.estimate.estimate import cost_of, lines, record
 from assay.estimate.feasibility import assess
 from assay.execution.environment import set_up
 from assay.execution.guard import Customer
@@ -43,23 +43,25 @@ TODAY = NOW.date()
 READS = (Capability.PSU, Capability.TWO_PSU, Capability.CONSENT, Capability.ROSTER)
 
 
-def role(name, accounts, cards=0, **more):
+def role(name, accounts, cards=0, **keys):
     owns = [RoleHolding(resource="account", key=f"{name}-{n}") for n in range(accounts)]
     owns += [RoleHolding(resource="card", key=f"{name}-card-{n}") for n in range(cards)]
-    return Role(name=name, token_env=f"TOKEN_{name}".upper(), owns=tuple(owns), **more)
+    return Role(name=name, token_env=f"TOKEN_{name}".upper(), owns=tuple(owns), **keys)
 
 
-def target(*roles, offers=READS, **more):
+def target(*roles, offers=READS, **keys):
     """Return a target with these customers, whose secrets are not set."""
     fixtures = Fixtures(kind=FixtureKind.ROLES, offers=frozenset(offers), roles=roles)
-    return replace(SANDBOX, fixtures=fixtures, **{"sca": Sca(), **more})
+    return replace(SANDBOX, fixtures=fixtures, **{"sca": Sca(), **keys})
 
 
-def assessed(target, words="", ledger=None, **more):
+def assessed(target, selection="", ledger=None, **keys):
     """Return the feasibility of a plan of the obligations with one of these words."""
     bound = bind(CONTRACTS, target)
-    planned = plan(bound, target, lambda one: any(word in one.id for word in words.split() or [""]))
-    return assess(planned, target, now=NOW, ledger=ledger, **more)
+    planned = plan(
+        bound, target, lambda one: any(word in one.id for word in selection.split() or [""])
+    )
+    return assess(planned, target, now=NOW, ledger=ledger, **keys)
 
 
 def dispositions(feasibility):
@@ -112,11 +114,11 @@ def test_what_lacks_a_value_is_not_planned(tmp_path, lacking):
 def test_no_trial_is_stopped_on_the_sandbox():
     """On the shipped sandbox every trial runs to its end."""
     prepared = prepare()
-    found = [
+    dry_runs = [
         dry_run_trial(prepared.plan, one, prepared.target, NOW) for one in prepared.plan.trials
     ]
-    assert {""} == {one.stopped for one in found}
-    assert all(one.calls for one in found)
+    assert {""} == {one.stopped for one in dry_runs}
+    assert all(one.calls for one in dry_runs)
 
 
 def test_nothing_is_sent_and_no_ledger_is_created(monkeypatch, tmp_path):
@@ -129,14 +131,14 @@ def test_nothing_is_sent_and_no_ledger_is_created(monkeypatch, tmp_path):
 
 def test_a_missing_customer():
     """A trial without a suitable customer is not run; its reason says what is missing."""
-    found = dispositions(assessed(target(role("alice", 1)), "aisp/accounts.page-size"))
+    by_id = dispositions(assessed(target(role("alice", 1)), "aisp/accounts.page-size"))
     assert {"needs a customer who owns 11 account, 2 card (fixtures.roles)"} == set(
-        found.values()
+        by_id.values()
     ) - {
         "asked",
         "needs a customer who owns 18 account (fixtures.roles)",
     }
-    assert "asked" not in found.values()
+    assert "asked" not in by_id.values()
 
 
 def test_a_suitable_customer():
@@ -161,10 +163,10 @@ def test_a_missing_token_of_the_tpp_stops_a_trial_in_the_plan():
 def test_a_trial_that_is_stopped_half_way():
     """Facets observed before the stop are tested, at that price; the others have the reason."""
     offers = (*READS, Capability.WRITE)
-    found = assessed(target(role("alice", 3), offers=offers, auth=WITH_TPP), "pis/well-formed")
-    (item,) = (one for one in found.plan.items if one.obligation.facet == "json")
-    (trial,) = found.plan.trials
-    rehearsed = found.trials[trial.id]
+    assessment = assessed(target(role("alice", 3), offers=offers, auth=WITH_TPP), "pis/well-formed")
+    (item,) = (one for one in assessment.plan.items if one.obligation.facet == "json")
+    (trial,) = assessment.plan.trials
+    rehearsed = assessment.trials[trial.id]
     assert rehearsed.stopped.startswith("needs ")
     assert (Disposition.ASK, rehearsed.calls) == (item.disposition, item.calls)
     assert rehearsed.calls == trial.calls > 0
@@ -175,10 +177,10 @@ def test_a_missing_signer_stops_a_trial_in_the_plan():
     offers = (*READS, Capability.WRITE)
     by_hand = Sca(kind=ScaKind.CONTROL, factors={"sms": "sms"})
     signed_by = target(role("alice", 3), offers=offers, sca=by_hand, auth=WITH_TPP)
-    found = dispositions(assessed(signed_by, "pis/duplicate"))
+    by_id = dispositions(assessed(signed_by, "pis/duplicate"))
     assert (
         "needs a control API that signs (set `fixtures.kind` to `control` in the target file)"
-        in found.values()
+        in by_id.values()
     )
 
 
@@ -188,15 +190,15 @@ def test_the_lists_with_the_ids_of_a_target_are_counted():
     balances = replace(
         SANDBOX.operations["balances"], arguments={"iban": replace(argument, found="accounts")}
     )
-    plain, more = (
+    plain, longer = (
         assessed(
-            target(role("alice", 3, 3), operations={**SANDBOX.operations, "balances": one}),
+            target(role("alice", 3, 3), operations={**SANDBOX.operations, "balances": binding}),
             "aisp/balances.available/answers",
         )
-        for one in (SANDBOX.operations["balances"], balances)
+        for binding in (SANDBOX.operations["balances"], balances)
     )
     (trial,) = plain.plan.trials
-    assert plain.trials[trial.id].calls + 1 == more.trials[trial.id].calls
+    assert plain.trials[trial.id].calls + 1 == longer.trials[trial.id].calls
 
 
 def test_the_embedded_sandbox_needs_no_assessment():
@@ -215,70 +217,74 @@ def test_the_embedded_sandbox_needs_no_assessment():
 def test_a_budget_is_used_in_order():
     """The first trials are planned while the budget lasts; the others say what is left."""
     bound = target(role("alice", 3), role("bob", 1), budget=Budget(batch=4))
-    found = dispositions(assessed(bound, "aisp/batch-quota/per-"))
+    by_id = dispositions(assessed(bound, "aisp/batch-quota/per-"))
     assert {
         "aisp/batch-quota/per-method": "asked",
         "aisp/batch-quota/per-customer": "needs 4 more accesses of accounts without the customer "
         "today; 0 of 4 left (budget.batch, alice)",
-    } == found
+    } == by_id
 
 
 def test_a_trial_beyond_the_whole_budget():
     """A trial with five accesses is not planned where four are allowed, even if none is used."""
-    found = dispositions(
+    by_id = dispositions(
         assessed(target(role("alice", 3), budget=Budget(batch=4)), "accounts-refused")
     )
     why = (
         "needs 5 more accesses of accounts without the customer today; "
         "4 of 4 left (budget.batch, alice)"
     )
-    assert {why} == set(found.values())
+    assert {why} == set(by_id.values())
 
 
 def test_the_ledger_is_subtracted(tmp_path):
     """Accesses of another run today are subtracted; those of yesterday are not."""
     few = target(role("alice", 3), budget=Budget(batch=8))
-    words = "aisp/batch-quota/accounts-"
-    clean = dispositions(assessed(few, words, spent(tmp_path / "a", 5, day=TODAY - timedelta(1))))
+    selection = "aisp/batch-quota/accounts-"
+    clean = dispositions(
+        assessed(few, selection, spent(tmp_path / "a", 5, day=TODAY - timedelta(1)))
+    )
     assert "asked" in clean.values()
-    gone = dispositions(assessed(few, words, spent(tmp_path / "b", 5)))
+    gone = dispositions(assessed(few, selection, spent(tmp_path / "b", 5)))
     why = (
         "needs 5 more accesses of accounts without the customer today; "
         "3 of 8 left (budget.batch, alice)"
     )
-    assert [why, why] == [gone[f"{words}{end}"] for end in ("served", "refused")]
+    assert [why, why] == [gone[f"{selection}{end}"] for end in ("served", "refused")]
 
 
 @pytest.mark.parametrize("before", [1, 5])
 def test_a_count_that_is_partly_used(tmp_path, before):
     """Without a budget, a probe that would misread a partly used count is not run."""
     path = spent(tmp_path / "l", before)
-    found = dispositions(assessed(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
+    by_id = dispositions(assessed(target(role("alice", 3)), "aisp/batch-quota/accounts-", path))
     why = (
         "needs a day with no earlier call of accounts without the customer; "
         f"{before} made earlier today (alice)"
     )
-    assert why == found["aisp/batch-quota/accounts-served"]
-    assert why == found["aisp/batch-quota/accounts-refused"]
+    assert why == by_id["aisp/batch-quota/accounts-served"]
+    assert why == by_id["aisp/batch-quota/accounts-refused"]
 
 
 def test_a_probe_that_still_fits_into_the_quota(tmp_path):
     """One access fits if three of four are used, and not if four are."""
-    words = "online-unlimited/not-counted"
+    selection = "online-unlimited/not-counted"
     people = target(role("alice", 3), role("bob", 3))
     for gone, asked in ((3, True), (4, False)):
         path = spent(tmp_path / str(gone), gone)
-        assert asked is (dispositions(assessed(people, words, path))[f"aisp/{words}"] == "asked")
+        assert asked is (
+            dispositions(assessed(people, selection, path))[f"aisp/{selection}"] == "asked"
+        )
 
 
 def test_a_budget_of_calls():
     """Trials are planned while the calls last, each at its full price."""
-    words = "aisp/accounts.available aisp/balances.available"
-    whole = assessed(target(role("alice", 3, 3)), words)
+    selection = "aisp/accounts.available aisp/balances.available"
+    whole = assessed(target(role("alice", 3, 3)), selection)
     first, *rest = whole.plan.trials
     assert rest
     calls = first.calls + 1
-    found = assessed(target(role("alice", 3, 3), budget=Budget(calls=calls)), words)
+    found = assessed(target(role("alice", 3, 3), budget=Budget(calls=calls)), selection)
     assert found.plan.calls <= calls
     left = {*dispositions(found).values()} - {*dispositions(whole).values()}
     assert left
@@ -300,15 +306,16 @@ def test_the_order_of_trials_stays():
 def test_a_live_bank_that_is_only_read():
     """Trials that write need safety.allow_writes, and the plan says so for any fixtures."""
     live = replace(SANDBOX, environment="live")
-    found = dispositions(assessed(live))
+    by_id = dispositions(assessed(live))
     writing = {
-        one.id
+        obligation.id
         for each in bind(CONTRACTS, live)
-        for one in each.obligations
-        if one.needs & {Capability.WRITE, Capability.CONSENT} and not one.not_applicable_because
+        for obligation in each.obligations
+        if obligation.needs & {Capability.WRITE, Capability.CONSENT}
+        and not obligation.not_applicable_because
     }
     assert writing
-    assert {f"needs {ALLOW_WRITES}"} == {found[id_] for id_ in writing}
+    assert {f"needs {ALLOW_WRITES}"} == {by_id[id_] for id_ in writing}
     allowed = replace(live, safety=Safety(allow_writes=True))
     assert f"needs {ALLOW_WRITES}" not in dispositions(assessed(allowed)).values()
 
@@ -316,13 +323,13 @@ def test_a_live_bank_that_is_only_read():
 def test_a_live_bank_without_a_budget():
     """The quota of the contract is the budget there, so a trial with a fifth access is not planned."""
     live = target(role("alice", 3), environment="live", safety=Safety(allow_writes=True))
-    found = dispositions(assessed(live, "batch-quota/accounts batch-quota/per-method"))
+    by_id = dispositions(assessed(live, "batch-quota/accounts batch-quota/per-method"))
     why = (
         "needs 5 more accesses of accounts without the customer today; "
         "4 of 4 left (budget.batch, alice)"
     )
-    assert why == found["aisp/batch-quota/accounts-refused"]
-    assert "asked" == found["aisp/batch-quota/per-method"]
+    assert why == by_id["aisp/batch-quota/accounts-refused"]
+    assert "asked" == by_id["aisp/batch-quota/per-method"]
 
 
 def test_a_maximum_amount_limits_the_plan():
@@ -337,10 +344,10 @@ def test_a_maximum_amount_limits_the_plan():
 def test_allowed_creditors_limit_the_plan():
     """A probe that pays another creditor is not planned either."""
     only = Safety(only={"creditorAccount": ("FR7630006000011234567890189",)})
-    found = dispositions(assessed(replace(SANDBOX, safety=only), "pis/duplicate"))
+    by_id = dispositions(assessed(replace(SANDBOX, safety=only), "pis/duplicate"))
     why = "needs creditorAccount to be one that safety.only lists"
-    assert why == found["pis/duplicate/creditorAccount-changed-accepted"]
-    assert "asked" == found["pis/duplicate/amount-changed-accepted"]
+    assert why == by_id["pis/duplicate/creditorAccount-changed-accepted"]
+    assert "asked" == by_id["pis/duplicate/amount-changed-accepted"]
 
 
 # -- cost ----------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_accesses_stay_recorded(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "other",
+    "key",
     [
         use(customer="DE89370400440532013000"),
         use(method="balances"),
@@ -52,12 +52,12 @@ def test_accesses_stay_recorded(tmp_path):
         use(target="https://other.example/v1"),
     ],
 )
-def test_each_count_is_separate(tmp_path, other):
+def test_each_count_is_separate(tmp_path, key):
     """Another customer, method, day or target has another count."""
     ledger = Ledger.at(tmp_path / "l")
     assert spend(ledger, most=1)
-    assert 0 == ledger.used(other)
-    assert spend(ledger, other, most=1)
+    assert 0 == ledger.used(key)
+    assert spend(ledger, key, most=1)
 
 
 def test_no_more_than_allowed(tmp_path):

@@ -413,7 +413,7 @@ def test_a_budget_of_calls_is_never_exceeded() -> None:
     bank = Watched(make_app(base_url=prepared.target.base_url))
     environment = opened(prepared, bank, budget=Budget(calls=20))
     session = Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
-    result = run_session(session, more=lambda: _travel(session, prepared))
+    result = run_session(session, search=lambda: _travel(session, prepared))
     assert 20 == len(bank.calls)
     left = [one for one in result.verdicts if "0 of 20 left (budget.calls)" in one.reason]
     assert left

@@ -85,10 +85,12 @@ def test_by_command_a_run_and_its_journal_say_the_same(tmp_path):
     """A journal hides unknown headers: judged again, a trace is open and nothing is violated."""
     with serving(Lockers()) as address:
         (tmp_path / "target.yaml").write_text(OVER_HTTP.format(TARGET, address))
-        words = ["--contract", str(CONTRACT), "--target", str(tmp_path / "target.yaml")]
-        ran = CliRunner().invoke(group, ["run", *words, "--out", str(tmp_path / "run")])
+        options = ["--contract", str(CONTRACT), "--target", str(tmp_path / "target.yaml")]
+        ran = CliRunner().invoke(group, ["run", *options, "--out", str(tmp_path / "run")])
     journal = str(tmp_path / "run" / "journal.jsonl")
-    again = CliRunner().invoke(group, ["judge", journal, *words, "--out", str(tmp_path / "again")])
+    again = CliRunner().invoke(
+        group, ["judge", journal, *options, "--out", str(tmp_path / "again")]
+    )
 
     assert 0 == ran.exit_code, ran.output
     counts = [
@@ -251,10 +253,10 @@ def test_what_is_wrong_in_a_contract_is_a_finding(tmp_path, right, wrong, line, 
     path = tmp_path / "wrong.yaml"
     path.write_text(text.replace(right, wrong))
 
-    (found,) = problems(path)
+    (message,) = problems(path)
 
-    assert found.startswith(f"{path}:{line}: ")
-    assert problem in found
+    assert message.startswith(f"{path}:{line}: ")
+    assert problem in message
 
 
 def test_without_the_package_its_kinds_are_unknown(monkeypatch):

@@ -52,10 +52,10 @@ def test_from_our_own_document_a_run_conforms_but_for_what_is_missing(begin, tmp
     """Every obligation of account information conforms, except those that need a reported gap."""
     target = load_target(None)
     bound = bind([parse_contract(find_contract("aisp"))], target)
-    told = tmp_path / "sandbox.json"
-    told.write_text(json.dumps(document(bound, target)))
+    exported = tmp_path / "sandbox.json"
+    exported.write_text(json.dumps(document(bound, target)))
     with serving(make_app()) as url:
-        path, _ = begin("--openapi", told, "--base-url", url, "--fixtures", "control")
+        path, _ = begin("--openapi", exported, "--base-url", url, "--fixtures", "control")
         assay("run", "-c", "aisp", "-t", path, "--out", "report", "--quiet", cwd=tmp_path)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     verdicts = {one["id"]: one["verdict"] for one in report["obligations"]}
@@ -94,7 +94,7 @@ def test_a_shipped_dialect_is_a_beginning_that_runs(begin, tmp_path):
 
 def test_a_document_in_the_manner_of_the_berlin_group(begin):
     """Each operation of account information is matched, and bound as far as names allow."""
-    path, told = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer")
+    path, output = begin("--openapi", HERE / "berlin.yaml", "--auth", "bearer")
     read_target(path)
     data = load(path).data
     assert ["aisp", "pis"] == data["contracts"]
@@ -155,7 +155,7 @@ def test_a_document_in_the_manner_of_the_berlin_group(begin):
         "bookingStatus" in one and one.endswith("`queries: {bookingStatus: booked}`")
         for one in missing
     )
-    assert all(f": missing: {one}" in told for one in missing)
+    assert all(f": missing: {one}" in output for one in missing)
 
 
 def test_payments_in_the_manner_of_the_berlin_group(begin):
@@ -298,8 +298,8 @@ def test_the_way_to_the_next_page_is_guessed(begin, tmp_path, how):
     members, query, headers, wanted = PAGES[how]
     items = {"type": "array", "items": {"type": "object", "properties": {"iban": {}}}}
     answer = {"type": "object", "properties": {"accounts": items, **members}}
-    told = tmp_path / "told.json"
-    told.write_text(
+    source = tmp_path / "told.json"
+    source.write_text(
         json.dumps(
             {
                 "openapi": "3.0.0",
@@ -322,7 +322,7 @@ def test_the_way_to_the_next_page_is_guessed(begin, tmp_path, how):
             }
         )
     )
-    path, _ = begin("--openapi", told)
+    path, _ = begin("--openapi", source)
     assert wanted == load(path).data["operations"]["accounts"].get("next")
     missing = [one for one in guessed(path)[1] if "`next: " in one]
     assert (wanted is None) is bool(missing)
@@ -347,7 +347,7 @@ def test_a_hostile_document_cannot_write_into_the_file(begin, tmp_path):
             "again": {"$ref": "#/components/schemas/again"},
         },
     }
-    told = {
+    document = {
         "openapi": "3.0.0",
         "servers": [{"url": "javascript:alert(1)"}, {"url": "https://u:p@x.example"}],
         "paths": {
@@ -379,7 +379,7 @@ def test_a_hostile_document_cannot_write_into_the_file(begin, tmp_path):
         },
     }
     source = tmp_path / "told.json"
-    source.write_text(json.dumps(told))
+    source.write_text(json.dumps(document))
     path, _ = begin("--openapi", source)
     data = load(path).data
     assert {"kind": "bearer"} == data["auth"]
@@ -438,7 +438,7 @@ def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
 
 def test_the_defaults_are_a_file_that_can_be_read(begin):
     """With --yes, the file extends a shipped dialect and marks the defaults as guesses."""
-    path, told = begin()
+    path, output = begin()
     target = read_target(path)
     assert ("bank", "https://sandbox.bank.example/v1") == (target.name, target.base_url)
     assert {"accounts", "create-payment"} <= target.operations.keys()
@@ -446,7 +446,7 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
     guesses, missing = guessed(path)
     assert "an example, because no URL was given" == guesses[f"base_url: {target.base_url}"]
     assert 1 == len(missing)
-    assert f"assay check {path}" in told
+    assert f"assay check {path}" in output
 
 
 @pytest.mark.parametrize("extends", ["none", "sandbox", "stet-1.4.0"])
@@ -490,12 +490,12 @@ def test_it_asks_at_a_terminal(tmp_path):
     ) as process:
         answers = ["My Bank", "my-bank", "ftp://x", "https://x.example/v1", "", "-", "", "X-There"]
         os.write(control, "".join(f"{one}\n" for one in answers).encode())
-        told, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=60)
     os.close(terminal)
     os.close(control)
     assert 0 == process.returncode
-    assert 2 == told.count("expected ")
-    assert "extends" not in told.lower()
+    assert 2 == output.count("expected ")
+    assert "extends" not in output.lower()
     data = load(tmp_path / "b.yaml").data
     assert ("my-bank", "https://x.example/v1") == (data["target"], data["base_url"])
     assert "zone" not in data

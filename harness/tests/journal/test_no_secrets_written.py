@@ -63,7 +63,7 @@ class Loudmouth:
         for customer in self.customers[-3:]:
             present = customer["fixtures"] == self.customers[-1]["fixtures"]
             said += spellings(customer) if present else foreign(customer)
-        more = {
+        extra = {
             "message": f"{request.authorization} {request.path} {request.query}",
             "trace": said,
             "raw": request.body.decode("utf-8", "replace"),
@@ -72,7 +72,7 @@ class Loudmouth:
         printable = tuple(
             (name, value) for name, value in headers if value.isascii() and value.isprintable()
         )
-        body = {**answer.body, **more}
+        body = {**answer.body, **extra}
         return replace(answer, body=body, headers=(*answer.headers, *printable))
 
 
@@ -87,12 +87,12 @@ def secrets(customer: dict[str, Any]) -> Iterator[str]:
 def spellings(customer: dict[str, Any]) -> set[str]:
     """Give every secret plain, quoted for URLs, JSON and HTML, and in base64."""
     out: set[str] = set()
-    for one in secrets(customer):
-        raw = one.encode()
+    for secret in secrets(customer):
+        raw = secret.encode()
         packed = {b64encode(raw).decode(), urlsafe_b64encode(raw).decode()}
-        in_json = json.dumps(one)[1:-1]
-        out |= {one, quote(one, safe=""), quote_plus(one), in_json, html.escape(one)}
-        if one not in {holding["key"] for holding in customer["holdings"]}:
+        in_json = json.dumps(secret)[1:-1]
+        out |= {secret, quote(secret, safe=""), quote_plus(secret), in_json, html.escape(secret)}
+        if secret not in {holding["key"] for holding in customer["holdings"]}:
             out |= packed | {name.rstrip("=") for name in packed} | set(map(quote, packed))
     return out
 
@@ -122,10 +122,10 @@ def found(bank: Loudmouth, folder: Path) -> list[tuple[str, str]]:
     """List what was handed out and stands in a file all the same."""
     written = {path.name: path.read_text("utf-8") for path in sorted(folder.iterdir())}
     assert len(FORMATS) + 1 == len(written)
-    words = {one for customer in bank.customers for one in spellings(customer)}
+    secret_words = {one for customer in bank.customers for one in spellings(customer)}
     # Whoever has the last part of such a link can sign, or go on signing.
-    words |= {link.rpartition("/")[2] for link in bank.links}
-    return [(name, word) for name, text in written.items() for word in words if word in text]
+    secret_words |= {link.rpartition("/")[2] for link in bank.links}
+    return [(name, word) for name, text in written.items() for word in secret_words if word in text]
 
 
 def test_a_sound_bank(tmp_path: Path) -> None:

@@ -142,12 +142,12 @@ def test_a_verdict_is_masked_and_bounded() -> None:
         obligation="a/b/f", standing=Standing.VIOLATES, reason=f"not {IBAN}", evidence=(evidence,)
     )
     clean = journal.clean(verdict)
-    (one,) = clean.evidence
+    (item,) = clean.evidence
     assert ("not <account-1>", "'<account-1>'", "with <token-1>", 1000) == (
         clean.reason,
-        one.seen,
-        one.variation,
-        len(one.expected),
+        item.seen,
+        item.variation,
+        len(item.expected),
     )
 
 

@@ -51,10 +51,10 @@ def answer(status: int, *challenges: str, shown: tuple[tuple[str, str], ...] = O
 )
 def test_a_rejected_token_is_indeterminate(status: int, challenge: str) -> None:
     """An unknown or expired token, or one with too small a scope, does not answer the call."""
-    found = rejected_token(AISP, answer(status, challenge), TARGET)
-    assert isinstance(found, Indeterminate)
-    assert Cause.AUTH is found.cause
-    assert "auth.token_env, line 6" in found.why
+    judged = rejected_token(AISP, answer(status, challenge), TARGET)
+    assert isinstance(judged, Indeterminate)
+    assert Cause.AUTH is judged.cause
+    assert "auth.token_env, line 6" in judged.why
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def watched(*exchanges: Exchange) -> tuple[CredentialWatch, dict[int, str]]:
 def test_credentials_never_accepted(standing: Standing) -> None:
     """If no call was ever accepted and some got a 401, no verdict stands."""
     watch, operations = watched(exchange(1, "accounts", 401), exchange(2, "accounts", 404))
-    (found,) = discount_rejected([verdict(standing, 2)], watch, operations, TARGET)
-    assert Standing.INDETERMINATE is found.standing
+    (judged,) = discount_rejected([verdict(standing, 2)], watch, operations, TARGET)
+    assert Standing.INDETERMINATE is judged.standing
     why = (
         "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
     )
-    assert why == found.reason
+    assert why == judged.reason
 
 
 @pytest.mark.parametrize(

@@ -253,16 +253,16 @@ def test_taken_back(standing: Standing) -> None:
     """A verdict that rests on a static operation is taken back; another one stays."""
     rests, stays = verdict(standing, 1, 2), verdict(standing, 1)
     operations = {1: "accounts", 2: "balances"}
-    found = discount_static([rests, stays], frozenset({"balances"}), operations)
+    verdicts = discount_static([rests, stays], frozenset({"balances"}), operations)
     reason = "static answers: balances returns the same bytes for every request"
     assert [(Standing.INDETERMINATE, reason), (standing, "why")] == [
-        (one.standing, one.reason) for one in found
+        (one.standing, one.reason) for one in verdicts
     ]
 
 
 def test_a_verdict_that_is_open_already() -> None:
     """A verdict that is open for another reason keeps that reason."""
-    found = discount_static(
+    verdicts = discount_static(
         [verdict(Standing.UNVERIFIED, 1)], frozenset({"accounts"}), {1: "accounts"}
     )
-    assert ["why"] == [one.reason for one in found]
+    assert ["why"] == [one.reason for one in verdicts]

@@ -17,9 +17,9 @@ from assay.judging.verdict import (
 YES, NO, OPEN = Agreement.AGREES, Agreement.DISAGREES, Agreement.UNCLEAR
 
 
-def seen(agreement, expected="this", seen="that", **more):
+def seen(agreement, expected="this", seen="that", **fields):
     return Evidence(
-        facet="f", agreement=agreement, expected=expected, seen=seen, exchanges=(1, 2), **more
+        facet="f", agreement=agreement, expected=expected, seen=seen, exchanges=(1, 2), **fields
     )
 
 

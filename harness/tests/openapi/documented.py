@@ -74,9 +74,9 @@ class Documented:
                 continue
             for pattern, path in self.templates:
                 slots = re.fullmatch(pattern, asked.path.removeprefix(base.path))
-                one = self.doc["paths"][path].get(wire.method.lower())
-                if slots and one:
-                    return path, one, {k: unquote(v) for k, v in slots.groupdict().items()}
+                operation = self.doc["paths"][path].get(wire.method.lower())
+                if slots and operation:
+                    return path, operation, {k: unquote(v) for k, v in slots.groupdict().items()}
         return None
 
     def wrong(self, value, *pointer):
@@ -92,12 +92,12 @@ class Documented:
 
     def request(self, wire):
         """Return what a request has that the document does not allow."""
-        path, one, slots = self.found(wire)
+        path, operation, slots = self.found(wire)
         where = ("paths", path, wire.method.lower())
         headers = {name.lower(): value for name, value in wire.request_headers}
         query = dict(parse_qsl(urlsplit(wire.url).query, keep_blank_values=True))
         out = []
-        for n, parameter in enumerate(one["parameters"]):
+        for n, parameter in enumerate(operation["parameters"]):
             name, place = parameter["name"], parameter["in"]
             values = {"query": query, "path": slots, "header": headers}[place]
             key = name.lower() if place == "header" else name
@@ -106,11 +106,11 @@ class Documented:
                 out += [f"{place} {name}: {each}" for each in wrong]
             elif parameter["required"]:
                 out.append(f"{place} {name}: it is missing")
-        if "requestBody" in one and wire.request_body:
+        if "requestBody" in operation and wire.request_body:
             out += self._body(wire, where)
-        elif "requestBody" in one and one["requestBody"]["required"]:
+        elif "requestBody" in operation and operation["requestBody"]["required"]:
             out.append("body: it is missing")
-        return out + self._secured(one, headers)
+        return out + self._secured(operation, headers)
 
     def _body(self, wire, where):
         try:
@@ -120,10 +120,10 @@ class Documented:
         at = (*where, "requestBody", "content", "application/json", "schema")
         return [f"body {each}" for each in self.wrong(value, *at)]
 
-    def _secured(self, one, headers):
+    def _secured(self, operation, headers):
         """Return what is missing for each security scheme; one scheme is enough."""
         schemes = self.doc["components"].get("securitySchemes", {})
-        names = [name for each in one.get("security", ()) for name in each]
+        names = [name for each in operation.get("security", ()) for name in each]
         if not names or any(self._has(schemes[name], headers) for name in names):
             return []
         return ["security: no scheme is used"]
@@ -135,12 +135,14 @@ class Documented:
 
     def response(self, wire):
         """Return what an answer has that the document does not allow."""
-        path, one, _ = self.found(wire)
+        path, operation, _ = self.found(wire)
         status = str(wire.status)
-        key = next((k for k in (status, f"{status[0]}XX", "default") if k in one["responses"]), "")
+        key = next(
+            (k for k in (status, f"{status[0]}XX", "default") if k in operation["responses"]), ""
+        )
         if not key:
             return [f"status {status}"]
-        content = one["responses"][key].get("content")
+        content = operation["responses"][key].get("content")
         if content is None:
             return []
         types = (wire.media_type, wire.media_type.split("/")[0] + "/*")

@@ -121,10 +121,12 @@ def test_references_and_links_lead_somewhere(name):
     """Every $ref is there, and every link leads to an operation and a parameter of it."""
     doc = made(*name)
     ids = {one["operationId"]: one for *_, one in operations(doc)}
-    for one in schemas(doc):
-        if "$ref" in one:
-            assert one["$ref"].removeprefix("#/components/schemas/") in doc["components"]["schemas"]
-        for link in (one.get("links", {}) if "x-assay-outcomes" in one else {}).values():
+    for schema in schemas(doc):
+        if "$ref" in schema:
+            assert (
+                schema["$ref"].removeprefix("#/components/schemas/") in doc["components"]["schemas"]
+            )
+        for link in (schema.get("links", {}) if "x-assay-outcomes" in schema else {}).values():
             there = {
                 f"{each['in']}.{each['name']}" for each in ids[link["operationId"]]["parameters"]
             }
@@ -285,12 +287,12 @@ def test_a_strange_target_gets_a_valid_document(tmp_path, name):
 def test_outcomes_that_overlap_are_tried_in_their_order(tmp_path):
     """A status that is refused without conditions is never accepted, whatever comes later."""
     one = operation("accounts", mine(tmp_path, STRANGE["outcomes that overlap"]))
-    told = {status: each["x-assay-outcomes"] for status, each in one["responses"].items()}
+    outcomes = {status: each["x-assay-outcomes"] for status, each in one["responses"].items()}
     assert {
         "200": ["rejected"],
         "2XX": ["rejected"],
         "default": ["rejected"],
-    } == told
+    } == outcomes
 
 
 def test_a_consent_is_for_something():

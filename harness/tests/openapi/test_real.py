@@ -111,14 +111,14 @@ def taken(wire):
 def test_what_the_document_forbids_is_really_asked():
     """Each constraint on requests is broken by some call, and each such call is refused."""
     known = documented(*SHIPPED)
-    found = "\n".join(each for one in sound(*SHIPPED) for each in known.request(one))
+    problems = "\n".join(each for one in sound(*SHIPPED) for each in known.request(one))
     for field in ("chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl"):
-        assert f"'{field}' is a required property" in found
-        assert f"body {field}: '' should be non-empty" in found
-        assert f"body {field}: None is not of type 'string'" in found
-    assert "body chargeBearer: 'SLEV' was expected" in found
-    assert "body currency: 'EUR' was expected" in found
-    assert "security: no scheme is used" in found
+        assert f"'{field}' is a required property" in problems
+        assert f"body {field}: '' should be non-empty" in problems
+        assert f"body {field}: None is not of type 'string'" in problems
+    assert "body chargeBearer: 'SLEV' was expected" in problems
+    assert "body currency: 'EUR' was expected" in problems
+    assert "security: no scheme is used" in problems
 
 
 @pytest.mark.parametrize("fault", FIELDS, ids=lambda one: one.id)

@@ -30,10 +30,10 @@ def test_every_facet_and_every_open_point_is_an_obligation():
 def test_each_obligation_has_the_data_of_its_clause():
     """An obligation has the statement, sources, level and line of its clause."""
     (clause,) = [one for one in AISP.clauses if one.id == "batch-quota"]
-    found = [one for one in ALL if one.clause == "batch-quota"]
+    chosen = [one for one in ALL if one.clause == "batch-quota"]
 
     assert {(clause.statement, clause.sources, clause.level, clause.line, "quota")} == {
-        (one.statement, one.sources, one.level, one.line, one.kind) for one in found
+        (one.statement, one.sources, one.level, one.line, one.kind) for one in chosen
     }
 
 
@@ -49,11 +49,11 @@ def test_facets_of_one_scenario_share_a_trial():
 
 def test_an_open_point_requires_nothing():
     """An open point is counted, and needs no capability."""
-    found = [one for one in ALL if one.kind == UNSPECIFIED]
+    chosen = [one for one in ALL if one.kind == UNSPECIFIED]
 
-    assert len(AISP.open_points) == len(found)
+    assert len(AISP.open_points) == len(chosen)
     assert {(Level.MAY, "the source document leaves this open", frozenset(), ())} == {
-        (one.level, one.description, one.needs, one.requires) for one in found
+        (one.level, one.description, one.needs, one.requires) for one in chosen
     }
 
 

@@ -34,34 +34,34 @@ def without(*capabilities):
 
 def test_the_sandbox_is_tested_except_for_open_points():
     """On the sandbox, 127 obligations are tested, and 18 points are open."""
-    found = planned()
+    plan = planned()
 
     assert {Disposition.ASK: 127, Disposition.UNSPECIFIED: 18} == {
-        disposition: sum(item.disposition is disposition for item in found.items)
+        disposition: sum(item.disposition is disposition for item in plan.items)
         for disposition in (Disposition.ASK, Disposition.UNSPECIFIED)
     }
-    assert 145 == len(found.items)
+    assert 145 == len(plan.items)
 
 
 def test_every_tested_obligation_has_exactly_one_trial():
     """No obligation drops out of a run, and none is tested twice."""
-    found = planned()
-    settled = [one.id for trial in found.trials for one in trial.settles]
+    plan = planned()
+    settled = [one.id for trial in plan.trials for one in trial.settles]
 
     assert sorted(settled) == sorted(
-        item.obligation.id for item in found.items if item.disposition is Disposition.ASK
+        item.obligation.id for item in plan.items if item.disposition is Disposition.ASK
     )
-    assert len(found.trials) == len({trial.id for trial in found.trials})
+    assert len(plan.trials) == len({trial.id for trial in plan.trials})
 
 
 def test_facets_of_one_trial_share_its_price():
     """The price of a plan is that of its trials, not of their facets."""
-    found = planned()
+    plan = planned()
 
-    assert 597 == found.calls == sum(trial.calls for trial in found.trials)
-    assert found.calls < sum(item.calls for item in found.items)
+    assert 597 == plan.calls == sum(trial.calls for trial in plan.trials)
+    assert plan.calls < sum(item.calls for item in plan.items)
     assert [7, 7] == [
-        items_by_id(found)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
+        items_by_id(plan)[f"batch-quota/balances-{word}"].calls for word in ("served", "refused")
     ]
 
 
@@ -91,37 +91,37 @@ def test_facets_of_one_trial_share_its_price():
 )
 def test_a_missing_capability_is_unverified_and_its_remedy_is_named(capability, obligation, why):
     """The reason names what is missing and the key of the target file to set."""
-    found = items_by_id(planned(without(capability)))[obligation]
+    item = items_by_id(planned(without(capability)))[obligation]
 
     assert (Disposition.UNVERIFIED, 0, Standing.UNVERIFIED) == (
-        found.disposition,
-        found.calls,
-        found.standing,
+        item.disposition,
+        item.calls,
+        item.standing,
     )
-    assert found.reason.startswith(why)
+    assert item.reason.startswith(why)
 
 
 def test_all_missing_capabilities_are_named():
     """Missing capabilities are named in a fixed order, so that reports can be compared."""
-    found = items_by_id(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
+    item = items_by_id(planned(without(Capability.CLOCK, Capability.PSU)))["batch-quota/long-day"]
 
     assert (
         "needs a clock that can be moved and a test customer (in the target file: set `fixtures.kind`"
         " to `control` or `python`, with `clock` and `psu` in `fixtures.offers`)"
-    ) == found.reason
+    ) == item.reason
 
 
 def test_without_a_presence_header_nothing_is_tested_unattended():
     """Without `presence`, obligations about calls without the customer are unverified."""
-    found = items_by_id(planned(replace(SANDBOX, presence=None)))
+    items = items_by_id(planned(replace(SANDBOX, presence=None)))
 
-    assert Disposition.UNVERIFIED is found["batch-quota/accounts-refused"].disposition
-    assert Disposition.ASK is found["online-unlimited/accounts-unlimited"].disposition
+    assert Disposition.UNVERIFIED is items["batch-quota/accounts-refused"].disposition
+    assert Disposition.ASK is items["online-unlimited/accounts-unlimited"].disposition
 
 
 def test_without_a_zone_calendar_days_are_not_tested():
     """Without `zone`, obligations about midnight, the history window and months are unverified."""
-    found = items_by_id(planned(replace(SANDBOX, zone=None)))
+    items = items_by_id(planned(replace(SANDBOX, zone=None)))
 
     for name in (
         "batch-quota/before-midnight",
@@ -133,11 +133,11 @@ def test_without_a_zone_calendar_days_are_not_tested():
             Disposition.UNVERIFIED,
             "needs the time zone of the bank's calendar day (set `zone` in the target file)",
         ) == (
-            found[name].disposition,
-            found[name].reason,
+            items[name].disposition,
+            items[name].reason,
         )
-    assert Disposition.ASK is found["cards.eligible/lists-recent"].disposition
-    assert Disposition.ASK is found["batch-quota/accounts-refused"].disposition
+    assert Disposition.ASK is items["cards.eligible/lists-recent"].disposition
+    assert Disposition.ASK is items["batch-quota/accounts-refused"].disposition
 
 
 def test_a_contract_s_own_zone_comes_before_the_target_s():
@@ -156,60 +156,60 @@ def operation(name, **changed):
 
 def test_a_missing_binding_is_unverified_and_its_key_is_named():
     """The reason names the key of the target file to set."""
-    found = items_by_id(planned(operation("transactions", modes={})))[
+    item = items_by_id(planned(operation("transactions", modes={})))[
         "no-extended-history/gives-no-more"
     ]
 
-    assert Disposition.UNVERIFIED is found.disposition
+    assert Disposition.UNVERIFIED is item.disposition
     assert (
         "needs operations.transactions.modes.extended_transaction_history in the target file"
-        == found.reason
+        == item.reason
     )
 
 
 def test_a_target_without_links_is_exempt_from_rules_on_them():
     """Rules on links are not applicable to a target whose responses have none."""
-    found = items_by_id(planned(operation("balances", links=(), next=None)))[
+    item = items_by_id(planned(operation("balances", links=(), next=None)))[
         "live-host/balances-links"
     ]
 
     assert (Disposition.NOT_APPLICABLE, Standing.NOT_APPLICABLE) == (
-        found.disposition,
-        found.standing,
+        item.disposition,
+        item.standing,
     )
-    assert "the target has none (no operations.balances.links in the target file)" == found.reason
+    assert "the target has none (no operations.balances.links in the target file)" == item.reason
 
 
 def test_a_clause_that_is_not_offered_is_not_applicable():
     """The reason in the target file comes before anything else."""
     target = replace(without(*Capability), not_offered={"batch-quota": "no batch here"})
-    found = items_by_id(planned(target))
+    items = items_by_id(planned(target))
 
     assert (Disposition.NOT_APPLICABLE, "no batch here") == (
-        found["batch-quota/long-day"].disposition,
-        found["batch-quota/long-day"].reason,
+        items["batch-quota/long-day"].disposition,
+        items["batch-quota/long-day"].reason,
     )
 
 
 def test_open_points_are_unspecified_on_any_target():
     """Open points are unspecified even on a target that offers nothing."""
     empty = replace(SANDBOX.fixtures, kind=FixtureKind.NONE, offers=frozenset())
-    found = planned(replace(SANDBOX, fixtures=empty, presence=None))
+    plan = planned(replace(SANDBOX, fixtures=empty, presence=None))
 
-    assert (0, ()) == (found.calls, found.trials)
+    assert (0, ()) == (plan.calls, plan.trials)
     assert {Disposition.UNVERIFIED, Disposition.UNSPECIFIED} == {
-        item.disposition for item in found.items
+        item.disposition for item in plan.items
     }
-    assert 18 == sum(item.disposition is Disposition.UNSPECIFIED for item in found.items)
+    assert 18 == sum(item.disposition is Disposition.UNSPECIFIED for item in plan.items)
 
 
 def test_a_selection_is_all_that_is_planned():
     """A trial settles only the selected obligations."""
-    found = planned(select=lambda one: one.id == "aisp/batch-quota/accounts-refused")
+    plan = planned(select=lambda one: one.id == "aisp/batch-quota/accounts-refused")
 
-    assert ["aisp/batch-quota/accounts-refused"] == [item.obligation.id for item in found.items]
+    assert ["aisp/batch-quota/accounts-refused"] == [item.obligation.id for item in plan.items]
     assert [("aisp/batch-quota#accounts:limit", 1)] == [
-        (trial.id, len(trial.settles)) for trial in found.trials
+        (trial.id, len(trial.settles)) for trial in plan.trials
     ]
 
 
@@ -225,10 +225,10 @@ def test_a_plan_can_be_restricted_afterwards():
 
 def test_a_trial_has_a_fresh_probe_each_time():
     """Each call returns a new generator for a trial."""
-    found = planned()
-    trial = next(one for one in found.trials if one.id == "aisp/euro#everything")
-    applied, script = script_of(found, trial)
-    _, again = script_of(found, trial)
+    plan = planned()
+    trial = next(one for one in plan.trials if one.id == "aisp/euro#everything")
+    applied, script = script_of(plan, trial)
+    _, again = script_of(plan, trial)
 
     assert "field" == applied.kind.name
     assert Advance() == next(script) == next(again)

@@ -128,18 +128,20 @@ def test_the_commands_in_the_text_exist(installed, clone):
     (clone / "tides.yaml").write_text(_contract(), encoding="utf-8")
     path = f"{clone}/.venv/bin:{os.environ['PATH']}"
     assert len(WORDS) >= 6
-    for words in WORDS:
-        command = words.split()[1] if words.startswith("assay") else ""
+    for command_line in WORDS:
+        command = command_line.split()[1] if command_line.startswith("assay") else ""
         if command in {"check", "plan"}:
-            assert shell(words, clone, PATH=path).returncode == 0, words
+            assert shell(command_line, clone, PATH=path).returncode == 0, command_line
         elif command:
             known = shell(f"assay {command} --help", clone, PATH=path)
-            assert known.returncode == 0, words
-            for option in re.findall(r"--[a-z-]+", words):
-                assert option in known.stdout, words
+            assert known.returncode == 0, command_line
+            for option in re.findall(r"--[a-z-]+", command_line):
+                assert option in known.stdout, command_line
         else:
             done = shell(
-                f"{words} --collect-only -q".replace("bank.yaml", "sandbox"), clone, PATH=path
+                f"{command_line} --collect-only -q".replace("bank.yaml", "sandbox"),
+                clone,
+                PATH=path,
             )
             assert done.returncode == 0, done.stdout + done.stderr
 

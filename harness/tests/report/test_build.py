@@ -54,8 +54,8 @@ def test_at_most_ten_exchanges(journal):
     journal.plan()
     for n in range(200):
         journal.exchange(n=n)
-    one = {"agreement": "disagrees", "expected": "a", "seen": "b"}
-    evidence = [{**one, "exchanges": [n]} for n in range(200)]
+    item = {"agreement": "disagrees", "expected": "a", "seen": "b"}
+    evidence = [{**item, "exchanges": [n]} for n in range(200)]
     journal.verdict(verdict="violates", evidence=evidence)
     result = journal.footer().read().results[0]
     assert list(range(10)) == [one.n for one in result.exchanges]

@@ -37,8 +37,8 @@ def test_json_unknown_property(mixed, written):
     """The schema refuses an unknown property in any object of a report."""
     values = json.loads(written(mixed, "json"))
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    for one in objects(values):
-        one["surprise"] = 1
+    for value in objects(values):
+        value["surprise"] = 1
         assert not validator.is_valid(values)
-        del one["surprise"]
+        del value["surprise"]
     assert validator.is_valid(values)

@@ -293,12 +293,12 @@ def test_junit_no_case(found, written):
     root = ET.fromstring(written(found, "junit"))
     assert {one.get("name") for one in root.iter("testcase")} == {NAME, "aisp/pages/complete"}
     (suite,) = root.findall("testsuite")
-    told = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+    properties = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
     assert (
-        told["search-journeys"]
+        properties["search-journeys"]
         == "aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found"
     )
-    assert told["search-fields"].endswith("no violation found")
+    assert properties["search-fields"].endswith("no violation found")
     assert suite.find("system-out").text == (
         f"aisp: 200 random sequences, 4,312 calls, seed 7: 1 violation found\n  {NAME} in 4 steps, {SEQUENCE}"
     )
@@ -343,10 +343,10 @@ def test_json_strict(found, written):
     values = json.loads(written(found, "json"))
     validator = jsonschema.Draft202012Validator(SCHEMA)
     search = values["searches"][0]
-    for one in (search, search["findings"][0]):
-        one["surprise"] = 1
+    for part in (search, search["findings"][0]):
+        part["surprise"] = 1
         assert not validator.is_valid(values)
-        del one["surprise"]
+        del part["surprise"]
     assert validator.is_valid(values)
 
 

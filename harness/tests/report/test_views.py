@@ -9,7 +9,7 @@ def test_same_bytes(mixed, view):
 def test_card(mixed, view):
     """Every format shows sentence, source, evidence, exchange and command."""
     text = view(mixed)
-    for words in (
+    for sentence in (
         "At most four accesses a day without the customer.",
         "The next day four are accepted again.",
         "Limits",
@@ -21,7 +21,7 @@ def test_card(mixed, view):
         "token",
         "--seed 0",
     ):
-        assert words in text
+        assert sentence in text
 
 
 def test_every_reason(mixed, view):

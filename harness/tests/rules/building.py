@@ -193,10 +193,10 @@ class Obliging:
         items = self.items(operation, call)
         size = PAGES.get(call.operation, 100)
         number = int(call.follow.rpartition("=")[2]) if call.follow else 0
-        more = (number + 1) * size < len(items)
+        goes_on = (number + 1) * size < len(items)
         return Accepted(
             items=tuple(items[number * size : (number + 1) * size]),
-            next=f"{call.operation}?{call.arguments}&page={number + 1}" if more else None,
+            next=f"{call.operation}?{call.arguments}&page={number + 1}" if goes_on else None,
         )
 
     def items(self, operation, call):
@@ -209,18 +209,18 @@ class Obliging:
             ]
         key = call.arguments[operation.about]
         known = (got for each in self.people.values() if (got := each.owned(key)))
-        one = next(known, None)
-        if one is None:
+        item = next(known, None)
+        if item is None:
             return []
         since = self.now.date() - timedelta(days=90)
-        return [Item(key=entry.key, on=entry.on) for entry in one.entries if entry.on >= since]
+        return [Item(key=entry.key, on=entry.on) for entry in item.entries if entry.on >= since]
 
 
 def facets():
     """Return (obligation, clause) of everything that the contract asks."""
     out = []
-    for one in obligations(AISP):
-        if one.kind != "unspecified":
-            params = ruled(one.clause)
-            out.append((one, params))
+    for obligation in obligations(AISP):
+        if obligation.kind != "unspecified":
+            params = ruled(obligation.clause)
+            out.append((obligation, params))
     return out

@@ -41,7 +41,7 @@ def story(key, ending=CONFIRMED, state=DONE, *, made=None, looked=None, status=N
     `looked` are what came when it was made and read, if that was not as it should be.
     """
     by = seen.pop("by", "psu")
-    more = seen.pop("arguments", {})
+    arguments = seen.pop("arguments", {})
     status = status or {CONFIRMED: 303, REFUSED: 200, DISCONNECTED: 410, STOPPED: 200}[ending]
     seen = {
         "offered": FACTORS,
@@ -52,7 +52,7 @@ def story(key, ending=CONFIRMED, state=DONE, *, made=None, looked=None, status=N
         **seen,
     }
     way = replace(sign(ending, key=key, by=by, **seen), wire=page(status))
-    first = make(made or shown(key, OPEN), by=by, key=key, **more)
+    first = make(made or shown(key, OPEN), by=by, key=key, **arguments)
     return first, way, read(looked or shown(key, state), key=key, by=by)
 
 

@@ -150,11 +150,11 @@ def test_every_check_takes_any_history(events):
     before, numbers = copy.deepcopy(events), {exchange.n for exchange in events.exchanges}
     for (clause, zone), params in RULED.items():
         names = {facet.id for facet in params.facets()}
-        found = list(params.check(events))
+        evidence = list(params.check(events))
 
-        assert {one.facet for one in found} <= names, (clause, zone)
-        assert all(one.exchanges and set(one.exchanges) <= numbers for one in found)
-        assert found == list(params.check(events))
+        assert {one.facet for one in evidence} <= names, (clause, zone)
+        assert all(one.exchanges and set(one.exchanges) <= numbers for one in evidence)
+        assert evidence == list(params.check(events))
     assert before == events
 
 

@@ -661,10 +661,10 @@ class Bank:
         kept = self.entries(given.get("since"), given.get("until"))
         arguments = {key: str(value) for key, value in given.items()}
         pages = [kept[n : n + 15] for n in range(0, len(kept), 15)] or [[]]
-        for n, one in enumerate(pages):
+        for n, page in enumerate(pages):
             follow, next_ = f"{arguments}{n}" if n else None, f"{arguments}{n + 1}"
             # Within a page the order is anything.
-            turned = one[::-1] if self.calls % 2 else one
+            turned = page[::-1] if self.calls % 2 else page
             came = listed(*turned, next=next_ if n + 1 < len(pages) else None)
             self.tell(reads(came, name, arguments=arguments, follow=follow))
 

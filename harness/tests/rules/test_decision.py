@@ -172,8 +172,8 @@ def test_an_address_that_nobody_came_back_to_may_be_refused_for_itself():
 def test_an_address_that_was_accepted_is_good():
     """Signed or not, before or after; but not when that request was rejected, too."""
 
-    def there(came=None, key="P5", **more):
-        return make(came or shown(key), key=key, at=AT, successfulReportUrl=THERE, **more)
+    def there(came=None, key="P5", **changes):
+        return make(came or shown(key), key=key, at=AT, successfulReportUrl=THERE, **changes)
 
     refused = there(NO, **SUPP)
     assert f"{OTHER} disagrees 1,2,3,5" in says(payer(), CONTROL, there(), refused)

@@ -28,8 +28,8 @@ def says(*events, who=PSU):
     return check("eligible-accounts", who, *events)
 
 
-def about(key, came=None, **words):
-    return make(came or shown(f"P-{key}"), debtorAccount=key, **words)
+def about(key, came=None, **changes):
+    return make(came or shown(f"P-{key}"), debtorAccount=key, **changes)
 
 
 def test_ordinary_things_are_served_and_others_refused():
@@ -91,14 +91,14 @@ def test_a_trait_that_this_clause_does_not_name_is_not_judged():
 
 
 @pytest.mark.parametrize(
-    "words",
+    "changes",
     [{"amount": "12.31"}, {"mode": "instant"}, {"provider": "another"}, {"by": "other"}],
     ids=lambda words: next(iter(words)),
 )
-def test_a_refusal_for_another_reason_counts_on_neither_side(words):
+def test_a_refusal_for_another_reason_counts_on_neither_side(changes):
     """What was sent, and for whom, has to be the same."""
     other = owner("other", account("A2"), account("S1", savings=True))
-    said = says(other, about("A1"), about("A2", NO, **words), about("S1", NO, **words))
+    said = says(other, about("A1"), about("A2", NO, **changes), about("S1", NO, **changes))
     assert ["serves-ordinary agrees 1"] == said
 
 
@@ -171,8 +171,8 @@ def test_a_failure_is_no_refusal():
 IBAN = "FR7630006000011234567890189"
 
 
-def strange(came=None, key="A1", **words):
-    return about(stranger(key), came, **words)
+def strange(came=None, key="A1", **changes):
+    return about(stranger(key), came, **changes)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_what_nobody_saw_is_not_judged(seen):
 
 
 @pytest.mark.parametrize(
-    ("offered", "told"),
+    ("offered", "description"),
     [
         (("sms", "APP"), "it offers sms, APP (APP: not bound in the target file)"),
         (("sms", "APP", "email"), "it offers sms, APP, email"),
@@ -85,12 +85,12 @@ def test_what_nobody_saw_is_not_judged(seen):
         ((), "it offers nothing"),
     ],
 )
-def test_what_is_offered_is_told(offered, told):
+def test_what_is_offered_is_told(offered, description):
     """The evidence names the words, and those that decide nothing since nobody spelt them."""
     p = ruled("sca.factors")
     way = story("P1", offered=offered, unspelt=("APP",))
     found = p.check(history(payer(segment="PART"), *way))
-    assert told == next(one.seen for one in found if one.facet == "PART-offered")
+    assert description == next(one.seen for one in found if one.facet == "PART-offered")
 
 
 # -- what is asked for ----------------------------------------------------------------

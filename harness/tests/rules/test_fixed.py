@@ -31,9 +31,9 @@ def says(*events, clause="charge-bearer", **changed):
     return check(clause, payer(), *events, **changed)
 
 
-def bent(came, value="SHAR", **more):
+def bent(came, value="SHAR", **changes):
     """Write down a request with another value in the field."""
-    return make(came, chargeBearer=value, **more)
+    return make(came, chargeBearer=value, **changes)
 
 
 #: Values and the facets that they belong to, where spelling is exact.
@@ -119,7 +119,7 @@ def test_the_control_has_the_right_value():
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changes",
     [
         {"by": "other"},
         {"provider": "second"},
@@ -130,11 +130,11 @@ def test_the_control_has_the_right_value():
     ],
     ids=str,
 )
-def test_another_request_is_no_control(other):
+def test_another_request_is_no_control(changes):
     """The control is the same request but for the value; a second variation needs its own."""
-    assert [] == says(payer("other"), make(), bent(NO, **other))
-    assert ["other-value agrees 1,2"] == says(make(**other), bent(NO, **other))
-    assert ["other-value disagrees 2"] == says(make(), bent(shown("P2"), **other))
+    assert [] == says(payer("other"), make(), bent(NO, **changes))
+    assert ["other-value agrees 1,2"] == says(make(**changes), bent(NO, **changes))
+    assert ["other-value disagrees 2"] == says(make(), bent(shown("P2"), **changes))
 
 
 def test_a_control_that_was_rejected_or_signed_is_none():
@@ -185,12 +185,12 @@ def test_the_evidence_says_what_happened():
     """Its words name the field, what is right, and what came."""
     params = ruled("charge-bearer")
     wrong = bent((Accepted(), 201), variation="chargeBearer is 'SHAR'")
-    (found,) = params.check(history(payer(), make(), wrong))
+    (evidence,) = params.check(history(payer(), make(), wrong))
 
-    assert Agreement.DISAGREES is found.agreement
-    assert "a refusal: chargeBearer must be 'SLEV'" == found.expected
-    assert "it was accepted (201)" == found.seen
-    assert "chargeBearer is 'SHAR'" == found.variation
+    assert Agreement.DISAGREES is evidence.agreement
+    assert "a refusal: chargeBearer must be 'SLEV'" == evidence.expected
+    assert "it was accepted (201)" == evidence.seen
+    assert "chargeBearer is 'SHAR'" == evidence.variation
 
 
 # -- facets and the probe ---------------------------------------------------------
@@ -243,16 +243,16 @@ def played(accepts=lambda sent: sent["chargeBearer"] == "SLEV", **changed):
 @pytest.mark.parametrize("const", ["SLEV", "EUR", "1.0", "x", "aa", "-", "Aé 9z", "ß"])
 def test_the_price_is_what_is_spent(const, spelling):
     """No two values are the same, and each belongs to a facet that is there."""
-    params, calls, found = played(
+    params, calls, results = played(
         lambda sent: sent["chargeBearer"] == const, const=const, spelling=spelling
     )
     values = [one.arguments["chargeBearer"] for one in calls]
 
     assert params.price(params.scenario("values")) == len(calls) == len(set(values))
     assert const == values[0]
-    assert len(calls) - 1 == len(found)
-    assert {facet.id for facet in params.facets()} == {one.partition(" ")[0] for one in found}
-    assert {"agrees"} == {one.partition(" ")[2] for one in found}
+    assert len(calls) - 1 == len(results)
+    assert {facet.id for facet in params.facets()} == {one.partition(" ")[0] for one in results}
+    assert {"agrees"} == {one.partition(" ")[2] for one in results}
 
 
 def test_the_values_that_are_asked():
@@ -271,16 +271,16 @@ def test_the_values_that_are_asked():
     assert "" == control.variation
     assert "chargeBearer is 'SHAR'" == bends[0].variation
     assert len(bends) == len({one.variation for one in bends})
-    for one in bends:
-        assert control.arguments == {**one.arguments, "chargeBearer": "SLEV"}
+    for bend in bends:
+        assert control.arguments == {**bend.arguments, "chargeBearer": "SLEV"}
 
 
 def test_what_the_contract_names_by_mistake_is_not_asked():
     """The right value among the others, or spelt otherwise, is no other value."""
-    *_, calls, found = played(others=["SLEV", "SHAR", "slev"], spelling="unspecified")
+    *_, calls, results = played(others=["SLEV", "SHAR", "slev"], spelling="unspecified")
 
     assert ["SLEV", "SHAR", "TMFW"] == [one.arguments["chargeBearer"] for one in calls][:3]
-    assert {"other-value agrees"} == set(found)
+    assert {"other-value agrees"} == set(results)
 
 
 @pytest.mark.parametrize(
@@ -306,11 +306,11 @@ def test_a_bank_that_is_wrong_in_one_way(accepts, red):
 
 def test_what_is_accepted_is_read_and_never_signed():
     """It costs more only at a bank that deviates, and nothing is carried out."""
-    *_, calls, found = played(lambda _: True)
+    *_, calls, results = played(lambda _: True)
 
     assert 1 + 2 * 13 == len(calls)
     assert {"create-payment", "read-payment"} == {one.operation for one in calls}
-    assert {"disagrees"} == {one.partition(" ")[2] for one in found}
+    assert {"disagrees"} == {one.partition(" ")[2] for one in results}
 
 
 def test_a_failure_is_no_refusal():
@@ -327,9 +327,9 @@ PUT_OFF = make(mode="deferred", date="2026-09-19")
 CONTROL = modify(amount="47.11")
 
 
-def to_dollars(came=None, **more):
+def to_dollars(came=None, **changes):
     """Write down that a request was to be changed to another currency, too."""
-    return modify(came, amount="47.11", currency="USD", varied=("amount",), **more)
+    return modify(came, amount="47.11", currency="USD", varied=("amount",), **changes)
 
 
 def changed(*events):

@@ -123,7 +123,7 @@ def test_only_plain_attended_calls_are_judged(how):
 
 def test_around_a_window_past_midnight_the_days_are_right():
     """It closes on the day after the one on which it opens."""
-    words = {"from": "22:00", "to": "02:00"}
+    window = {"from": "22:00", "to": "02:00"}
     asked = [
         (sunday(21, 30), "before"),
         (sunday(2, 1, day=21), "after"),
@@ -132,7 +132,7 @@ def test_around_a_window_past_midnight_the_days_are_right():
         (sunday(12, day=20), None),
     ]
     for instant, facet in asked:
-        found = says(QUIET, ask("accounts", DATA, at=instant), **words)
+        found = says(QUIET, ask("accounts", DATA, at=instant), **window)
 
         assert ([f"{facet} agrees 2"] if facet else []) == found
 

@@ -38,11 +38,11 @@ def says(*events):
     return check("mandatory-fields", payer(), *events)
 
 
-def bent(came, field="chargeBearer", value=..., **more):
+def bent(came, field="chargeBearer", value=..., **changes):
     """Write down a request with one field bent; `...` leaves it out."""
     if value is ...:
-        return make(came, without=(field,), **more)
-    return make(came, **{field: value}, **more)
+        return make(came, without=(field,), **changes)
+    return make(came, **{field: value}, **changes)
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -186,14 +186,14 @@ def test_a_second_deviation_that_is_no_field_of_the_rule_needs_its_own_control()
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changes",
     [{"by": "other"}, {"provider": "second"}, {"mode": "instant"}, {"host": 0}, {"amount": "9.99"}],
     ids=str,
 )
-def test_somebody_elses_request_is_no_control(other):
+def test_somebody_elses_request_is_no_control(changes):
     """The control is the same request of the same customer, by the same provider."""
-    assert [] == says(payer("other"), make(**other), bent(NO))
-    assert ["chargeBearer-missing agrees 1,2"] == says(make(**other), bent(NO, **other))
+    assert [] == says(payer("other"), make(**changes), bent(NO))
+    assert ["chargeBearer-missing agrees 1,2"] == says(make(**changes), bent(NO, **changes))
 
 
 def test_a_customer_who_was_introduced_anew_is_somebody_else():
@@ -312,12 +312,12 @@ def test_the_evidence_says_what_happened():
     params = ruled("mandatory-fields")
     wrong = bent(shown("P2"), value=None, key="P2", variation="chargeBearer is null")
     events = history(payer(), make(), wrong, read(shown("P2", DONE), key="P2"))
-    (found,) = params.check(events)
+    (evidence,) = params.check(events)
 
-    assert Agreement.DISAGREES is found.agreement
-    assert "a refusal: chargeBearer is null" == found.expected
-    assert "it was accepted (200), then done" == found.seen
-    assert "chargeBearer is null" == found.variation
+    assert Agreement.DISAGREES is evidence.agreement
+    assert "a refusal: chargeBearer is null" == evidence.expected
+    assert "it was accepted (200), then done" == evidence.seen
+    assert "chargeBearer is null" == evidence.variation
 
 
 def test_one_trial_a_field():
@@ -371,11 +371,11 @@ def played(field, accepts, **sent):
 def test_the_price_is_the_same_whatever_type_is_right(field, right):
     """Two values of each of the four other types, and the three other ways."""
     params = ruled("mandatory-fields")
-    calls, found = played(field, lambda sent: sent.get(field) == right, **{field: right})
+    calls, results = played(field, lambda sent: sent.get(field) == right, **{field: right})
 
     assert 12 == params.price(params.scenario(field)) == len(calls)
-    assert [f"{field}-{way} agrees" for way in ("missing", "null", "empty")] == found[:3]
-    assert [f"{field}-type agrees"] * 8 == found[3:]
+    assert [f"{field}-{way} agrees" for way in ("missing", "null", "empty")] == results[:3]
+    assert [f"{field}-type agrees"] * 8 == results[3:]
 
 
 def test_every_deviation_is_alone_and_says_what_it_is():
@@ -386,9 +386,9 @@ def test_every_deviation_is_alone_and_says_what_it_is():
     assert all(one.variation.startswith("chargeBearer is ") for one in bends)
     assert len(bends) == len({one.variation for one in bends})
     assert [("chargeBearer",)] + [()] * 10 == [one.without for one in bends]
-    for one in bends:
+    for bend in bends:
         assert control.arguments == {
-            name: value for name, value in one.arguments.items() if name != "chargeBearer"
+            name: value for name, value in bend.arguments.items() if name != "chargeBearer"
         }
     values = [None, "", 4711, 0, True, False, [], ["SLEV"], {}, {"value": "SLEV"}]
     assert values == [one.arguments["chargeBearer"] for one in bends[1:]]

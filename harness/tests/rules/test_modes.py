@@ -42,8 +42,8 @@ def single(*events, who=None):
     return check("single", who or payer(), *events)
 
 
-def several(came=None, **words):
-    return make(came or shown("P2"), mode="several", **words)
+def several(came=None, **changes):
+    return make(came or shown("P2"), mode="several", **changes)
 
 
 # -- modes that are served ------------------------------------------------------------
@@ -363,10 +363,10 @@ def test_a_late_rejection_of_what_was_changed_or_ended_shows_nothing(done):
     rejected = [read(shown("P2", REJECTED), key="P2"), sign(), read(shown(state=DONE))]
     assert "agrees" not in " ".join(single(make(), several(), done, *rejected))
     for none in (modify(NO, key="P2", amount="-1"), cancel(NO, key="P2")):
-        (found,) = single(make(), several(), none, *rejected)
-        assert found.startswith("several-refused agrees 1,2,3,4")
-    (found,) = single(make(), several(), withdrawn(key="P2", done=False), *rejected)
-    assert found.startswith("several-refused agrees 1,2,3")
+        (line,) = single(make(), several(), none, *rejected)
+        assert line.startswith("several-refused agrees 1,2,3,4")
+    (line,) = single(make(), several(), withdrawn(key="P2", done=False), *rejected)
+    assert line.startswith("several-refused agrees 1,2,3")
 
 
 @pytest.mark.parametrize("date", [LATER, "soon", None])
@@ -465,11 +465,11 @@ def test_one_goes_to_the_other_bank_first():
 
 def test_a_mode_that_nobody_spells_is_not_offered():
     """A target file need not spell what its bank does not have."""
-    found = facets("payment-types")
-    (here,) = found["instant-offered"].requires
-    (there,) = found["instant-not-offered"].requires
+    by_id = facets("payment-types")
+    (here,) = by_id["instant-offered"].requires
+    (there,) = by_id["instant-not-offered"].requires
     assert (Standing.NOT_APPLICABLE, Standing.UNVERIFIED) == (here.if_missing, there.if_missing)
-    assert Capability.BANKS in found["instant-not-offered"].needs
+    assert Capability.BANKS in by_id["instant-not-offered"].needs
     assert {"immediate", "deferred"} == {
-        requirement.name for requirement in found["immediate"].requires
+        requirement.name for requirement in by_id["immediate"].requires
     }

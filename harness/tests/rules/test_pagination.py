@@ -143,8 +143,8 @@ def of_entries(*events):
     ]
 
 
-def entry_page(first, last, more=None, **how):
-    return ask("transactions", listed(*ENTRIES[first:last], next=more), "A1", **how)
+def entry_page(first, last, next_page=None, **how):
+    return ask("transactions", listed(*ENTRIES[first:last], next=next_page), "A1", **how)
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def entry_page(first, last, more=None, **how):
 )
 def test_a_list_that_fills_its_pages_is_read_to_its_end(came, exact):
     """An empty page may follow; one that is not there may not be named."""
-    more = [] if came is None else [ask("transactions", came, "A1", follow="p2")]
-    second = entry_page(15, 30, "p2" if more else None, follow="p1")
+    later = [] if came is None else [ask("transactions", came, "A1", follow="p2")]
+    second = entry_page(15, 30, "p2" if later else None, follow="p1")
 
-    full, other = of_entries(entry_page(0, 15, "p1"), second, *more)
+    full, other = of_entries(entry_page(0, 15, "p1"), second, *later)
     assert exact in full
     assert not [one for one in other if one.startswith("exact")]
 

@@ -61,12 +61,12 @@ def test_what_must_be_there_is_missed(name):
 def test_what_is_there_is_read():
     """Each in its own type, by the name that contracts use."""
     more = {"some-words": ["a", "b"], "exact": True, "grant": "consents"}
-    found = Sample.parse(clause(**GIVEN, **more), AISP)
+    sample = Sample.parse(clause(**GIVEN, **more), AISP)
 
-    assert ("a", 4, ("a", "b"), True) == (found.word, found.limit, found.words, found.exact)
-    assert AISP.operations["accounts"] is found.operation
-    assert AISP.operations["consents"] is found.grant
-    assert "aisp 4" == found.title
+    assert ("a", 4, ("a", "b"), True) == (sample.word, sample.limit, sample.words, sample.exact)
+    assert AISP.operations["accounts"] is sample.operation
+    assert AISP.operations["consents"] is sample.grant
+    assert "aisp 4" == sample.title
 
 
 def test_what_may_be_absent_is_nothing():

@@ -283,22 +283,22 @@ def test_without_a_grant_no_consent_is_priced_or_sent(clause, scenario):
 def test_without_a_grant_there_is_no_facet_after_consent(clause, after):
     """Where nothing can be consented to, the other facets are left."""
     params = ruled(clause)
-    every = [facet.id for facet in params.facets()]
+    ids = [facet.id for facet in params.facets()]
 
-    assert [one for one in every if one != after] == [
+    assert [one for one in ids if one != after] == [
         facet.id for facet in replace(params, grant=None).facets()
     ]
-    assert after in every
+    assert after in ids
 
 
 @pytest.mark.parametrize("clause", ["consent.scope", "psu-identity"])
 def test_a_clause_on_consent_without_a_grant_is_a_fault(clause):
     """The schema lets none through; reaching one is the harness's fault."""
     kind = type(ruled(clause))
-    found = next(one for one in AISP.clauses if one.id == clause)
-    bad = {name: value for name, value in found.params.items() if name != "grant"}
+    original = next(one for one in AISP.clauses if one.id == clause)
+    bad = {name: value for name, value in original.params.items() if name != "grant"}
     with pytest.raises(TypeError, match="grant is missing"):
-        kind.parse(replace(found, params=bad), AISP)
+        kind.parse(replace(original, params=bad), AISP)
 
 
 @pytest.mark.parametrize("step", ["arrange", "clock", "send"])

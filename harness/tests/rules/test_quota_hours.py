@@ -177,15 +177,15 @@ def test_a_zone_off_by_half_an_hour_has_full_hours_of_two_kinds():
     used, control = four(then), ask("balances", DATA, "A1", at=then)
     between, both = then + timedelta(minutes=15), then + timedelta(minutes=45)
     for came in (NO, DATA):
-        found = check(
+        lines = check(
             "batch-quota", *OURS, *used, batch(came, between), control, per="clock-hour", zone=INDIA
         )
-        assert not [one for one in found if one.endswith(" 6")]
+        assert not [one for one in lines if one.endswith(" 6")]
 
-    found = check(
+    lines = check(
         "batch-quota", *OURS, *used, batch(NO, both), control, per="clock-hour", zone=INDIA
     )
-    assert "balances-served disagrees 6" == found[-1]
+    assert "balances-served disagrees 6" == lines[-1]
 
 
 def test_full_hours_east_of_utc_come_before_its_own():

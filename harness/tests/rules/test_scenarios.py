@@ -80,11 +80,11 @@ def parsed(word="fast-not"):
 
 def trials(contract):
     """Return the scenarios of all obligations, by the id of their trial."""
-    found = defaultdict(list)
+    by_trial = defaultdict(list)
     for one in obligations(contract):
-        if one.scenario is not None and one.scenario not in found[one.trial]:
-            found[one.trial].append(one.scenario)
-    return found
+        if one.scenario is not None and one.scenario not in by_trial[one.trial]:
+            by_trial[one.trial].append(one.scenario)
+    return by_trial
 
 
 def shipped(name):

@@ -28,16 +28,16 @@ PEOPLE = (PART, PRO, CORPORATE)
 ASKED = (("part", shown()), ("corp", NO))
 
 
-def part(came=None, **words):
-    return make(came, by="part", debtorAccount="A1", **words)
+def part(came=None, **changes):
+    return make(came, by="part", debtorAccount="A1", **changes)
 
 
-def pro(came=None, **words):
-    return make(came or shown("P2"), by="pro", debtorAccount="B1", **words)
+def pro(came=None, **changes):
+    return make(came or shown("P2"), by="pro", debtorAccount="B1", **changes)
 
 
-def corporate(came=None, **words):
-    return make(came or shown("P3"), by="corp", debtorAccount="C1", **words)
+def corporate(came=None, **changes):
+    return make(came or shown("P3"), by="corp", debtorAccount="C1", **changes)
 
 
 def says(*events):
@@ -84,7 +84,7 @@ def test_no_answer_tells_nothing(came):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "changes",
     [
         {"amount": "12.31"},
         {"mode": "instant"},
@@ -93,9 +93,9 @@ def test_no_answer_tells_nothing(came):
     ],
     ids=lambda words: next(iter(words)),
 )
-def test_a_refusal_for_another_reason_counts_on_neither_side(words):
+def test_a_refusal_for_another_reason_counts_on_neither_side(changes):
     """What was sent has to be the same."""
-    assert ["PART agrees 1"] == says(part(), pro(NO, **words), corporate(NO, **words))
+    assert ["PART agrees 1"] == says(part(), pro(NO, **changes), corporate(NO, **changes))
 
 
 def test_what_is_not_ordinary_is_another_rules_matter():

@@ -67,60 +67,68 @@ class Bank:
     events: list = field(default_factory=list)
     keys: object = field(default_factory=lambda: count(1))
 
-    def risky(self, one, at):
-        if one.asked["categoryPurpose"] != "CASH" or one.factor == "soft-token":
+    def risky(self, payment, at):
+        if payment.asked["categoryPurpose"] != "CASH" or payment.factor == "soft-token":
             return False
-        since = self.since.get((one.by, one.asked["creditorAccount"]))
+        since = self.since.get((payment.by, payment.asked["creditorAccount"]))
         return since is None or not at - since > HOURS_72
 
-    def what(self, one):
+    def what(self, payment):
         left_out = () if self.anywhere else ("successfulReportUrl",)
-        asked = {k: v for k, v in one.asked.items() if k not in left_out}
-        return one.mode, sorted(asked.items())
+        asked = {k: v for k, v in payment.asked.items() if k not in left_out}
+        return payment.mode, sorted(asked.items())
 
-    def repeats(self, one):
+    def repeats(self, payment):
         day = self.now.astimezone(PARIS).date()
         return any(
-            other.state is DONE and other.day == day and self.what(other) == self.what(one)
+            other.state is DONE and other.day == day and self.what(other) == self.what(payment)
             for other in self.payments.values()
         )
 
     def make(self, by, mode, lost, **asked):
         key = f"P{next(self.keys)}"
-        one = Payment(asked=asked, by=by, mode=mode, made=self.now)
+        payment = Payment(asked=asked, by=by, mode=mode, made=self.now)
         if mode == "deferred":
             asked["date"] = (self.now + timedelta(days=2)).date().isoformat()
-        if self.early and mode != "deferred" and self.repeats(one):
+        if self.early and mode != "deferred" and self.repeats(payment):
             came = NO
         else:
-            self.payments[key] = one
+            self.payments[key] = payment
             came = LOST if lost else shown(key, OPEN)
         self.events.append(make(came, key=key, by=by, mode=mode, at=self.now, **asked))
 
     def sign(self, key, decision, factor):
-        one = self.payments[key]
-        if one.state is not OPEN or one.signed:
+        payment = self.payments[key]
+        if payment.state is not OPEN or payment.signed:
             self.events.append(
-                sign(Ending.DISCONNECTED, key=key, by=one.by, at=self.now, step={"factor": factor})
+                sign(
+                    Ending.DISCONNECTED,
+                    key=key,
+                    by=payment.by,
+                    at=self.now,
+                    step={"factor": factor},
+                )
             )
             return
         ending = decision
         if decision is Ending.CONFIRMED:
-            one.signed, one.factor = self.now, factor
-            if one.mode != "deferred":
-                self.carry_out(one)
-            elif self.risky(one, one.made if self.at_making else self.now):
-                one.state = REJECTED
+            payment.signed, payment.factor = self.now, factor
+            if payment.mode != "deferred":
+                self.carry_out(payment)
+            elif self.risky(payment, payment.made if self.at_making else self.now):
+                payment.state = REJECTED
         elif decision is Ending.REFUSED:
-            one.state = ENDED
-        self.events.append(sign(ending, key=key, by=one.by, at=self.now, step={"factor": factor}))
+            payment.state = ENDED
+        self.events.append(
+            sign(ending, key=key, by=payment.by, at=self.now, step={"factor": factor})
+        )
 
-    def carry_out(self, one):
-        risky = self.risky(one, one.made if self.at_making else self.now)
-        if self.repeats(one) or risky:
-            one.state = REJECTED
+    def carry_out(self, payment):
+        risky = self.risky(payment, payment.made if self.at_making else self.now)
+        if self.repeats(payment) or risky:
+            payment.state = REJECTED
         else:
-            one.state, one.day = DONE, self.now.astimezone(PARIS).date()
+            payment.state, payment.day = DONE, self.now.astimezone(PARIS).date()
 
     def read(self, key, lost):
         one = self.payments[key]
@@ -128,23 +136,23 @@ class Bank:
         self.events.append(read(came, key=key, by=one.by, at=self.now))
 
     def cancel(self, key, himself):
-        one = self.payments[key]
-        taken = one.mode == "deferred" and one.state is OPEN
-        one.state = ENDED if taken else one.state
+        payment = self.payments[key]
+        taken = payment.mode == "deferred" and payment.state is OPEN
+        payment.state = ENDED if taken else payment.state
         if himself:
-            self.events.append(withdrawn(key=key, by=one.by, done=taken, now=self.now))
+            self.events.append(withdrawn(key=key, by=payment.by, done=taken, now=self.now))
         else:
             came = shown(key, ENDED) if taken else NO
-            self.events.append(cancel(came, key=key, by=one.by, at=self.now))
+            self.events.append(cancel(came, key=key, by=payment.by, at=self.now))
 
     def change(self, key, lost):
-        one = self.payments[key]
-        if one.mode == "deferred" and one.state is OPEN and one.signed is None:
-            one.asked["amount"] = "2.00"
+        payment = self.payments[key]
+        if payment.mode == "deferred" and payment.state is OPEN and payment.signed is None:
+            payment.asked["amount"] = "2.00"
             came = LOST if lost else shown(key, OPEN)
         else:
             came = NO
-        self.events.append(modify(came, key=key, by=one.by, at=self.now, amount="2.00"))
+        self.events.append(modify(came, key=key, by=payment.by, at=self.now, amount="2.00"))
 
     def register(self, by, value, hours):
         self.events.append(registered(hours, by=by, value=value, now=self.now))
@@ -158,9 +166,9 @@ class Bank:
             if one.mode == "deferred" and one.state is OPEN and one.signed:
                 self.carry_out_late(one)
 
-    def carry_out_late(self, one):
-        if self.now.date().isoformat() >= one.asked["date"]:
-            self.carry_out(one)
+    def carry_out_late(self, payment):
+        if self.now.date().isoformat() >= payment.asked["date"]:
+            self.carry_out(payment)
 
 
 #: Which payment, counted from the last one made.
@@ -229,13 +237,13 @@ def act(bank, name, *rest):
 def lived(acts, past, **ways):
     """Return what happened at a bank whose customers did all that."""
     bank, half = Bank(**ways), len(acts) // 2 if past else 0
-    for one in acts[:half]:
-        act(bank, *one)
+    for act_and_arguments in acts[:half]:
+        act(bank, *act_and_arguments)
     # What was before the history is not in it.
     people = [payer("psu", "A1", fresh=not past), payer("b", "A2", fresh=not past)]
     bank.events = people
-    for one in acts[half:]:
-        act(bank, *one)
+    for act_and_arguments in acts[half:]:
+        act(bank, *act_and_arguments)
     return history(*bank.events)
 
 
@@ -267,11 +275,11 @@ def test_a_check_keeps_to_its_own_facets_and_to_what_happened(acts, past):
     numbers = {one.n for one in events.events if hasattr(one, "n")}
     for params in RULED:
         names = {facet.id for facet in params.facets()}
-        found = list(params.check(events))
+        evidence = list(params.check(events))
 
-        assert {one.facet for one in found} <= names
-        assert all(one.exchanges and set(one.exchanges) <= numbers for one in found)
-        assert found == list(params.check(events))
+        assert {one.facet for one in evidence} <= names
+        assert all(one.exchanges and set(one.exchanges) <= numbers for one in evidence)
+        assert evidence == list(params.check(events))
     assert before == events
 
 
@@ -282,11 +290,11 @@ def test_a_bank_that_answers_nobody_is_neither_acquitted_nor_convicted(came, act
     """Nothing came of anything, as far as anybody knows."""
     outcome, status = came
     silent = [
-        replace(one, outcome=outcome, wire=replace(one.wire, status=status))
-        if isinstance(one, Exchange)
-        else one
-        for one in lived(acts, past=False).events
-        if not hasattr(one, "done")
+        replace(event, outcome=outcome, wire=replace(event.wire, status=status))
+        if isinstance(event, Exchange)
+        else event
+        for event in lived(acts, past=False).events
+        if not hasattr(event, "done")
     ]
     for params in RULED:
         found = {evidence.agreement for evidence in params.check(history(*silent))}

@@ -218,21 +218,21 @@ def test_who_is_too_late_is_disconnected(measure, ending):
 @CLAUSES
 def test_who_is_disconnected_may_leave_the_request_open(measure):
     """Nobody says where it has to stand then."""
-    found = late(measure, ending=DISCONNECTED, state=OPEN)
+    lines = late(measure, ending=DISCONNECTED, state=OPEN)
     assert [
         f"{one} agrees {WHOSE}" for one in ("dead-after", "no-redirection", "nothing-done")
-    ] == found
+    ] == lines
 
 
 @CLAUSES
 def test_who_is_too_late_is_sent_back(measure):
     """The browser goes home as if all were well, but nothing was signed."""
-    found = late(measure, state=ENDED)
+    lines = late(measure, state=ENDED)
     assert [
         f"dead-after agrees {WHOSE}",
         f"no-redirection disagrees {WHOSE}",
         f"nothing-done agrees {WHOSE}",
-    ] == found
+    ] == lines
 
 
 @CLAUSES
@@ -327,10 +327,10 @@ def test_nobody_looked(measure, came):
 @pytest.mark.parametrize("state", [OPEN, REJECTED])
 def test_a_confirmation_that_may_have_been_taken(measure, state):
     """Still open, it may be carried out yet; rejected, it may have been signed before."""
-    found = late(measure, state=state)
-    assert f"dead-after unclear {WHOSE}" == found[0]
+    lines = late(measure, state=state)
+    assert f"dead-after unclear {WHOSE}" == lines[0]
     rest = ["nothing-done agrees"] if state is REJECTED else []
-    assert ["no-redirection disagrees", *rest] == [" ".join(one.split()[:2]) for one in found[1:]]
+    assert ["no-redirection disagrees", *rest] == [" ".join(one.split()[:2]) for one in lines[1:]]
 
 
 def deferred(day, looked, state=OPEN):
@@ -480,14 +480,14 @@ def test_what_is_waited():
     p = ruled("redirect.overall")
     bank = Signing()
     bank.play(p.probe(p.scenario("patience")))
-    quick, less, more, day = [one.linger for one in bank.ways()]
+    quick, less, waits, day = [one.linger for one in bank.ways()]
     assert () == quick
     assert timedelta(minutes=29, seconds=59) == sum(less, timedelta(0))
-    assert timedelta(minutes=30, seconds=1) == sum(more, timedelta(0))
-    assert day == more
-    assert max(more) < timedelta(minutes=4)
+    assert timedelta(minutes=30, seconds=1) == sum(waits, timedelta(0))
+    assert day == waits
+    assert max(waits) < timedelta(minutes=4)
     # No look falls upon the edge.
-    assert sum(more[:-1], timedelta(0)) < timedelta(minutes=29)
+    assert sum(waits[:-1], timedelta(0)) < timedelta(minutes=29)
     moved = [step.to for step in bank.steps if isinstance(step, Advance)]
     assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
 

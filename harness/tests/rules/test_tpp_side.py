@@ -92,9 +92,9 @@ def test_nothing_is_said_of_nothing(clause):
 
 
 # -- how often ----------------------------------------------------------------------
-def alone(came=DONE, **more):
+def alone(came=DONE, **changes):
     """Write an access without the customer down."""
-    return ask("accounts", came, present=False, **more)
+    return ask("accounts", came, present=False, **changes)
 
 
 def test_the_fifth_access():

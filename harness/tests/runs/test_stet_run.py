@@ -76,10 +76,10 @@ def test_the_same_faults(fault: str) -> None:
     contract = "aisp" if mutant in MUTANTS else "pis"
     red = {}
     for target in ("sandbox", STET):
-        found = standings(prepare([contract], target), policies)
+        by_id = standings(prepare([contract], target), policies)
         red[target] = {
             name
-            for name, standing in found.items()
+            for name, standing in by_id.items()
             if standing is Standing.VIOLATES and name not in NAMES
         }
     assert red["sandbox"] == red[STET]

@@ -322,14 +322,14 @@ def test_the_key_changes_with_the_password(provider, payer):
 
 def test_keys_of_others(bank, world, provider, payer):
     """A key works for its own signing in its own world only."""
-    one, two = provider.pay(payer), provider.pay(payer, amount="7.00")
-    first, second = one.screens().walk("confirm"), two.screens()
+    payment, two = provider.pay(payer), provider.pay(payer, amount="7.00")
+    first, second = payment.screens().walk("confirm"), two.screens()
     assert first.page.action != second.page.action
     second.submit(**second.fill())
-    assert two.status() == one.status() == "received"
+    assert two.status() == payment.status() == "received"
     key = first.page.action.rpartition("/")[2]
     assert len(key) >= 32
-    approval = one.approval.rpartition("/")[2]
+    approval = payment.approval.rpartition("/")[2]
     for path in (
         f"/signing/{bank.world().id}/{key}",
         f"/signing/w99/{key}",
@@ -339,7 +339,7 @@ def test_keys_of_others(bank, world, provider, payer):
         f"/signing/{world.id}",
         "/signing/",
         f"/consent-approval/{world.id}/{key}",
-        f"/consent-approval/{world.id}/{one.id}",
+        f"/consent-approval/{world.id}/{payment.id}",
         "/consent-approval/",
     ):
         assert bank.http.get(path).status_code == 404

@@ -85,7 +85,7 @@ class Payer:
     world: str
     told: dict
 
-    def pay(self, **more):
+    def pay(self, **changes):
         """Have a payment asked for, and return the link to sign it."""
         path = f"/assay-control/1/worlds/{self.world}/tpps"
         token = self.bank.post(path, json={}).json()["token"]
@@ -101,7 +101,7 @@ class Payer:
             "successfulReportUrl": "https://tpp.example/back?flow=17",
         }
         headers = {"Authorization": f"Bearer {token}"}
-        made = self.bank.post("/payment-requests", json=wanted | more, headers=headers).json()
+        made = self.bank.post("/payment-requests", json=wanted | changes, headers=headers).json()
         return made["links"]["consentApproval"]
 
     def wait(self, **span):
@@ -175,10 +175,10 @@ def visit(chromium, payer):
     PICTURES.mkdir(parents=True, exist_ok=True)
     page = chromium.page()
     page.set_viewport_size({"width": 800, "height": 720})
-    one = Visit(page, payer)
-    page.on("request", lambda request: one.asked.append(request.url))
+    visited = Visit(page, payer)
+    page.on("request", lambda request: visited.asked.append(request.url))
     page.goto(payer.pay())
-    yield one
+    yield visited
     page.context.close()
 
 
@@ -263,7 +263,7 @@ def lay(folder, url, kind):
 
 def test_the_same_verdicts_as_by_forms(required, sandbox, tmp_path):
     """A run in a browser finds what a run over plain HTTP does, with as many exchanges."""
-    told = {}
+    by_kind = {}
     for kind in ("forms", "browser"):
         prepared = prepare(["pis"], lay(tmp_path, sandbox, kind), keywords="pis/report-url")
         environment = set_up(prepared.target)
@@ -271,11 +271,11 @@ def test_the_same_verdicts_as_by_forms(required, sandbox, tmp_path):
         result = run_session(session)
         environment.close()
         verdicts = [(one.obligation, one.standing) for one in result.verdicts]
-        told[kind] = verdicts, result.exchanges, result.faults
+        by_kind[kind] = verdicts, result.exchanges, result.faults
         assert (kind == "browser") == (environment.chromium is not None)
         assert prepared.plan.signed
-    assert told["forms"] == told["browser"]
-    assert {Standing.CONFORMS} == {standing for _, standing in told["browser"][0]}
+    assert by_kind["forms"] == by_kind["browser"]
+    assert {Standing.CONFORMS} == {standing for _, standing in by_kind["browser"][0]}
 
 
 # -- banks of all kinds --------------------------------------------------------
@@ -318,13 +318,13 @@ class Site:
             cookie = environ.get("HTTP_COOKIE", "")
             self.came.append((path, dict(parse_qsl(body, keep_blank_values=True)), cookie))
         page = self.pages.get(path, "gone")
-        more = list(self.headers.items())
+        headers = list(self.headers.items())
         if page == "gone":
-            start("410 Gone", more)
+            start("410 Gone", headers)
         elif page.startswith("<"):
-            start("200 OK", [("Content-Type", "text/html; charset=utf-8"), *more])
+            start("200 OK", [("Content-Type", "text/html; charset=utf-8"), *headers])
         else:
-            start("303 See Other", [("Location", page), *more])
+            start("303 See Other", [("Location", page), *headers])
         return [page.encode()] if page.startswith("<") else [b""]
 
     def forms(self):
@@ -358,14 +358,14 @@ def bank(grounds):
     for site in grounds:
         site.pages, site.headers = {}, {}
         site.came.clear()
-    bank, other = grounds
-    other.pages["/back"] = "<p>back"
+    bank, elsewhere = grounds
+    elsewhere.pages["/back"] = "<p>back"
     bank.pages |= {
         "/link": LOGIN.format("<input type=hidden name=csrf value=c1>" + GO),
         "/way": f"<form method=post action=/otp>{RADIO}{GO}</form>",
         "/otp": f"<form method=post action=/say><input name=otp required>{GO}</form>",
         "/say": f"<form method=post action=/done>{SAY}</form>",
-        "/done": f"{other.url}/back?x=1",
+        "/done": f"{elsewhere.url}/back?x=1",
     }
     return bank
 
@@ -437,13 +437,13 @@ def test_both_ways_are_the_same(bank, shut_in, how, other):
 
 def test_what_a_customer_does(bank, shut_in, grounds):
     """The way goes by all screens to the very address, which nobody visits."""
-    _, other = grounds
+    _, elsewhere = grounds
     walked = sign(bank, shut_in)
     assert (Ending.CONFIRMED, "") == (walked.ending, walked.why)
     assert ["login", "password", "factor", "code", "decision"] == walked.screens
     assert ("box", "text") == walked.offered
-    assert f"{other.url}/back?x=1" == walked.redirected
-    assert [] == other.came
+    assert f"{elsewhere.url}/back?x=1" == walked.redirected
+    assert [] == elsewhere.came
     assert [
         ("/way", {"user": "jules", "secret": JULES.password, "csrf": "c1"}),
         ("/otp", {"way": "B&X"}),
@@ -458,12 +458,12 @@ def test_what_a_customer_does(bank, shut_in, grounds):
 )
 def test_elsewhere_is_never_reached(bank, shut_in, grounds, where):
     """Wherever a redirection leads, also to another port here, it is told and not followed."""
-    _, other = grounds
-    bank.pages["/done"] = where.format(other=other.url)
+    _, elsewhere = grounds
+    bank.pages["/done"] = where.format(other=elsewhere.url)
     walked = sign(bank, shut_in)
     assert bank.pages["/done"] == walked.redirected
     assert Ending.CONFIRMED is walked.ending
-    assert [] == other.came
+    assert [] == elsewhere.came
 
 
 @pytest.mark.parametrize(
@@ -471,12 +471,12 @@ def test_elsewhere_is_never_reached(bank, shut_in, grounds, where):
 )
 def test_links_to_elsewhere_are_not_opened(bank, shut_in, grounds, link):
     """A link to the screens that leads off the target is not followed."""
-    _, other = grounds
-    asked = replace(step(bank), approval=link.format(other=other.url))
+    _, elsewhere = grounds
+    asked = replace(step(bank), approval=link.format(other=elsewhere.url))
     walked = BrowserSigner(sca=SCA, chromium=shut_in).sign(asked, JULES, lambda _: NOW)
     assert (Ending.STOPPED, None, 0) == (walked.ending, walked.redirected, walked.wire.status)
     assert walked.why == "links to other hosts are not followed"
-    assert [] == other.came == bank.came
+    assert [] == elsewhere.came == bank.came
 
 
 def test_the_other_hosts_of_the_target_are_no_elsewhere(bank, shut_in):
@@ -496,11 +496,11 @@ HOSTILE = """<script>document.title = "ran"; document.cookie = "ran=1"</script>
 
 def test_a_page_that_means_ill(bank, shut_in, grounds):
     """It runs nothing, reaches nobody, and no name of a field gets in our way."""
-    _, other = grounds
-    bank.pages["/link"] = HOSTILE.format(other=other.url, more="")
-    walked = sign(bank, shut_in, spoof=f"{other.url}/thief")
-    assert (Ending.CONFIRMED, f"{other.url}/back?x=1") == (walked.ending, walked.redirected)
-    assert [] == other.came
+    _, elsewhere = grounds
+    bank.pages["/link"] = HOSTILE.format(other=elsewhere.url, more="")
+    walked = sign(bank, shut_in, spoof=f"{elsewhere.url}/thief")
+    assert (Ending.CONFIRMED, f"{elsewhere.url}/back?x=1") == (walked.ending, walked.redirected)
+    assert [] == elsewhere.came
     _, form = bank.forms()[0]
     assert ("jules", JULES.password) == (form["user"], form["secret"])
     assert not any("ran" in cookie for _, _, cookie in bank.came)

@@ -858,11 +858,11 @@ def test_more_forms_and_fields_than_anybody_needs() -> None:
     """Both are bounded, and what is in the bounds is read."""
     one = "<input name=n{0}><input type=radio name=r value={0}>"
     fields = "".join(one.format(n) for n in range(5000))
-    (found,) = pages.forms(f"<form>{fields}".encode())
+    (form,) = pages.forms(f"<form>{fields}".encode())
 
-    assert pages.MOST == len(found.names)
-    (found,) = pages.forms(b"<form><select name=f>" + b"<option value=x>" * 5000)
-    assert pages.MOST == len(found.choices["f"])
+    assert pages.MOST == len(form.names)
+    (form,) = pages.forms(b"<form><select name=f>" + b"<option value=x>" * 5000)
+    assert pages.MOST == len(form.choices["f"])
     many = pages.forms(b"<form><input name=login></form>" * 5000)
     assert pages.MOST == len(many)
 

@@ -79,16 +79,16 @@ def never(event: threading.Event, seconds: float) -> None:
     """Let time pass, and nothing happen."""
 
 
-def token_store(path: str | None = None, after: int = 0, **more: Any) -> CallbackServer:
+def token_store(path: str | None = None, after: int = 0, **options: Any) -> CallbackServer:
     """Return a reception to whom somebody comes, at a path, when so many seconds have passed."""
     seconds = count()
 
     def pause(event: threading.Event, span: float) -> None:
         if path is not None and next(seconds) == after:
-            one.arrive(path)
+            server.arrive(path)
 
-    one = CallbackServer(callback=CALLBACK, wait=more.pop("wait", 3), pause=pause, **more)
-    return one
+    server = CallbackServer(callback=CALLBACK, wait=options.pop("wait", 3), pause=pause, **options)
+    return server
 
 
 def manual(callback_server: CallbackServer, person: Listener | None = None) -> ManualSigner:
@@ -307,13 +307,13 @@ def free() -> str:
         return f"http://127.0.0.1:{one.getsockname()[1]}"
 
 
-def target(**more: Any) -> Target:
+def target(**options: Any) -> Target:
     sca = Sca(kind=ScaKind.MANUAL, callback=free(), wait=60)
     return Target(
         name="t",
         transport=TransportKind.HTTP,
         base_url="http://127.0.0.1:1",
-        sca=replace(sca, **more),
+        sca=replace(sca, **options),
         path="t.yaml",
         lines={"sca": 7},
         fixtures=Fixtures(offers=frozenset({Capability.WRITE})),
@@ -380,15 +380,15 @@ def test_a_port_that_is_taken(listening: CallbackServer) -> None:
 
 def test_closing_the_stage_closes_the_door() -> None:
     """After a run nobody listens, and the port can be had again."""
-    one = target()
+    prepared = target()
     for _ in range(2):
-        environment = set_up(one)
+        environment = set_up(prepared)
         environment.expect_signatures(3)
         assert environment.callback_server is not None
         assert 3 == environment.callback_server.signatures
         environment.close()
         with pytest.raises(httpx.ConnectError):
-            httpx.get(one.sca.callback, trust_env=False)
+            httpx.get(prepared.sca.callback, trust_env=False)
 
 
 # -- where a request comes back to ---------------------------------------------
@@ -584,9 +584,9 @@ def test_a_run_with_a_person(sandbox: str, tmp_path: Path) -> None:
     screens = {
         one.obligation.id for one in plan_.items if Capability.SCREENS in one.obligation.needs
     }
-    for one in result.verdicts:
-        expected = Standing.UNVERIFIED if one.obligation in screens else Standing.CONFORMS
-        assert expected is one.standing, one
+    for verdict in result.verdicts:
+        expected = Standing.UNVERIFIED if verdict.obligation in screens else Standing.CONFORMS
+        assert expected is verdict.standing, verdict
 
 
 def test_a_run_with_nobody(sandbox: str, tmp_path: Path) -> None:
@@ -595,11 +595,11 @@ def test_a_run_with_nobody(sandbox: str, tmp_path: Path) -> None:
     _, result, environment = held(
         lay(tmp_path, sandbox), SOME, person=person, pause=lambda *_: None, wait=2
     )
-    told = {one.obligation: (one.standing, one.reason) for one in result.verdicts}
-    standing, reason = told["pis/sca.required/nothing-after-refusal"]
+    by_id = {one.obligation: (one.standing, one.reason) for one in result.verdicts}
+    standing, reason = by_id["pis/sca.required/nothing-after-refusal"]
     assert Standing.UNVERIFIED is standing
     assert reason.startswith("needs a person who signs")
-    assert {Standing.UNVERIFIED, Standing.CONFORMS} == {one for one, _ in told.values()}
+    assert {Standing.UNVERIFIED, Standing.CONFORMS} == {one for one, _ in by_id.values()}
     assert (1, True) == (environment.callback_server.asked, environment.callback_server.absent)
 
 
@@ -618,11 +618,11 @@ def test_trials_that_need_a_person_come_last() -> None:
     whole, plain = planned(ScaKind.MANUAL), planned(ScaKind.FORMS)
     assert [one.obligation for one in whole.items] == [one.obligation for one in plain.items]
     part = restrict(whole, {one.obligation.id for one in whole.items[::2]})
-    for one in (whole, part):
-        signed = [trial.signed for trial in one.trials]
+    for member in (whole, part):
+        signed = [trial.signed for trial in member.trials]
         assert signed == sorted(signed)
         assert {True, False} == {*signed}
-        assert one.signed == sum(signed)
+        assert member.signed == sum(signed)
     ids = [trial.id for trial in whole.trials]
     order = [trial.id for trial in plain.trials if trial.id in ids]
     for needed in (True, False):

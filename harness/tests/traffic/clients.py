@@ -68,7 +68,7 @@ class Client:
         signature = {"customer": psu["customer"], "factor": "sms", "decision": "confirm"}
         return self.control("POST", path, signature)
 
-    def call(self, method, path, token, *, present=True, base=None, headers=None, **more):
+    def call(self, method, path, token, *, present=True, base=None, headers=None, **options):
         """Call the bank, and keep the exchange."""
         url = path if path.startswith("http") else (base or self.base) + path
         sent = {
@@ -76,19 +76,19 @@ class Client:
             **(PRESENT if present else {}),
             **(headers or {}),
         }
-        request = self.http.build_request(method, url, headers=sent, **more)
+        request = self.http.build_request(method, url, headers=sent, **options)
         answer = self.http.send(request)
         self.now += timedelta(seconds=1)
         self.entries.append((self.now, request, answer))
         return answer
 
-    def get(self, path, psu, **more):
+    def get(self, path, psu, **options):
         """Read something that a customer owns."""
-        return self.call("GET", path, psu["token"], **more)
+        return self.call("GET", path, psu["token"], **options)
 
-    def consent(self, psu, *keys, **more):
+    def consent(self, psu, *keys, **options):
         """Transmit a consent."""
-        return self.call("PUT", "/consents", psu["token"], json={"accounts": list(keys)}, **more)
+        return self.call("PUT", "/consents", psu["token"], json={"accounts": list(keys)}, **options)
 
     def pay(self, psu, base=None, without=(), **changed):
         """Request a payment, and return the response of the bank."""
@@ -96,10 +96,10 @@ class Client:
         body = {name: value for name, value in body.items() if name not in without}
         return self.call("POST", "/payment-requests", self.tpp, base=base, json=body).json()
 
-    def payment(self, method, payment, base=None, **more):
+    def payment(self, method, payment, base=None, **options):
         """Read, change or confirm a requested payment."""
         key = payment if isinstance(payment, str) else payment["paymentRequestResourceId"]
-        return self.call(method, f"/payment-requests/{key}", self.tpp, base=base, **more)
+        return self.call(method, f"/payment-requests/{key}", self.tpp, base=base, **options)
 
     def har(self, path):
         """Write the recording, as a proxy would."""

@@ -21,37 +21,37 @@ def wander(client, rng, calls):
     payments = []
     for _ in range(calls):
         psu, act = rng.choice(customers), rng.choice(ACTS)
-        more = {"present": rng.random() < 0.5}
+        options = {"present": rng.random() < 0.5}
         if rng.random() < 0.05:
-            more["base"] = SECOND
-        act(client, rng, psu, payments, more)
+            options["base"] = SECOND
+        act(client, rng, psu, payments, options)
 
 
 def _account(rng, psu):
     return rng.choice(psu["holdings"])["key"]
 
 
-def _list(client, rng, psu, payments, more):
-    client.get("/accounts", psu, **more)
+def _list(client, rng, psu, payments, options):
+    client.get("/accounts", psu, **options)
 
 
-def _consent(client, rng, psu, payments, more):
+def _consent(client, rng, psu, payments, options):
     client.consent(psu, _account(rng, psu))
 
 
-def _balances(client, rng, psu, payments, more):
-    client.get("/accounts/balances", psu, params={"iban": _account(rng, psu)}, **more)
+def _balances(client, rng, psu, payments, options):
+    client.get("/accounts/balances", psu, params={"iban": _account(rng, psu)}, **options)
 
 
-def _transactions(client, rng, psu, payments, more):
+def _transactions(client, rng, psu, payments, options):
     since = days_ago(client, rng.choice([10, 89, 120]))
     asked = {"iban": _account(rng, psu), "dateFrom": since}
-    answer = client.get("/accounts/transactions", psu, params=asked, **more)
+    answer = client.get("/accounts/transactions", psu, params=asked, **options)
     with suppress(KeyError, TypeError):
         client.get(answer.json()["links"]["next"], psu)
 
 
-def _pay(client, rng, psu, payments, more):
+def _pay(client, rng, psu, payments, options):
     changed = {"amount": rng.choice(["1.00", "2.00"])}
     if rng.random() < 0.4:
         day = (client.now.date() + timedelta(days=rng.randrange(1, 4))).isoformat()
@@ -63,22 +63,22 @@ def _pay(client, rng, psu, payments, more):
             client.sign(made["paymentRequestResourceId"], psu)
 
 
-def _read_payment(client, rng, psu, payments, more):
+def _read_payment(client, rng, psu, payments, options):
     if payments:
         client.payment("GET", rng.choice(payments))
 
 
-def _change_payment(client, rng, psu, payments, more):
+def _change_payment(client, rng, psu, payments, options):
     if payments:
         change = rng.choice([{"amount": "3.00"}, {"status": "cancelled"}])
         client.payment("PUT", rng.choice(payments), json=change)
 
 
-def _wait(client, rng, psu, payments, more):
+def _wait(client, rng, psu, payments, options):
     client.wait(**rng.choice([{"hours": 1}, {"hours": 9}, {"days": 1}]))
 
 
-def _violate(client, rng, psu, payments, more):
+def _violate(client, rng, psu, payments, options):
     rng.choice([*VIOLATIONS.values()])(client, psu)
 
 

@@ -18,9 +18,9 @@ def recording(tmp_path_factory):
     return client.har(tmp_path_factory.mktemp("har") / "clean.har")
 
 
-def judge(*words, cwd):
+def judge(*arguments, cwd):
     """Run the command; return the exit code and what it printed."""
-    return assay("judge", *words, cwd=cwd)
+    return assay("judge", *arguments, cwd=cwd)
 
 
 def test_a_clean_client(recording, tmp_path):
@@ -117,7 +117,7 @@ def test_an_invalid_waiver(waiver, tmp_path):
     assert (1, 1) == (ran, judged)
     for folder in ("ran", "judged"):
         report = json.loads((tmp_path / folder / "report.json").read_text(encoding="utf-8"))
-        (found,) = (one for one in report["obligations"] if one["id"] == obligation)
+        (row,) = (one for one in report["obligations"] if one["id"] == obligation)
         assert 1 == report["counts"]["violates"]
-        assert "violates" == found["verdict"]
-        assert found["reason"].startswith(reason)
+        assert "violates" == row["verdict"]
+        assert row["reason"].startswith(reason)

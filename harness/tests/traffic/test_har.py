@@ -44,15 +44,15 @@ def read(tmp_path, *entries, zone=None):
 
 def test_an_entry(tmp_path):
     """Time, request and response are read."""
-    (one,) = read(tmp_path, entry())
-    assert datetime(2026, 9, 16, 8, tzinfo=UTC) == one.at
+    (exchange,) = read(tmp_path, entry())
+    assert datetime(2026, 9, 16, 8, tzinfo=UTC) == exchange.at
     assert ("GET", f"{BASE}/accounts", 200, ITEMS.encode(), 12.5, "") == (
-        one.wire.method,
-        one.wire.url,
-        one.wire.status,
-        one.wire.body,
-        one.ms,
-        one.lost,
+        exchange.wire.method,
+        exchange.wire.url,
+        exchange.wire.status,
+        exchange.wire.body,
+        exchange.ms,
+        exchange.lost,
     )
 
 
@@ -61,11 +61,11 @@ def test_bodies_in_base64(tmp_path):
     packed = base64.b64encode(b'{"a": 1}').decode()
     content = {"size": 8, "mimeType": "application/json", "text": packed, "encoding": "base64"}
     posted = {"mimeType": "application/json", "text": packed, "encoding": "base64"}
-    (one,) = read(
+    (exchange,) = read(
         tmp_path,
         entry(response={"content": content}, request={"method": "PUT", "postData": posted}),
     )
-    assert (b'{"a": 1}', b'{"a": 1}') == (one.wire.body, one.wire.request_body)
+    assert (b'{"a": 1}', b'{"a": 1}') == (exchange.wire.body, exchange.wire.request_body)
 
 
 def test_headers_of_http_2(tmp_path):

@@ -28,9 +28,9 @@ SHOWN = {
 ALSO = {"pis.modify.shows-as-created": {"pis/payments.content/amount"}}
 
 
-def judged(har, tmp_path, **more):
+def judged(har, tmp_path, **options):
     """Return the verdicts on a bank's recording, by obligation."""
-    result = open_recording(har, **more).close(tmp_path / "journal.jsonl")
+    result = open_recording(har, **options).close(tmp_path / "journal.jsonl")
     return {one.obligation: one.standing for one in result.verdicts}
 
 
@@ -43,13 +43,13 @@ def test_a_sound_bank(tmp_path):
     """A sound bank violates nothing; much stays unverified, and does not pass."""
     client = Client()
     clean(client)
-    found = judged(client.har(tmp_path / "x.har"), tmp_path)
-    assert not {name for name, one in found.items() if one is Standing.VIOLATES}
-    kept = {name for name, one in found.items() if one is Standing.CONFORMS}
+    standings = judged(client.har(tmp_path / "x.har"), tmp_path)
+    assert not {name for name, one in standings.items() if one is Standing.VIOLATES}
+    kept = {name for name, one in standings.items() if one is Standing.CONFORMS}
     assert {"aisp/euro/balance", "pis/payments.content/amount", "aisp/well-formed/json"} <= kept
     # The recording does not show what the customer owns, nor that the customer is new.
     assert {"aisp/accounts.listing/all-without-consent", "aisp/cards.eligible/hides-inactive"} <= {
-        name for name, one in found.items() if one is Standing.UNVERIFIED
+        name for name, one in standings.items() if one is Standing.UNVERIFIED
     }
 
 

@@ -46,10 +46,10 @@ def _cached(name):
     return cache(getattr(session, name))
 
 
-def judged(path, document, party, **more):
+def judged(path, document, party, **options):
     """Return the verdicts on a document, and the entry of each exchange by its number."""
     path.write_text(json.dumps(document), encoding="utf-8")
-    recording = open_recording(path, party=party, **more)
+    recording = open_recording(path, party=party, **options)
     judge = Judge(plan=recording.plan, target=recording.target, party=party)
     verdicts = judge.judge(recording.histories).conclusion.verdicts
     (named,) = recording.histories
@@ -95,7 +95,7 @@ def test_mutilated_recordings(seed, tmp_path):
         party: judged(tmp_path / "whole.har", document, party, complete=True) for party in Party
     }
     entries = by_number(document)
-    found = []
+    wrong = []
     for number in range(EACH):
         # Each way of mutilating is used, whatever the random numbers are.
         only = [MUTILATIONS[(seed * EACH + number) % len(MUTILATIONS)]] if number == 0 else None
@@ -105,8 +105,8 @@ def test_mutilated_recordings(seed, tmp_path):
         for party in Party:
             verdicts, _ = judged(tmp_path / "part.har", mutilated, party)
             said = contradictions(verdicts, *whole[party], unchanged)
-            found += [f"{number}, {how}, {party.value}: {one}" for one in said]
-    assert [] == found
+            wrong += [f"{number}, {how}, {party.value}: {one}" for one in said]
+    assert [] == wrong
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -145,8 +145,8 @@ def test_one_of_two_contracts(seed, tmp_path):
             alone = standings(judged(har, document, party, contracts=(contract,))[0])
             assert expected == selected
             assert expected.keys() == alone.keys()
-            for name, one in alone.items():
-                assert one is expected[name] or OPEN & {one, expected[name]}, name
+            for name, verdict in alone.items():
+                assert verdict is expected[name] or OPEN & {verdict, expected[name]}, name
 
 
 def standings(verdicts):

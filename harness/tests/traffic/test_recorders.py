@@ -122,14 +122,14 @@ class Browsing(Client):
 
     page = None
 
-    def call(self, method, path, token, *, present=True, base=None, headers=None, **more):
+    def call(self, method, path, token, *, present=True, base=None, headers=None, **options):
         """Fetch from within the page."""
         sent = {"Authorization": f"Bearer {token}", **(headers or {})}
         sent |= {"PSU-IP-Address": "203.0.113.7"} if present else {}
         url = path if path.startswith("http") else self.bank + path
-        if "params" in more:
-            url += "?" + urlencode(more["params"])
-        body = json.dumps(more["json"]) if "json" in more else None
+        if "params" in options:
+            url += "?" + urlencode(options["params"])
+        body = json.dumps(options["json"]) if "json" in options else None
         sent |= {"Content-Type": "application/json"} if body else {}
         request = {"method": method, "url": url, "headers": sent, "body": body}
         response = self.page.evaluate(FETCH, request)

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from assay.binding.encode import HttpRequest
-from assay.transport.embedded import Embedded
+from assay.transport.protocol import Embedded
 
 BASE = "https://bank.example"
 

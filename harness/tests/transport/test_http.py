@@ -116,10 +116,10 @@ def test_slow_drip() -> None:
 
 def test_each_wait_has_its_time() -> None:
     """The transport is told how long connecting, sending and each read may take."""
-    one = told()
-    one.timeout = 7.0
-    one.send(get())
-    (asked,) = one.transport.seen
+    client = told()
+    client.timeout = 7.0
+    client.send(get())
+    (asked,) = client.transport.seen
     assert {"connect": 7.0, "read": 7.0, "write": 7.0, "pool": 7.0} == asked.extensions["timeout"]
 
 
@@ -134,10 +134,10 @@ def test_bomb() -> None:
     """A small packed answer of 64 MiB is unpacked to the bound, and no further on the way."""
     bomb = zlib.compress(b"0" * 2**26)
     assert len(bomb) < 2**17
-    one = told(content=bomb, content_encoding="deflate")
+    client = told(content=bomb, content_encoding="deflate")
     tracemalloc.start()
     try:
-        sent = one.send(get())
+        sent = client.send(get())
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -186,11 +186,11 @@ def test_redirects_stay() -> None:
 )
 def test_other_hosts(url: str) -> None:
     """A link to anywhere else is not followed: not another host, port or scheme."""
-    one = told()
-    sent = one.send(get(url, ("Authorization", "Bearer secret")))
+    client = told()
+    sent = client.send(get(url, ("Authorization", "Bearer secret")))
     assert ("links to other hosts are not followed", 0) == (sent.trouble, sent.wire.status)
-    assert [] == one.transport.seen
-    assert one.reached is False
+    assert [] == client.transport.seen
+    assert client.reached is False
 
 
 @pytest.mark.parametrize("url", ["HTTPS://BANK.example/v1/x", "https://bank.example:443/v1/x"])
@@ -220,19 +220,19 @@ def test_no_url(url: str) -> None:
 @pytest.mark.parametrize("value", ["Bearer a\nb", "Bearer a ", "Bearer \u00e9", "Bearer \x00"])
 def test_headers_that_cannot_be(value: str) -> None:
     """A header that cannot be sent is named, and its value is not told."""
-    one = told()
-    sent = one.send(get(f"{BASE}/accounts", ("Authorization", value)))
+    client = told()
+    sent = client.send(get(f"{BASE}/accounts", ("Authorization", value)))
     assert "the header Authorization has a value that cannot be sent" == sent.trouble
-    assert [] == one.transport.seen
+    assert [] == client.transport.seen
 
 
 def test_no_cookies() -> None:
     """A cookie that came with one answer does not travel with the next call."""
-    one = told(set_cookie="session=alice; Path=/")
-    one.send(get())
-    one.send(get())
-    one.control("GET", "/", None)
-    assert [None] * 3 == [asked.headers.get("cookie") for asked in one.transport.seen]
+    client = told(set_cookie="session=alice; Path=/")
+    client.send(get())
+    client.send(get())
+    client.control("GET", "/", None)
+    assert [None] * 3 == [asked.headers.get("cookie") for asked in client.transport.seen]
 
 
 def raising(error: Exception) -> Callable[[httpx.Request], httpx.Response]:
@@ -251,10 +251,10 @@ def test_never_reached(error: Exception) -> None:
 
 def test_gone() -> None:
     """Where somebody did answer before, it is trouble with this one call."""
-    one = told()
-    one.send(get())
-    one.transport.answer = raising(httpx.ConnectError("refused"))
-    assert "cannot connect (refused)" == one.send(get()).trouble
+    client = told()
+    client.send(get())
+    client.transport.answer = raising(httpx.ConnectError("refused"))
+    assert "cannot connect (refused)" == client.send(get()).trouble
 
 
 @pytest.mark.parametrize(
@@ -274,13 +274,13 @@ def test_trouble(error: Exception, trouble: str) -> None:
 
 def test_control() -> None:
     """The control API gets JSON and its key, at its own address where it has one."""
-    one = told(201, b'{"fixtures": "w1"}')
-    one.control_url, one.control_key = "https://control.example/", "key"
-    assert (201, {"fixtures": "w1"}) == one.control("POST", "/worlds", {"seed": 0})
-    (asked,) = one.transport.seen
+    client = told(201, b'{"fixtures": "w1"}')
+    client.control_url, client.control_key = "https://control.example/", "key"
+    assert (201, {"fixtures": "w1"}) == client.control("POST", "/worlds", {"seed": 0})
+    (asked,) = client.transport.seen
     assert "https://control.example/assay-control/1/worlds" == str(asked.url)
     assert ("key", {"seed": 0}) == (asked.headers["assay-control-key"], json.loads(asked.content))
-    assert one.reached is True
+    assert client.reached is True
 
 
 def test_control_says_nothing() -> None:
@@ -294,10 +294,10 @@ def test_control_says_nothing() -> None:
 )
 def test_control_is_no_json(content: bytes) -> None:
     """Whoever speaks no JSON there speaks no assay-control, and was not reached."""
-    one = told(200, content)
+    client = told(200, content)
     with pytest.raises(TargetError, match="without JSON; is this an assay-control/1 API"):
-        one.control("POST", "/worlds", {})
-    assert one.reached is False
+        client.control("POST", "/worlds", {})
+    assert client.reached is False
 
 
 def test_control_refuses() -> None:

@@ -112,13 +112,13 @@ def test_only_header_values_are_restricted() -> None:
     odd = dict.fromkeys(LINES, "h\u00fcsh \n")
     with pytest.raises(InputError) as caught:
         look_up(target, odd)
-    (one,) = caught.value.problems
+    (problem,) = caught.value.problems
     assert (
         13,
         "auth.tpp: the environment variable T_OWN has a value that cannot be sent in a header",
     ) == (
-        one.line,
-        one.what,
+        problem.line,
+        problem.what,
     )
     assert odd | {"T_OWN": "k"} == look_up(target, odd | {"T_OWN": "k", "HOME": "/root"})
 

@@ -14,7 +14,7 @@ from typing import cast
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
 from assay.rules.conditions import expression, factor, fields, registered, table
-from assay.rules.conditions.atom import Atom, ReadAtom
+from assay.rules.conditions.expression import Atom, ReadAtom
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
 

@@ -1,4 +1,4 @@
-"""Controls of the rows of a decision table, and the row that a request is evidence for.
+"""Requests with which a decision is compared: controls of a table's rows, and what was carried out.
 
 A control is a request that differs from its row at one input, and must be accepted.
 Beside a row that must be rejected it shows that not everything is rejected; beside one
@@ -9,6 +9,9 @@ Requests are seldom made for a row, so each value is mapped to a point: the near
 at which the atoms have the same truths. A conforming request is evidence for a row only
 if it is *exactly* that row's; a violation is attributed to the nearest row. An unknown
 value may be anything.
+
+A rejection may have a cause outside the condition. It counts only beside a request that
+differs in nothing but the condition's arguments, and was carried out.
 """
 
 from __future__ import annotations
@@ -18,9 +21,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from assay.contract.model import Capability
-from assay.rules.conditions.atom import DecidedRequest, Point, Value
-from assay.rules.conditions.expression import holds
+from assay.rules.conditions import fields
+from assay.rules.conditions.expression import DecidedRequest, Point, Value, holds
 from assay.rules.conditions.table import DecisionRow, Input, Table
+from assay.rules.lifecycle import comparison, request_queries, tracker
+from assay.rules.lifecycle.comparison import Likeness
+from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import needs
 
 #: The cost of a control: whether no atom differs, what it needs, whether it asks for the same.
@@ -162,3 +168,83 @@ def _same(row: DecisionRow, stands: Sequence[Point | None]) -> bool:
     return all(
         point is None or mine is point for mine, point in zip(row.points, stands, strict=True)
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedRequests:
+    """The requests that were carried out: one of each sort, and the first of equal arguments.
+
+    `known` has the values of conditional arguments that were accepted or that the contract
+    names; `addresses` has the return addresses that were accepted.
+    """
+
+    table: Table
+    lifecycle: tracker.Lifecycle
+    sorts: Mapping[Likeness, Instance]
+    first: Mapping[Likeness, Instance]
+    known: frozenset[tuple[str, str]]
+    addresses: frozenset[str]
+
+    @staticmethod
+    def of(
+        table: Table, lifecycle: tracker.Lifecycle, tracked: tracker.Tracker
+    ) -> ExecutedRequests:
+        """Return the requests of a history that were carried out."""
+        sorts: dict[Likeness, Instance] = {}
+        first: dict[Likeness, Instance] = {}
+        known = set(fields.named_values(table.atoms))
+        for request in comparison.comparable(tracked):
+            if request.done:
+                sorts.setdefault(_sort(table, lifecycle, request), request)
+                former = first.setdefault(_sent(lifecycle, request), request)
+                if _decided(request) < _decided(former):
+                    first[_sent(lifecycle, request)] = request
+                known |= fields.sent_values(table.atoms, request)
+        taken = [
+            request
+            for request in tracked.requests
+            if request.made.accepted and request.outcome not in tracker.REJECTED
+        ]
+        return ExecutedRequests(
+            table=table,
+            lifecycle=lifecycle,
+            sorts=sorts,
+            first=first,
+            known=frozenset(known),
+            addresses=frozenset(_address(lifecycle, request) for request in taken),
+        )
+
+    def control(self, request: Instance) -> Instance | None:
+        """Return a request that differs only in the arguments of the condition."""
+        return self.sorts.get(_sort(self.table, self.lifecycle, request))
+
+    def strange(self, request: Instance) -> bool:
+        """Whether a value was never accepted, so that it may be the cause of a rejection."""
+        return not fields.sent_values(self.table.atoms, request) <= self.known or (
+            request_queries.signature(request) is None
+            and _address(self.lifecycle, request) not in self.addresses
+        )
+
+    def repeats(self, request: Instance) -> bool:
+        """Whether the bank may take it for a repeat of a request carried out earlier."""
+        first = self.first.get(_sent(self.lifecycle, request))
+        return first is not None and _decided(first) < _decided(request)
+
+
+def _decided(request: Instance) -> int:
+    """Return the exchange that decided it: the first request made may be signed last."""
+    return (request_queries.signature(request) or request.made).n
+
+
+def _address(lifecycle: tracker.Lifecycle, request: Instance) -> str:
+    return repr(request.made.call.arguments.get(lifecycle.create.returns or ""))
+
+
+def _sort(table: Table, lifecycle: tracker.Lifecycle, request: Instance) -> Likeness:
+    but = [atom.argument for atom in table.atoms]
+    return comparison.sort_of(lifecycle, request, but=but)
+
+
+def _sent(lifecycle: tracker.Lifecycle, request: Instance) -> Likeness:
+    create = lifecycle.create
+    return comparison.sent(request, but=(create.owned, create.returns))

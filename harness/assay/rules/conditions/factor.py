@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from assay.contract.model import Json
 from assay.history import Authorise, Code
 from assay.rules import clauses
-from assay.rules.conditions.atom import FAR, DecidedRequest, Point, Value
+from assay.rules.conditions.expression import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Lifecycle
 

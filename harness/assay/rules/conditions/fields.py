@@ -18,7 +18,7 @@ from decimal import Decimal, InvalidOperation
 
 from assay.contract.model import Json
 from assay.history import Call
-from assay.rules.conditions.atom import FAR, Atom, DecidedRequest, Point, Value
+from assay.rules.conditions.expression import FAR, Atom, DecidedRequest, Point, Value
 from assay.rules.lifecycle.tracker import Instance, Lifecycle
 from assay.rules.rule import BindingRequirement
 

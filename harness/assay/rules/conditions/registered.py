@@ -15,7 +15,7 @@ from datetime import timedelta
 from assay.contract.model import Capability, Json
 from assay.history import Call, Register, Subject
 from assay.rules.conditions import fields
-from assay.rules.conditions.atom import FAR, DecidedRequest, Point, Value
+from assay.rules.conditions.expression import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import needs

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from assay.rules.conditions.atom import Atom, Point, Value
-from assay.rules.conditions.expression import Expression, describe, holds
+from assay.rules.conditions.expression import Atom, Expression, Point, Value, describe, holds
 
 #: The characters that an id must not have, and its greatest length.
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")

@@ -19,9 +19,15 @@ from assay.judging.verdict import Agreement, Evidence
 from assay.rules import conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import table as conditions_table
-from assay.rules.conditions.atom import DecidedRequest, Point, Registrations, describe_points
-from assay.rules.conditions.control import Control, RowMatch, Values, control, controls
-from assay.rules.conditions.executed import ExecutedRequests
+from assay.rules.conditions.control import (
+    Control,
+    ExecutedRequests,
+    RowMatch,
+    Values,
+    control,
+    controls,
+)
+from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
 from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker

@@ -64,14 +64,14 @@ class Factors(Kind):
     lifecycle: tracker.Lifecycle = the_request()
     offered: Mapping[str, tuple[str, ...]] = parameters.parameter(
         _OFFERED,
-        lambda value, _: {segment: tuple(words) for segment, words in value.items()},
+        lambda value, _: {segment: tuple(codes) for segment, codes in value.items()},
         key="offered",
     )
 
     @property
     def words(self) -> tuple[str, ...]:
         """All factors that the clause names."""
-        return tuple(dict.fromkeys(word for words in self.offered.values() for word in words))
+        return tuple(dict.fromkeys(word for codes in self.offered.values() for word in codes))
 
     def factors(self) -> Sequence[str]:
         """Return all factors that the clause names."""

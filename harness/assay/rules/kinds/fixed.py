@@ -310,7 +310,7 @@ def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterato
         agreement = AGREES
     else:
         agreement = DISAGREES if change.failed else UNCLEAR
-    beside = (one.n for one in (control, read) if one is not None)
+    beside = (exchange.n for exchange in (control, read) if exchange is not None)
     yield Evidence(
         facet=STAYS,
         agreement=agreement,

@@ -175,11 +175,11 @@ class HistoryDepth(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk of a resource that has or shows entries older than the limit."""
         subjects = history.subjects
-        every = [walk for walk in page_walks(history, self.operation.id) if walk.call.mode is None]
+        walks = [walk for walk in page_walks(history, self.operation.id) if walk.call.mode is None]
         shown = {
-            _about(self, walk) for walk in every if bare(walk.call, self.operation) and walk.items
+            _about(self, walk) for walk in walks if bare(walk.call, self.operation) and walk.items
         }
-        for walk in every:
+        for walk in walks:
             subject, key = _about(self, walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
             facet, limit = _facet(self, walk, subjects.get(subject)), _limit(self, walk)

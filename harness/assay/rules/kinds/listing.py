@@ -62,11 +62,11 @@ class Listing(Kind):
         psu = yield from steps.arrange("psu", *holdings)
         read = Call(operation=self.operation.id, subject="psu")
         if scenario.id == FOREIGN:
-            other = yield from steps.arrange("other", *holdings)
+            stranger = yield from steps.arrange("other", *holdings)
             yield from steps.walk(read)
             if self.grant is None:
                 return
-            yield from steps.grant(self.grant, "other", *(thing.key for thing in other.owns))
+            yield from steps.grant(self.grant, "other", *(thing.key for thing in stranger.owns))
         if scenario.id != WITHOUT:
             yield from steps.grant(self.grant, "psu", psu.owns[0].key, psu.owns[-1].key)
         yield from steps.walk(read)

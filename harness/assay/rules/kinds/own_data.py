@@ -89,7 +89,7 @@ class OwnData(Kind):
                     for owner in steps.owners(self.contract, operation)
                 ),
             )
-            keys = [one.key for one in subject.owns]
+            keys = [item.key for item in subject.owns]
             if operation.about:
                 yield from steps.grant(self.grant, name, *keys)
             asked.append(
@@ -110,7 +110,7 @@ class OwnData(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every page of an accepted answer."""
-        operations = {one.id: one for one in self.operations}
+        operations = {operation.id: operation for operation in self.operations}
         known, fresh = _Known.of(history), fresh_subjects(history)
         for exchange in history.exchanges:
             operation = operations.get(exchange.call.operation)
@@ -118,14 +118,14 @@ class OwnData(Kind):
                 continue
             sorted_: dict[str, list[bool]] = {}
             for item in exchange.items:
-                told = (
+                is_own = (
                     _is_own(self, item, exchange, operation, known)
                     if operation.about
                     else known.owned(item.key, exchange.call.subject)
                 )
                 resource = self._resource(operation, item, exchange, known)
-                if told is not None and resource:
-                    sorted_.setdefault(resource, []).append(told)
+                if is_own is not None and resource:
+                    sorted_.setdefault(resource, []).append(is_own)
             for resource, own in sorted_.items():
                 evidence = _judge(resource, exchange, own, operation)
                 joint = exchange.call.subject not in fresh and not operation.about
@@ -163,11 +163,11 @@ class _Known:
         entries: dict[str, frozenset[str]] = {}
         subjects: Mapping[str, Subject] = history.subjects
         for name, subject in subjects.items():
-            for one in subject.owns:
-                owners[one.key] = owners.get(one.key, frozenset()) | {name}
-                resources[one.key] = one.resource
-                for entry in one.entries:
-                    entries[entry.key] = entries.get(entry.key, frozenset()) | {one.key}
+            for item in subject.owns:
+                owners[item.key] = owners.get(item.key, frozenset()) | {name}
+                resources[item.key] = item.resource
+                for entry in item.entries:
+                    entries[entry.key] = entries.get(entry.key, frozenset()) | {item.key}
         apart = all(len(of) == 1 for of in entries.values())
         fresh = fresh_subjects(history)
         whole = frozenset(key for key, names in owners.items() if names <= fresh)

@@ -120,7 +120,7 @@ class Pagination(Kind):
         if self.operation.about:
             yield from steps.walk(call, self.most)
         else:
-            keys = [one.key for one in psu.owns]
+            keys = [item.key for item in psu.owns]
             yield from steps.walk_whole(call, psu, keys, self.granting, self.most)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -163,9 +163,9 @@ def expected(
         return Roster()
     at = walk.pages[0].at
     if not clause.operation.about:
-        listed = [one for one in subject.owns if one.resource in clause.operation.lists]
+        listed = [item for item in subject.owns if item.resource in clause.operation.lists]
         sure = frozenset(
-            one.key for one in listed if clauses.surely_listed(clause.contract, one, at)
+            item.key for item in listed if clauses.surely_listed(clause.contract, item, at)
         )
         fresh = sure if consented is None or sure <= walk.keys else sure & consented
         return Roster(fresh=fresh, most=len(subject.owns))
@@ -200,8 +200,8 @@ def _sizes(clause: Pagination, walk: PageWalk, roster: Roster) -> Iterator[Evide
     for number, page in enumerate(walk.pages, 1):
         size = len(page.items)
         # Empty pages after the last item count for `ends` only.
-        more = number < filled or (number == 1 and len(roster.fresh) > clause.size)
-        if more or size > clause.size:
+        must_be_full = number < filled or (number == 1 and len(roster.fresh) > clause.size)
+        if must_be_full or size > clause.size:
             yield Evidence(
                 facet="first-page" if number == 1 else "full-pages",
                 agreement=AGREES if size == clause.size else DISAGREES,

@@ -80,7 +80,7 @@ class ReturnAddress(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Sign with the profile's address and with one of its own; ask to be sent astray."""
+        """Sign with the target file's address and with one of its own; ask to be sent astray."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
         made, _ = yield from signing.try_to_sign(lifecycle, psu, 0)
@@ -89,8 +89,8 @@ class ReturnAddress(Kind):
         own = f"{back}{'&' if parts and parts.query else '?'}{OWN}" if parts else back
         yield from signing.try_to_sign(lifecycle, psu, 1, arguments={self.argument: own})
         for n, astray in enumerate(_astray(parts), start=2):
-            words = f"the browser asks to be sent to {astray}"
-            spoofed = replace(request_steps.SIGN, spoof=astray, variation=words)
+            variation = f"the browser asks to be sent to {astray}"
+            spoofed = replace(request_steps.SIGN, spoof=astray, variation=variation)
             yield from signing.try_to_sign(lifecycle, psu, n, spoofed)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -98,13 +98,13 @@ class ReturnAddress(Kind):
         signings = signing.signings(self.lifecycle, history)
         signings = tuple(attempt for attempt in signings if attempt.alone and not attempt.failed)
         sent: dict[str, Signing] = {}
-        for one in signings:
-            if one.plain and _where(self, one) is Agreement.AGREES:
-                sent.setdefault(one.subject, one)
-        for one in signings:
-            control = sent.get(one.subject)
-            if one.confirmed and (one.done or _waits(self, one)):
-                yield from _signed(self, one, control)
+        for signature in signings:
+            if signature.plain and _where(self, signature) is Agreement.AGREES:
+                sent.setdefault(signature.subject, signature)
+        for signature in signings:
+            control = sent.get(signature.subject)
+            if signature.confirmed and (signature.done or _waits(self, signature)):
+                yield from _signed(self, signature, control)
 
 
 def _address(clause: ReturnAddress, made: Exchange) -> str:
@@ -133,13 +133,13 @@ def _waits(clause: ReturnAddress, signing: Signing) -> bool:
     )
 
 
-def _where(clause: ReturnAddress, one: Signing) -> Agreement:
+def _where(clause: ReturnAddress, attempt: Signing) -> Agreement:
     """Judge where the browser was sent: to the address, elsewhere, or nobody knows."""
-    right, redirected = _right(clause, one), one.event.redirected
+    right, redirected = _right(clause, attempt), attempt.event.redirected
     if not isinstance(right, str):
         return UNCLEAR
     if redirected is None:
-        return DISAGREES if one.event.stuck else UNCLEAR
+        return DISAGREES if attempt.event.stuck else UNCLEAR
     return AGREES if leads_to(redirected, right) else DISAGREES
 
 

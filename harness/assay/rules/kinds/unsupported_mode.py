@@ -99,16 +99,16 @@ class UnsupportedMode(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every walk in the mode about a resource that was shown without it."""
         subjects = history.subjects
-        every = tuple(page_walks(history, self.operation.id))
+        walks = tuple(page_walks(history, self.operation.id))
         controlled = {
             _about(self, walk)
-            for walk in every
+            for walk in walks
             if walk.call.mode is None
             and walk.ended
             and walk.items
             and bare(walk.call, self.operation)
         }
-        for walk in every:
+        for walk in walks:
             subject, key = _about(self, walk)
             if walk.call.mode == self.mode and (subject, key) in controlled:
                 owned = subjects[subject].owned(key) if subject in subjects else None

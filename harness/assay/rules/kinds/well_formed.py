@@ -160,7 +160,7 @@ def _judge(exchange: Exchange) -> Iterator[Evidence]:
             facet="json",
             agreement=UNCLEAR if broken is None else DISAGREES if broken else AGREES,
             expected=f"well-formed JSON, as {wire.media_type} says",
-            seen="it is nested too deeply to tell"
+            seen="it is nested too deeply to be judged"
             if broken is None
             else f"invalid JSON: {broken}"
             if broken

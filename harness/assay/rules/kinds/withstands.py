@@ -105,11 +105,14 @@ class Withstands(Kind):
             return
         yield from steps.send(call)
         varied = tuple(name for name in call.varied if name != tried.argument)
-        for words, value in STRANGE.items():
+        for description, value in STRANGE.items():
             sent = {**call.arguments, tried.argument: value}
             yield from steps.send(
                 replace(
-                    call, arguments=sent, varied=varied, variation=f"{tried.argument} is {words}"
+                    call,
+                    arguments=sent,
+                    varied=varied,
+                    variation=f"{tried.argument} is {description}",
                 )
             )
 
@@ -135,12 +138,12 @@ class Withstands(Kind):
 
 
 def _strange(value: Json) -> bool:
-    return any(type(value) is type(one) and value == one for one in STRANGE.values())
+    return any(type(value) is type(strange) and value == strange for strange in STRANGE.values())
 
 
 def _frame(call: Call, argument: str) -> _Frame:
     """Return everything that was sent except one argument."""
-    rest = sorted((name, repr(one)) for name, one in call.arguments.items() if name != argument)
+    rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != argument)
     who = call.operation, call.subject, call.by, call.host, call.alias, call.present
     return (*who, call.mode, argument, tuple(rest))
 

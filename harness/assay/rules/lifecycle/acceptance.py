@@ -55,9 +55,9 @@ class AcceptanceRule(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every attempt to which the rule applies, beside its controls."""
-        every = attempts(self.lifecycle, history)
-        beside = controls(every, self.is_control, self.common)
-        for attempt in every:
+        tries = attempts(self.lifecycle, history)
+        beside = controls(tries, self.is_control, self.common)
+        for attempt in tries:
             case = self.case(attempt)
             if case is not None:
                 judge = must_be_accepted if case.accepted else must_be_rejected

@@ -220,7 +220,7 @@ def _content(lifecycle: Lifecycle, call: Call) -> Hashable:
 
 
 def controls(
-    every: Sequence[Attempt],
+    tries: Sequence[Attempt],
     served: Callable[[Attempt], bool],
     shared: Callable[[Attempt], Hashable],
 ) -> Mapping[int, Beside]:
@@ -230,7 +230,7 @@ def controls(
     `shared` returns what it has in common with the attempt, besides what was sent.
     """
     beside_by_number: dict[int, Beside] = {}
-    for order in (every, every[::-1]):
+    for order in (tries, tries[::-1]):
         last: dict[Hashable, Attempt] = {}
         for attempt in order:
             key = (attempt.bank, attempt.rest, shared(attempt))

@@ -115,10 +115,14 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
     made = maker(clause, raw)
     if not made:
         return
-    every: Mapping[str, Raw] = raw["operations"]
+    operations: Mapping[str, Raw] = raw["operations"]
     request_name = clause["request"]
     change = next(
-        (operation for operation in every.values() if operation.get("changes") == request_name),
+        (
+            operation
+            for operation in operations.values()
+            if operation.get("changes") == request_name
+        ),
         None,
     )
     if change is None:

@@ -50,8 +50,8 @@ class Lifecycle:
     @property
     def operations(self) -> tuple[Operation, ...]:
         """The operations that the contract has."""
-        every = (self.create, self.read, self.change, self.end)
-        return tuple(operation for operation in every if operation is not None)
+        parts = (self.create, self.read, self.change, self.end)
+        return tuple(operation for operation in parts if operation is not None)
 
     @property
     def mode(self) -> str | None:
@@ -90,11 +90,11 @@ def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
     """Return the lifecycle of a request in a contract."""
 
     def does(what: str) -> Operation | None:
-        every = contract.operations.values()
+        operations = contract.operations.values()
         return next(
             (
                 operation
-                for operation in every
+                for operation in operations
                 if getattr(operation, what) == request and operation.available
             ),
             None,

@@ -22,7 +22,7 @@ from assay.traffic.proxy.messages import (
     encode_headers,
     readable_codings,
 )
-from assay.transport.leftovers import close_connections_with_leftovers
+from assay.transport.http import close_connections_with_leftovers
 
 __all__ = ["MAX_EXCHANGES", "Upstream", "UpstreamError", "parse_upstream", "tls_context"]
 

@@ -13,8 +13,7 @@ from assay.binding.encode import Access
 from assay.binding.security import ISSUING
 from assay.binding.target import Auth, Target
 from assay.transport.auth.tokens import TokenStore
-from assay.transport.embedded import Application, Embedded
-from assay.transport.protocol import Transport
+from assay.transport.protocol import Application, Embedded, Transport
 
 __all__ = ["Channels", "endpoints", "open_channels"]
 

@@ -34,8 +34,7 @@ from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
-from assay.transport.embedded import Embedded
-from assay.transport.protocol import unanswered
+from assay.transport.protocol import Embedded, unanswered
 
 pytestmark = pytest.mark.slow
 

@@ -81,10 +81,12 @@ class Idempotency(Kind):
         if scenario.id == REPEATED:
             yield from steps.send(replace(first, variation="the same key again"))
             return
-        other = replace(first, varied=(self.varies,))
-        control = {**other.arguments, self.key: f"{key}-2"}
-        yield from steps.send(replace(other, arguments=control))
-        yield from steps.send(replace(other, variation=f"the same key with another {self.varies}"))
+        changed = replace(first, varied=(self.varies,))
+        control = {**changed.arguments, self.key: f"{key}-2"}
+        yield from steps.send(replace(changed, arguments=control))
+        yield from steps.send(
+            replace(changed, variation=f"the same key with another {self.varies}")
+        )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
         """Whether a bank that conforms accepts the varied call: the same body again, it does."""

@@ -8,7 +8,7 @@ from orders import PIS, make, payer, registered, shown
 from visits import contract, table
 
 from assay.history import Authorise, Call
-from assay.rules.conditions.atom import FAR, DecidedRequest, Registrations
+from assay.rules.conditions.expression import FAR, DecidedRequest, Registrations
 from assay.rules.conditions.factor import Factor
 from assay.rules.conditions.fields import FieldAbove, FieldIs, Given, named_values, sent_values
 from assay.rules.conditions.registered import EVER, Age, IsRegistered
@@ -40,10 +40,12 @@ def test_a_field_is_a_value():
 
 def test_what_was_varied_is_the_other_value():
     """So that two values that are both not it have rows of their own."""
-    usual, other = FieldIs(argument="amount", value="7", lifecycle=LIFE).points[1:]
+    usual, different = FieldIs(argument="amount", value="7", lifecycle=LIFE).points[1:]
     seen = Given(text="8"), Given(text="9", other=True)
 
-    assert [[0, 1], [1, 0]] == [[one.distance(value) for value in seen] for one in (usual, other)]
+    assert [[0, 1], [1, 0]] == [
+        [one.distance(value) for value in seen] for one in (usual, different)
+    ]
 
 
 @pytest.mark.parametrize(

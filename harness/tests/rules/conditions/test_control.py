@@ -22,35 +22,37 @@ def test_a_control_differs_in_one_input():
     """And is accepted, by the condition itself."""
     found = table(FIVE)
     for row in found.rows:
-        one = control(found, row)
-        differs = [n for n, (a, b) in enumerate(zip(row.points, one.points, strict=True)) if a != b]
+        twin = control(found, row)
+        differs = [
+            n for n, (a, b) in enumerate(zip(row.points, twin.points, strict=True)) if a != b
+        ]
         assert 1 == len(differs)
-        assert row.points[differs[0]] is one.moved
+        assert row.points[differs[0]] is twin.moved
 
 
 def test_a_control_asks_for_something_else_if_it_can():
     """Then it is no repeat, and costs neither another thing nor another customer."""
-    one, points = of("{all: [{field: work, is: gas}, {factor: card}]}", "work-gas")
+    twin, points = of("{all: [{field: work, is: gas}, {factor: card}]}", "work-gas")
 
     assert ["not-gas", "card"] == points
-    assert (False, False) == (one.about_another, one.for_another)
+    assert (False, False) == (twin.about_another, twin.for_another)
 
 
 def test_a_control_that_asks_for_the_same_is_about_another_thing():
     """Else it would make a repeat of what it is to stand beside."""
-    one, points = of("{factor: card}", "factor-card")
+    twin, points = of("{factor: card}", "factor-card")
 
     assert ["code"] == points
-    assert (True, False) == (one.about_another, one.for_another)
+    assert (True, False) == (twin.about_another, twin.for_another)
 
 
 def test_a_control_with_another_past_is_for_another_customer():
     """Nobody's registrations can be taken back."""
-    one, points = of("{not: {registered: work, more-than-hours: 48}}", "work-unregistered")
+    twin, points = of("{not: {registered: work, more-than-hours: 48}}", "work-unregistered")
 
     assert ["just-over-48h"] == points
-    assert (False, True) == (one.about_another, one.for_another)
-    assert {Capability.REGISTRATIONS, Capability.TWO_PSU} == one.needs
+    assert (False, True) == (twin.about_another, twin.for_another)
+    assert {Capability.REGISTRATIONS, Capability.TWO_PSU} == twin.needs
 
 
 def test_a_control_may_have_the_same_truths():

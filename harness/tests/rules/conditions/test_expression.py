@@ -45,7 +45,7 @@ def test_a_condition_holds_or_not_or_nobody_knows(expression, truths, result):
 
 def test_a_condition_is_written_down():
     """With brackets where they are needed."""
-    words = ["a", "b", "c"]
+    labels = ["a", "b", "c"]
 
-    assert "a and not b and not c" == describe(All((A, Not(B), Not(C))), words)
-    assert "a or (b and not (a or c))" == describe(Any((A, All((B, Not(Any((A, C))))))), words)
+    assert "a and not b and not c" == describe(All((A, Not(B), Not(C))), labels)
+    assert "a or (b and not (a or c))" == describe(Any((A, All((B, Not(Any((A, C))))))), labels)

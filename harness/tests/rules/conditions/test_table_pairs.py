@@ -57,12 +57,12 @@ def test_pairs_are_those_of_brute_force(expression, impossible):
     results = {one: bool(holds(expression, one)) for one in worlds}
     wanted = brute(expression, worlds)
 
-    found = pairs_by_atom(results)
-    assert [sorted(one) for one in wanted if worlds] == [sorted(one) for one in found]
+    computed = pairs_by_atom(results)
+    assert [sorted(one) for one in wanted if worlds] == [sorted(one) for one in computed]
 
-    pairs = choose_pairs(found)
-    assert [bool(one) for one in found] == [one is not None for one in pairs]
-    assert all(pair in one for pair, one in zip(pairs, found, strict=True) if pair)
+    pairs = choose_pairs(computed)
+    assert [bool(one) for one in computed] == [one is not None for one in pairs]
+    assert all(pair in one for pair, one in zip(pairs, computed, strict=True) if pair)
     used = {world for pair in pairs if pair for world in pair}
     shown = sum(pair is not None for pair in pairs)
     assert not shown or shown + 1 <= len(used) <= 2 * shown

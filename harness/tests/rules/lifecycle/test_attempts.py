@@ -46,8 +46,8 @@ def beside(request):
         found = check(clause, *people, control, *events)
         return [one for one in found if one.startswith(f"{facet} ") and not one.endswith(" 1")]
 
-    def attempt(came=None, **words):
-        return make(came or shown("P2"), **{**about, **words})
+    def attempt(came=None, **changes):
+        return make(came or shown("P2"), **{**about, **changes})
 
     disagrees = f"{facet} disagrees 1"
     return says, attempt, disagrees, about.get("by", "psu")

@@ -48,9 +48,9 @@ def play(part, *replies):
         return steps, end.value
 
 
-def bare(**words):
+def bare(**changes):
     """Return the life of a request with other words in the operation that makes it."""
-    return replace(LIFE, create=replace(LIFE.create, **words))
+    return replace(LIFE, create=replace(LIFE.create, **changes))
 
 
 # -- customers --------------------------------------------------------------------
@@ -114,11 +114,11 @@ def test_a_plain_request():
 )
 def test_a_request_that_is_put_off(ahead, day):
     """It has a day, so many from now, and only in the modes that have one."""
-    more = {} if ahead is None else {"ahead": ahead}
-    call = request_steps.request(LIFE, PSU, "deferred", **more)
+    keywords = {} if ahead is None else {"ahead": ahead}
+    call = request_steps.request(LIFE, PSU, "deferred", **keywords)
 
     assert ("deferred", {"debtorAccount": "A1", "date": day}) == (call.mode, call.arguments)
-    assert "date" not in request_steps.request(LIFE, PSU, "instant", **more).arguments
+    assert "date" not in request_steps.request(LIFE, PSU, "instant", **keywords).arguments
 
 
 def test_the_day_is_counted_from_the_banks_today():
@@ -286,10 +286,10 @@ def test_the_steps_of_the_world():
     """Each word is one step."""
     done = Withdrawn(subject="psu", request="P1", done=True, now=AT)
     known = Registered(subject="psu", argument="creditorAccount", value="C1", since=AT)
-    told = Effects(now=AT)
+    effects = Effects(now=AT)
     age = timedelta(hours=80)
 
-    assert ([Inquire()], told) == play(request_steps.inquire(), told)
+    assert ([Inquire()], effects) == play(request_steps.inquire(), effects)
     assert ([Withdraw(subject="psu", request="P1")], None) == play(
         request_steps.withdraw(make()), done
     )

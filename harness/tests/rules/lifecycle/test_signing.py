@@ -77,25 +77,26 @@ def test_requests_that_share_a_key_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("ending", "words"),
+    ("ending", "description"),
     [
         (CONFIRMED, "the screens took the confirmation, and sent to https://tpp.example/back"),
         (DISCONNECTED, "the customer was disconnected"),
         (STOPPED, "the screens did not let the customer go on"),
     ],
 )
-def test_what_is_listed(ending, words):
+def test_what_is_listed(ending, description):
     """How it ended, and what became of the request; what was out of the ordinary of either."""
     one = only(*story("P1", ending, ENDED))
     evidence = one.evidence("f", Agreement.AGREES, "that it does", 9)
-    assert f"{words}; of the request, it was accepted (200), then ended" == evidence.seen
+    assert f"{description}; of the request, it was accepted (200), then ended" == evidence.seen
     assert ((1, 2, 3, 9), "") == (evidence.exchanges, evidence.variation)
 
 
 @pytest.mark.parametrize(
-    ("signed", "made", "told"), [("slow", "", "slow"), ("", "odd", "odd"), ("slow", "odd", "slow")]
+    ("signed", "made", "variation"),
+    [("slow", "", "slow"), ("", "odd", "odd"), ("slow", "odd", "slow")],
 )
-def test_the_deviation_is_that_of_the_signature_or_else_of_the_request(signed, made, told):
+def test_the_deviation_is_that_of_the_signature_or_else_of_the_request(signed, made, variation):
     """One is what the evidence is about."""
     way = story("P1", step={"variation": signed}, arguments={"variation": made})
-    assert told == only(*way).evidence("f", Agreement.AGREES, "that it does").variation
+    assert variation == only(*way).evidence("f", Agreement.AGREES, "that it does").variation

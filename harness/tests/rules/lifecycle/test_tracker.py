@@ -317,10 +317,10 @@ def test_noting_tells_which_request_an_event_is_about():
         ask("read-payment", NO),
         read(malformed=Malformed.LONG_IDENTIFIER),
     ).events
-    found = [out.note(event) for event in events]
+    noted = [out.note(event) for event in events]
     (made,) = out.requests
 
-    assert [None, *[made] * 6, *[None] * 12] == found
+    assert [None, *[made] * 6, *[None] * 12] == noted
     assert made is out.find("P1")
     assert None is out.find("P9")
     assert (1, 1, 1, 1, 1) == tuple(
@@ -564,7 +564,7 @@ def test_a_request_made_since_was_not_asked_about():
 
 
 @pytest.mark.parametrize(
-    ("events", "told"),
+    ("events", "description"),
     [
         ((make(),), "it was accepted (200), then open"),
         ((make((Accepted(), 201)),), "it was accepted (201)"),
@@ -579,9 +579,9 @@ def test_a_request_made_since_was_not_asked_about():
         ((make(ODD),), "the profile does not know status 302"),
     ],
 )
-def test_telling_a_story(events, told):
+def test_telling_a_story(events, description):
     """In few words, and never more than is known."""
-    assert told == one(*events).describe()
+    assert description == one(*events).describe()
 
 
 def test_the_numbers_of_a_story():

@@ -8,7 +8,7 @@ HERE = "https://tpp.example/back?a=1"
 
 
 @pytest.mark.parametrize(
-    "other",
+    "url",
     [
         HERE,
         "HTTPS://tpp.example/back?a=1",
@@ -17,15 +17,15 @@ HERE = "https://tpp.example/back?a=1"
         "https://tpp.example/b%61ck?a=%31",
     ],
 )
-def test_one_address_in_several_spellings(other):
+def test_one_address_in_several_spellings(url):
     """Case of scheme and host, the usual port, escapes that need not be."""
-    assert same_url(HERE, other)
-    assert same_url(other, HERE)
-    assert same_host(HERE, other)
+    assert same_url(HERE, url)
+    assert same_url(url, HERE)
+    assert same_host(HERE, url)
 
 
 @pytest.mark.parametrize(
-    "other",
+    "url",
     [
         "https://tpp.example/Back?a=1",
         "https://tpp.example/back?A=1",
@@ -36,17 +36,17 @@ def test_one_address_in_several_spellings(other):
         "https://me@tpp.example/back?a=1",
     ],
 )
-def test_what_is_spelt_alike_may_be_another(other):
+def test_what_is_spelt_alike_may_be_another(url):
     """Only a fragment that is empty is none."""
-    assert same_url(HERE, other) is other.endswith("#")
-    assert same_host(HERE, other)
+    assert same_url(HERE, url) is url.endswith("#")
+    assert same_host(HERE, url)
 
 
-@pytest.mark.parametrize("other", ["https://tpp.example.evil/", "https://example/", "http://tpp/"])
-def test_another_host(other):
+@pytest.mark.parametrize("url", ["https://tpp.example.evil/", "https://example/", "http://tpp/"])
+def test_another_host(url):
     """However alike it looks."""
-    assert not same_host(HERE, other)
-    assert not same_url(HERE, other)
+    assert not same_host(HERE, url)
+    assert not same_url(HERE, url)
 
 
 @pytest.mark.parametrize(

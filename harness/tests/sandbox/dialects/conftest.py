@@ -100,12 +100,12 @@ def request(guest: Any, **changes: Any) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if value is not ...}
 
 
-def transfer(amount: Any, currency: Any = "EUR", **more: Any) -> dict[str, Any]:
+def transfer(amount: Any, currency: Any = "EUR", **changes: Any) -> dict[str, Any]:
     return {
         "paymentId": {"instructionId": "I-17", "endToEndId": "E-17"},
         "instructedAmount": {"amount": amount, "currency": currency},
         "remittanceInformation": ["Invoice 17"],
-        **more,
+        **changes,
     }
 
 

@@ -201,13 +201,15 @@ def test_the_key_changes_with_the_password(flow):
 
 def test_customers_of_other_worlds(flow):
     """A world's TPP can ask its customers; a demo TPP, those of every world."""
-    other = Flow(http=flow.http)
+    stranger = Flow(http=flow.http)
     page = Page(flow.ask().text)
-    assert "password" == Page(flow.http.post(page.action, data=other.fill("password")).text).screen
-    code = other.code(client_id="demo-tpp")
-    token = other.exchange(code, **DEMO).json()["access_token"]
-    wanted = {holding["key"] for holding in other.guest["holdings"]}
-    ibans = set(re.findall(r"FR\d{25}", other.accounts(token).text))
+    assert (
+        "password" == Page(flow.http.post(page.action, data=stranger.fill("password")).text).screen
+    )
+    code = stranger.code(client_id="demo-tpp")
+    token = stranger.exchange(code, **DEMO).json()["access_token"]
+    wanted = {holding["key"] for holding in stranger.guest["holdings"]}
+    ibans = set(re.findall(r"FR\d{25}", stranger.accounts(token).text))
     assert ibans
     assert ibans <= wanted
 
@@ -449,8 +451,8 @@ def test_clients_prove_themselves(flow):
     """A secret works in the body or as HTTP Basic; a wrong one, or both at once, is refused."""
     form = {"grant_type": "client_credentials"}
 
-    def ask(headers=None, **more):
-        return flow.http.post("/oauth/token", data={**form, **more}, headers=headers)
+    def ask(headers=None, **fields):
+        return flow.http.post("/oauth/token", data={**form, **fields}, headers=headers)
 
     assert 200 == ask(**DEMO).status_code
     assert 200 == ask(basic("demo-tpp", "demo-tpp-secret")).status_code

@@ -59,12 +59,12 @@ def test_method_target_headers_and_body_arrive_as_they_were_sent(by_hand, tape):
     """Path, query and the case of header names arrive unchanged."""
     bank = by_hand(plain)
     tape = tape(bank.url)
-    told = tape.raw(
+    response = tape.raw(
         b"PATCH /a%2fb/./c//d;x?q=%20+a&q=&%zz|[] HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         b"X-MiXed: a\r\nX-Mixed:  b \r\nContent-Length: 5\r\nConnection: close, X-Hop\r\n"
         b"X-Hop: 1\r\nTE: trailers\r\n\r\n\x00\xff{}\n"
     )
-    assert told.startswith(b"HTTP/1.1 200 ")
+    assert response.startswith(b"HTTP/1.1 200 ")
     ((line, given, body),) = bank.asked
     assert "PATCH /a%2fb/./c//d;x?q=%20+a&q=&%zz|[] HTTP/1.1" == line
     assert b"\x00\xff{}\n" == body
@@ -191,10 +191,10 @@ def test_links_in_compressed_responses_are_rewritten_too(by_hand, tape):
 
     bank = by_hand(answer)
     tape = tape(bank.url)
-    told = tape.client.get("/")
+    response = tape.client.get("/")
     assert ("gzip", f"{tape.proxy.url}/2") == (
-        told.headers["Content-Encoding"],
-        told.json()["next"],
+        response.headers["Content-Encoding"],
+        response.json()["next"],
     )
 
 
@@ -342,10 +342,10 @@ def test_it_closes_while_all_connections_are_taken(by_hand, tape, monkeypatch):
 ASSAY = [sys.executable, "-c", "from assay.cli.main import main; main()", "proxy"]
 
 
-def started(bank, path, *more):
+def started(bank, path, *options):
     """Start the command; return the process and the URL that it prints."""
     process = subprocess.Popen(
-        [*ASSAY, "--upstream", f"{bank}/v1", "--record", path, "--listen", "127.0.0.1:0", *more],
+        [*ASSAY, "--upstream", f"{bank}/v1", "--record", path, "--listen", "127.0.0.1:0", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

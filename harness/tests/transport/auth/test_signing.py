@@ -65,11 +65,11 @@ def signing(read: Callable[[str], Target]) -> Callable[..., tuple[SigningTranspo
     def make(kind: str, key: str, covers: str) -> tuple[SigningTransport, Ear]:
         said = TEXT.replace("KIND", kind).replace("KEY", key).replace("COVERS", covers)
         target, ear = read(said), Ear()
-        one = signed(ear, target, check(target, {}))
-        assert isinstance(one, SigningTransport)
+        transport = signed(ear, target, check(target, {}))
+        assert isinstance(transport, SigningTransport)
         numbers = iter(range(1, 9))
-        one.clock, one.unique = lambda: NOW, lambda: f"id-{next(numbers)}"
-        return one, ear
+        transport.clock, transport.unique = lambda: NOW, lambda: f"id-{next(numbers)}"
+        return transport, ear
 
     return make
 
@@ -214,10 +214,12 @@ def test_a_request_made_of_another_is_signed_anew(
     signing: Callable[..., tuple[SigningTransport, Ear]],
 ) -> None:
     """What was signed of the one is not sent with the other; what the profile sends stays."""
-    one, ear = signing("cavage", RSA, '["(request-target)", date, digest, x-request-id]')
-    one.send(post())
+    transport, ear = signing("cavage", RSA, '["(request-target)", date, digest, x-request-id]')
+    transport.send(post())
     first = ear.heard[0]
-    one.send(HttpRequest(method="GET", url=first.url, headers=(*first.headers, ("X-Own", "one"))))
+    transport.send(
+        HttpRequest(method="GET", url=first.url, headers=(*first.headers, ("X-Own", "one")))
+    )
     second = of(ear.heard[1])
     assert {"date", "x-request-id", "signature", "x-own"} == second.keys()
     assert "id-2" == second["x-request-id"]
@@ -255,13 +257,13 @@ def test_the_control_api_is_not_signed(
     signing: Callable[..., tuple[SigningTransport, Ear]],
 ) -> None:
     """Arranging goes past the signature, and what was reached is known on both sides."""
-    one, ear = signing("cavage", RSA, '["(request-target)"]')
-    assert (200, {}) == one.control("GET", "/worlds", None)
+    transport, ear = signing("cavage", RSA, '["(request-target)"]')
+    assert (200, {}) == transport.control("GET", "/worlds", None)
     assert [("GET", "/worlds")] == ear.controls
-    assert not one.reached
-    one.send(post())
-    assert one.reached
-    one.close()
+    assert not transport.reached
+    transport.send(post())
+    assert transport.reached
+    transport.close()
     assert [] == ear.heard
 
 

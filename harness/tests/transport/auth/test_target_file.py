@@ -31,7 +31,7 @@ def told(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("section", "said"),
     [
         (
             CLIENT + "token_env: T}",
@@ -90,15 +90,15 @@ def told(text: str) -> list[str]:
         ),
     ],
 )
-def test_what_cannot_be_meant(more: str, said: str) -> None:
+def test_what_cannot_be_meant(section: str, said: str) -> None:
     """Each contradiction is told on its own line, before anything is looked up."""
-    found = told(TEXT + more + "\n")
+    found = told(TEXT + section + "\n")
     assert any(said in one for one in found), found
     assert all(one.startswith(("5: ", "6: ")) for one in found)
 
 
 @pytest.mark.parametrize(
-    "more",
+    "section",
     [
         CLIENT + "scope: pisp}",
         CLIENT + "client_id: me, client_secret_env: S, client_auth: post}",
@@ -111,9 +111,9 @@ def test_what_cannot_be_meant(more: str, said: str) -> None:
         "tls: {ca_file: ca.pem}",
     ],
 )
-def test_what_can(more: str) -> None:
+def test_what_can(section: str) -> None:
     """Nothing is said against what makes sense."""
-    assert read_document(loads(TEXT + more + "\n", "t.yaml"))
+    assert read_document(loads(TEXT + section + "\n", "t.yaml"))
 
 
 def test_tls_without_tls() -> None:

@@ -118,10 +118,13 @@ def test_another_name(read: Callable[[str], Target], folder: CertificateFolder) 
     target = read(TEXT.format(url="https://bank.example"))
     wrong = ssl.SSLCertVerificationError("no match")
     wrong.verify_code = 62
-    found = explainer(target)(wrong)
-    assert found
-    assert (4, "base_url: the target's certificate is for another name") == (found.line, found.what)
-    assert folder.folder.name not in found.what
+    explanation = explainer(target)(wrong)
+    assert explanation
+    assert (4, "base_url: the target's certificate is for another name") == (
+        explanation.line,
+        explanation.what,
+    )
+    assert folder.folder.name not in explanation.what
 
 
 @pytest.mark.parametrize(
@@ -159,10 +162,10 @@ def test_alerts(read: Callable[[str], Target], reason: str, own: bool, what: str
     tls = f"tls: {OURS.replace('NAME', 'client')}\n" if own else ""
     wrong = ssl.SSLError()
     wrong.reason = reason
-    found = explainer(read(TEXT.format(url="https://bank.example") + tls))(wrong)
-    assert found
-    assert what in found.what
-    assert ("certificate_file" in str(found)) is (own or "HANDSHAKE" in reason)
+    explanation = explainer(read(TEXT.format(url="https://bank.example") + tls))(wrong)
+    assert explanation
+    assert what in explanation.what
+    assert ("certificate_file" in str(explanation)) is (own or "HANDSHAKE" in reason)
 
 
 def test_other_trouble_is_nobodys_line(read: Callable[[str], Target]) -> None:
