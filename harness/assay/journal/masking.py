@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from assay.contract.model import Json
 from assay.history.events import Masked
 from assay.journal.redact import Redactor
-from assay.rules.formats import FORMATS
+from assay.rules.formats import FORMS
 
 #: Longer texts are written as a digest only.
 LONGEST = 2048
@@ -105,7 +105,7 @@ class ValueMasker:
         written = self.value(name, value)
         masked = isinstance(value, Masked) or written != value
         if isinstance(written, str) and masked and written not in self.forms:
-            self.forms[written] = [form for form, fits in FORMATS.items() if fits(value)]
+            self.forms[written] = [form for form, fits in FORMS.items() if fits(value)]
         return written
 
 
