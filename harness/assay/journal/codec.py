@@ -43,8 +43,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import Masked
-from assay.journal.masking import BODIES, PRIVATE, ValueMasker, form_of
-from assay.rules.queries import has_value
+from assay.journal.masking import BODIES, ValueMasker, form_of, whether
 
 T = TypeVar("T")
 Record: TypeAlias = dict[str, object]
@@ -201,7 +200,7 @@ class EventEncoder:
             return self.mask.digest(content.encode())
         if kind is Accepted and name == "values":
             # Checks only read whether there is a value beside a list.
-            return {key: _whether(value) for key, value in content.items()}
+            return {key: whether(value) for key, value in content.items()}
         return self._content(name, content)
 
     def _content(self, name: str, content: Any) -> object:
@@ -214,11 +213,6 @@ class EventEncoder:
             named = cast("Mapping[str, Json]", content)
             return {key: self.mask.value(key, value) for key, value in named.items()}
         return self.record(content) if is_dataclass(content) else _scalar(content)
-
-
-def _whether(value: Json) -> Json:
-    """Return a mark in place of a value that says anything; null in place of an empty structure."""
-    return value if not value else PRIVATE if has_value(value) else None
 
 
 def _scalar(content: Any) -> object:

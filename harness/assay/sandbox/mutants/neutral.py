@@ -32,8 +32,8 @@ def _not_offered(status: int) -> Change:
     )
 
 
-def _identity_as_object(name: str, consented: bool) -> Row:
-    return {"PsuIdentity": {"name": name if consented else None}}
+def _identity_as_list(name: str, consented: bool) -> Row:
+    return {"PsuIdentity": [name] if consented else []}
 
 
 def _digits(id_seed: IdSeed) -> str:
@@ -239,8 +239,8 @@ NEUTRAL = (
     ),
     neutral(
         "identity-empty-before",
-        "before a consent, the identity is an object without a name",
-        identity=_identity_as_object,
+        "before a consent, the identity is an empty list",
+        identity=_identity_as_list,
     ),
     neutral(
         "cards-of-digits",
