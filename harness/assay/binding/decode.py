@@ -46,6 +46,8 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+#: The methods of operations that change or end what exists already.
+CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 SUCCESSES = range(200, 300)
 #: One link of a header (RFC 8288), with its parameters.
 _LINK = re.compile(r"<([^<>]*)>([^<]*)")
@@ -107,7 +109,7 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
     if _any(outcomes.rejected, wire, body, items):
         return Rejected(leaked=_leaked(items, binding))
     if _any(outcomes.accepted, wire, body, items):
-        return _accepted(wire, body, items, binding)
+        return _accepted(wire, body, items, operation, binding)
     if wire.status in SERVER_ERRORS:
         return Indeterminate(cause=Cause.SERVER, why=f"the target failed ({wire.status})")
     return Indeterminate(
@@ -118,7 +120,11 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
 
 
 def _accepted(
-    wire: Wire, body: Json, items: tuple[Item, ...] | None, binding: OperationBinding
+    wire: Wire,
+    body: Json,
+    items: tuple[Item, ...] | None,
+    operation: Operation,
+    binding: OperationBinding,
 ) -> Outcome:
     if binding.list and items is None:
         if wire.status == NO_CONTENT:
@@ -127,7 +133,9 @@ def _accepted(
         what = "no JSON" if body is MISSING else f"no list at {where}"
         why = f"{what} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
-    if binding.one is not None and items is None:
+    # A change need not be answered by what was changed.
+    done = wire.status == NO_CONTENT and operation.method in CHANGES
+    if binding.one is not None and items is None and not done:
         why = f"nothing at {binding.one!r} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
     approval = find(body, binding.approval) if binding.approval is not None else MISSING

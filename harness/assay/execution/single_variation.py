@@ -31,7 +31,7 @@ MOST_NAMED: Final = 3
 #: Where something stands in a request: the part, and the steps to it.
 Where: TypeAlias = tuple[str, ...]
 #: Fields of a call that do not travel, or that `arguments` has.
-_NOT_COMPARED = frozenset({"operation", "variation", "arguments", "without", "varied"})
+_NOT_COMPARED = frozenset({"operation", "variation", "arguments", "without", "varied", "invented"})
 #: Differences of calls that concern the whole request, or its credentials.
 _WHOLE = frozenset({"malformed", "credentials", "follow"})
 

@@ -286,6 +286,10 @@ class Masked(str):
         masked.forms = frozenset(forms)
         return masked
 
+    def may_spell(self, other: str) -> bool:
+        """Whether the private texts may be two spellings of one value: they share a pseudonym."""
+        return self.partition("~")[0] == other.partition("~")[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeRun:

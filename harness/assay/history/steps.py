@@ -76,8 +76,10 @@ class Call:
     an earlier response named; `present` says that the customer is present. `without`
     are arguments that are left out, `varied` those that take the other value in the
     target file. `by` names the TPP that calls, where there is more than one; `host`
-    selects another of the target's hosts. `variation` is the one difference from the
-    accepted control, in words; empty for the control itself.
+    selects another of the target's hosts. `invented` has the arguments whose value is a key
+    that nothing has, each with the key that it was made from: a journal hides them, and what
+    they look like. `variation` is the one difference from the accepted control, in words;
+    empty for the control itself.
     """
 
     operation: str
@@ -91,6 +93,7 @@ class Call:
     malformed: Malformed | None = None
     without: tuple[str, ...] = ()
     varied: tuple[str, ...] = ()
+    invented: Mapping[str, str] = field(default_factory=dict[str, str])
     by: str = ""
     host: int | None = None
     variation: str = ""

@@ -44,7 +44,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import Masked
-from assay.journal.masking import BODIES, PRIVATE, ValueMasker, form_of
+from assay.journal.masking import BODIES, ValueMasker, form_of, whether
 
 T = TypeVar("T")
 Record: TypeAlias = dict[str, object]
@@ -197,7 +197,7 @@ class EventEncoder:
             return self.mask.digest(content.encode())
         if kind is Accepted and name == "values":
             # Checks only read whether there is a value beside a list.
-            return {key: PRIVATE if value else value for key, value in content.items()}
+            return {key: whether(value) for key, value in content.items()}
         return self._content(name, content)
 
     def _content(self, name: str, content: Any) -> object:

@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 from assay.contract.model import Json
 from assay.history.events import Masked
 from assay.journal.redact import Redactor
-from assay.rules.formats import FORMATS
+from assay.rules.formats import FORMS
+from assay.rules.queries import has_value
 
 #: Longer texts are written as a digest only.
 LONGEST = 2048
@@ -105,8 +106,13 @@ class ValueMasker:
         written = self.value(name, value)
         masked = isinstance(value, Masked) or written != value
         if isinstance(written, str) and masked and written not in self.forms:
-            self.forms[written] = [form for form, fits in FORMATS.items() if fits(value)]
+            self.forms[written] = [form for form, fits in FORMS.items() if fits(value)]
         return written
+
+
+def whether(value: Json) -> Json:
+    """Return a mark in place of a value that says anything, and null in place of none."""
+    return value if not value else PRIVATE if has_value(value) else None
 
 
 def _refuse(name: str) -> object:

@@ -5,6 +5,7 @@ To add one, add a function to the table at the end.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
@@ -13,6 +14,10 @@ from assay.history.events import Masked
 
 #: The possible lengths of a card number (ISO/IEC 7812).
 PAN_LENGTHS = range(12, 20)
+#: The first digits of the networks of payment cards; others have no card numbers.
+NETWORKS = re.compile(r"[3-6]|2(?:2[2-9]|[3-6]|7[01]|720)")
+#: The name of `is_like_a_pan` among the forms of a masked text.
+LIKE_A_PAN = "like-a-pan"
 #: An IBAN has at most 34 characters (ISO 13616), and may be written with spaces.
 LONGEST_IBAN = 64
 
@@ -32,19 +37,40 @@ def _is_iban(value: str) -> bool:
 
 
 def is_no_clear_pan(value: Json) -> bool:
-    """Whether this is no card number in clear (12 to 19 digits that pass Luhn)."""
+    """Whether this is no card number in clear: the digits of a payment network that pass Luhn."""
     if isinstance(value, Masked):
         return "no-clear-pan" in value.forms
     from stdnum import luhn  # noqa: PLC0415 -- only where a contract asks for it
 
     if not isinstance(value, str) or not value:
         return False
-    digits = value.replace(" ", "").replace("-", "")
-    card = digits.isdigit() and len(digits) in PAN_LENGTHS and luhn.is_valid(digits)
-    return not card
+    digits = _digits(value)
+    return not (is_like_a_pan(value) and NETWORKS.match(digits) and luhn.is_valid(digits))
 
 
+def is_like_a_pan(value: Json) -> bool:
+    """Whether this has as many digits as a card number, and nothing else.
+
+    A token that keeps the format of what it encrypts looks like that, too.
+    """
+    if isinstance(value, Masked):
+        return LIKE_A_PAN in value.forms
+    if not isinstance(value, str):
+        return False
+    digits = _digits(value)
+    return digits.isdigit() and len(digits) in PAN_LENGTHS
+
+
+def _digits(value: str) -> str:
+    return value.replace(" ", "").replace("-", "")
+
+
+#: The formats that a rule can require.
 FORMATS: Mapping[str, Callable[[Json], bool]] = {
     "iban": is_iban,
     "no-clear-pan": is_no_clear_pan,
 }
+#: What is noted of a text that a journal masks: its formats, and what it looks like.
+FORMS: Mapping[str, Callable[[Json], bool]] = {**FORMATS, LIKE_A_PAN: is_like_a_pan}
+#: Formats with a test for valid values that may look invalid by chance.
+LOOKALIKES: Mapping[str, Callable[[Json], bool]] = {"no-clear-pan": is_like_a_pan}

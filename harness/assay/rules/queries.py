@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from typing import cast
 from zoneinfo import ZoneInfo
 
-from assay.contract.model import Contract, Operation
+from assay.contract.model import Contract, Json, Operation
 from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
 from assay.rules.state.calendar import dates, within_a_day
 
@@ -126,6 +127,17 @@ def bare(call: Call, operation: Operation) -> bool:
     """Whether a plain call has no arguments but those that the operation needs, and all of them."""
     only = call.arguments.keys() <= {operation.about, operation.grants}
     return plain(call) and only and not set(call.without) & {*operation.arguments}
+
+
+def has_value(value: Json) -> bool:
+    """Whether a value says anything: not null, not empty, and no structure of such values."""
+    match value:
+        case Mapping():
+            return any(map(has_value, cast("Mapping[str, Json]", value).values()))
+        case list() | tuple():
+            return any(map(has_value, cast("list[Json]", value)))
+        case _:
+            return value not in (None, "")
 
 
 def question(call: Call) -> tuple[str, str, str]:

@@ -59,6 +59,7 @@ CALL = Call(
     malformed=Malformed.DEEP,
     without=("amount",),
     varied=("currency",),
+    invented={"iban": "A1"},
     by="second",
     host=0,
     variation="another amount",

@@ -22,9 +22,9 @@ def test_it_is_withheld_before_and_given_after():
     )
 
 
-@pytest.mark.parametrize("given", [None, ""])
+@pytest.mark.parametrize("given", [None, "", {}, [], {"name": None}, [{"name": ""}]])
 def test_an_empty_value_is_not_given(given):
-    """Null and nothing are no identity."""
+    """Null and nothing are no identity, nor is a structure of them."""
     assert ["disclosed-after disagrees 2"] == says(
         PSU, consent("A1"), read(listed("A1", PsuIdentity=given))
     )

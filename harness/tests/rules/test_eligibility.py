@@ -179,6 +179,29 @@ def test_the_edge_is_two_calendar_months_ago(used, edge, seen, says):
     assert says == cards(used, listed("C1", *(["C2"] if seen else [])), edge=edge)
 
 
+@pytest.mark.parametrize(
+    ("used", "seen", "says"),
+    [
+        ("2026-02-27", False, ["hides-just-outside agrees"]),
+        ("2026-02-28", False, []),
+        ("2026-03-01", True, []),
+        ("2026-03-01", False, []),
+        ("2026-03-02", False, []),
+        ("2026-03-03", False, ["lists-just-inside disagrees"]),
+        ("2026-03-03", True, ["lists-just-inside agrees"]),
+    ],
+)
+def test_where_a_month_is_too_short_its_end_is_open(used, seen, says):
+    """Two months before the 30th of April: the last of February, or two days later."""
+    at = datetime(2026, 4, 30, 10, tzinfo=UTC)
+    things = owner(
+        "psu", card("C1", **{"last-used": "2026-04-29"}), card("C2", **{"last-used": used})
+    )
+    came = listed("C1", "C2") if seen else listed("C1")
+    found = check("cards.eligible", things, ask("accounts", came, at=at), zone=PARIS)
+    assert says == [line.rpartition(" ")[0] for line in found if "recent" not in line]
+
+
 def test_today_is_the_banks():
     """22:30 in UTC is the next day in Paris, and the edge moves with it."""
     late = datetime(2026, 9, 16, 22, 30, tzinfo=UTC)

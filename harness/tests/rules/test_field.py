@@ -131,3 +131,15 @@ def test_a_contract_without_pages_is_priced_by_one_page_each():
     params = replace(params, contract=replace(AISP, clauses=clauses))
 
     assert 1 + 6 + 6 == params.price(params.scenario("everything"))
+
+
+def test_encrypted_numbers_may_look_like_card_numbers():
+    """Where another one has as many digits and is none, one that passes Luhn may be by chance."""
+
+    def cards(*numbers):
+        items = (item(str(n), resource="card", iban=one) for n, one in enumerate(numbers))
+        return ask("accounts", listed(*items))
+
+    assert "card disagrees 1" in check("iban", PSU, cards(PAN, "c2VjcmV0"))
+    assert "card unclear 1" in check("iban", PSU, cards(PAN, "4111111111111112"))
+    assert "card unclear 1" in check("iban", PSU, cards(PAN), cards("9111111111111112"))

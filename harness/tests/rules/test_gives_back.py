@@ -84,3 +84,43 @@ def test_a_value_that_the_contract_forbids_may_be_ignored():
     for shown_then in ("EUR", "USD"):
         assert [] == says(make(mode="deferred"), dollars, read(shown(currency=shown_then)))
     assert ["currency agrees 1,2"] == says(make(), read(shown(currency="EUR")))
+
+
+@pytest.mark.parametrize("shown_as", ["FR76**********0189", "XXXX0189", "FR76…", "••••0189"])
+def test_a_hidden_part_leaves_doubt(shown_as):
+    """A bank may show a part of a number only."""
+    assert ["creditorAccount unclear 1,2"] == says(make(), read(shown(creditorAccount=shown_as)))
+
+
+@pytest.mark.parametrize(
+    ("shown_as", "says_so"),
+    [
+        ("2026-09-19T00:00:00+02:00", "agrees"),
+        ("2026-09-18T22:00:00Z", "unclear"),
+        ("2026-09-17T22:00:00Z", "disagrees"),
+        ("2026-09-18", "disagrees"),
+        ("20260919", "unclear"),
+    ],
+)
+def test_a_day_may_be_shown_as_a_moment(shown_as, says_so):
+    """Formats are not in the document."""
+    made = make(mode="deferred", date="2026-09-19")
+    assert [f"date {says_so} 1,2"] == says(made, read(shown(date=shown_as)))
+
+
+def test_an_address_is_compared_as_an_address():
+    """The port of its scheme and the case of its host change nothing."""
+    made = make(successfulReportUrl="https://tpp.example/a?b=1")
+    for url, says_so in (
+        ("https://TPP.example:443/a?b=1", "agrees"),
+        ("https://tpp.example/a?b=2", "disagrees"),
+    ):
+        found = says(made, read(shown(successfulReportUrl=url)))
+        assert [f"successfulReportUrl {says_so} 1,2"] == found
+
+
+def test_a_truth_value_may_be_kept_as_a_text():
+    """Types are not in the document either."""
+    made = make(categoryPurpose=True)
+    assert ["categoryPurpose unclear 1,2"] == says(made, read(shown(categoryPurpose="true")))
+    assert ["categoryPurpose disagrees 1,2"] == says(made, read(shown(categoryPurpose="false")))

@@ -9,6 +9,7 @@ from orders import (
     DONE,
     KEY,
     OPEN,
+    REJECTED,
     Ending,
     cancel,
     check,
@@ -293,3 +294,41 @@ def test_the_key_of_a_request_is_that_of_its_answer():
     (made, refused) = history(make(shown("P7")), make(NO)).exchanges
     assert ("P7", None) == (request_steps.key_of(made), request_steps.key_of(refused))
     assert OPEN is made.item.state
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        [cancel()],
+        [cancel(LOST)],
+        [sign(Ending.REFUSED)],
+        [sign(Ending.DISCONNECTED)],
+        [read(shown(state=REJECTED))],
+    ],
+    ids=["cancelled", "perhaps", "refused", "timed out", "rejected"],
+)
+def test_what_has_ended_need_not_be_readable(over):
+    """The states of a request, and how long it can be read, are not in the document."""
+    said = check(
+        "payments.read", payer(), make(mode="deferred", date="2026-09-19"), *over, read(NO)
+    )
+    assert "answers disagrees" not in " ".join(said)
+
+
+def test_what_was_signed_must_be_readable():
+    """Unless another rule may reject it."""
+    assert ["answers disagrees 3"] == check("payments.read", payer(), make(), sign(), read(NO))
+    cash = make(categoryPurpose="CASH")
+    assert [] == check("payments.read", payer(), cash, sign(), read(NO))
+    again = [make(), sign(), make(key="P2"), sign(key="P2"), read(NO, key="P2")]
+    assert [] == check("payments.read", payer(), *again)
+
+
+@pytest.mark.parametrize("amount", ["0.01", "15000.50"])
+def test_a_bank_may_have_limits_of_its_own(amount):
+    """An unusual amount may be refused, unless it was accepted before; it may not fail."""
+    assert [] == check("payments.create", payer(), make(NO, amount=amount))
+    assert ["answers disagrees 1"] == check("payments.create", payer(), make(FAILED, amount=amount))
+    assert ["answers agrees 1", "answers disagrees 2"] == check(
+        "payments.create", payer(), make(amount=amount), make(NO, key="P2", amount=amount)
+    )

@@ -44,6 +44,12 @@ def test_a_method_that_is_not_there_is_refused(came, agreement):
     )
 
 
+def test_no_content_may_be_a_refusal():
+    """Status codes are not in the document; a POST without content is accepted all the same."""
+    done = ask("trusted-beneficiaries", (DONE[0], 204))
+    assert ["refused-without-consent unclear 2"] == says(CONTROL, done)
+
+
 def test_after_a_consent_it_is_another_facet():
     """What was refused before may be served with a consent."""
     assert ["refused-without-consent agrees 2", "refused-with-consent disagrees 4"] == says(

@@ -180,7 +180,8 @@ def _call_action(probe_step: _ProbeStep, step: Call) -> AbstractStep:
         name: map_leaves(value, reference if isinstance(value, list | tuple) else first)
         for name, value in step.arguments.items()
     }
-    return AbstractStep(step=replace(step, subject=SELF, arguments=arguments, follow=None))
+    bare = replace(step, subject=SELF, arguments=arguments, follow=None, invented={})
+    return AbstractStep(step=bare)
 
 
 def _household_action(probe_step: _ProbeStep, step: Arrange) -> AbstractStep:

@@ -121,11 +121,12 @@ class Addressed(Kind):
         if call is None:
             return
         if not scenario.foreign:
-            key = similar_key(request_steps.key_of(made) or "")
-            arguments = {**call.arguments, operation.about or "": key}
-            variation = "about a request that never existed"
+            given, about = request_steps.key_of(made) or "", operation.about or ""
+            arguments = {**call.arguments, about: similar_key(given)}
+            unknown = replace(call, arguments=arguments, invented={about: given})
             if arguments != call.arguments:
-                yield from steps.send(replace(call, arguments=arguments, variation=variation))
+                variation = "about a request that never existed"
+                yield from steps.send(replace(unknown, variation=variation))
                 yield from steps.send(call)
             return
         foreign = yield from steps.send(replace(make, by=OTHER))
@@ -259,7 +260,8 @@ class _CallHistory:
     def _addressed_call(self, exchange: Exchange) -> _AddressedCall | None:
         call, about = exchange.call, self.operations[exchange.call.operation].about or ""
         key = str(call.arguments.get(about))
-        known = key if key in self.makers else self.unknown_keys.get(key, "")
+        unknown = call.invented.get(about) or self.unknown_keys.get(key, "")
+        known = key if key in self.makers else unknown
         own = call.by in self.makers.get(known, ())
         fault = UNKNOWN if known != key else "" if own else FOREIGN
         if known not in self.makers or (fault == UNKNOWN and not own):

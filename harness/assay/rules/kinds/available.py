@@ -25,7 +25,7 @@ from assay.rules.evidence import (
     must_be_refused,
 )
 from assay.rules.lifecycle import request_steps, tracker
-from assay.rules.lifecycle.validity import PastRequests, is_valid
+from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
 from assay.rules.queries import Consents, bare, ordinary, question, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import within_a_day
@@ -276,7 +276,7 @@ def _requests(
                 valid = event.accepted or is_valid(operation, event, past)
                 if valid and operation.changes and event.refused:
                     declined = declined or event
-                elif valid:
+                elif valid and not (event.refused and beyond_usual_amounts(event, past)):
                     yield _answers(event)
         past.note(event)
     if declined is not None and not controlled:

@@ -37,6 +37,7 @@ from assay.rules.queries import (
     bare,
     consented_keys,
     fresh_subjects,
+    has_value,
     plain,
     question,
 )
@@ -317,5 +318,5 @@ def _none_yet(clause: ConsentScope, exchange: Exchange) -> bool:
     if not isinstance(outcome, Accepted) or call.follow is not None:
         return False
     hidden = clauses.disclosures(clause.contract, call.operation)
-    missing = any(outcome.values.get(value, "") in (None, "") for value in hidden)
+    missing = any(not has_value(outcome.values.get(value)) for value in hidden)
     return missing and call.present and bool(outcome.items)

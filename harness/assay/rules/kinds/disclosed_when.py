@@ -16,7 +16,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import EARLIER, Consents, fresh_subjects, plain
+from assay.rules.queries import EARLIER, Consents, fresh_subjects, has_value, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 
 AFTER, BEFORE = "disclosed-after", "withheld-before"
@@ -112,4 +112,4 @@ class DisclosedWhen(Kind):
 
 def _given(clause: DisclosedWhen, exchange: Exchange) -> bool:
     outcome = exchange.outcome
-    return isinstance(outcome, Accepted) and outcome.values.get(clause.value) not in (None, "")
+    return isinstance(outcome, Accepted) and has_value(outcome.values.get(clause.value))

@@ -187,10 +187,10 @@ class Eligibility(Kind):
         today = dates(now, self.zone)[-1]
         holdings = [Holding(resource=self.resource, traits={trait: True}) for trait in self.hides]
         if self.recent:
-            edge = months_before(today, self.recent.months)
+            edge, last = _edges(self.recent, today)
             holdings += [
                 Holding(resource=self.resource, traits={self.recent.trait: str(day)})
-                for day in (today - DAY, edge + DAY, edge, edge - DAY)
+                for day in (today - DAY, last + DAY, edge, edge - DAY)
             ]
         else:
             holdings.append(Holding(resource=self.resource))
@@ -264,8 +264,19 @@ def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool]
     return results[-1] if len(listed) == 1 else None
 
 
-def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
+def _edges(recent: Recent, today: date) -> tuple[date, date]:
+    """Return the first and the last day that may be the same day so many months earlier.
+
+    They differ where the earlier month is too short: it is its last day, or runs into the next.
+    """
     edge = months_before(today, recent.months)
+    return edge, edge + (today.day - edge.day) * DAY
+
+
+def _on(recent: Recent, used: date, today: date) -> tuple[str, bool] | None:
+    edge, last = _edges(recent, today)
+    if edge < last and edge <= used <= last:
+        return None
     if used == edge:
         return {
             "included": ("lists-just-inside", True),

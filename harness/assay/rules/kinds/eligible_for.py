@@ -130,16 +130,19 @@ class EligibleFor(AcceptanceRule):
         if key != psu.owns[0].key:
             sent = {**control.arguments, self.owned: key}
             words = f"there is no such {self.lifecycle.owner}"
-            strange = yield from steps.send(replace(control, arguments=sent, variation=words))
+            invented = {self.owned: psu.owns[0].key}
+            call = replace(control, arguments=sent, invented=invented, variation=words)
+            strange = yield from steps.send(call)
             yield from sign_and_read(self.lifecycle, made, strange)
 
     def case(self, attempt: Attempt) -> Case | None:
         """Return the expected result of an attempt about a resource with known traits."""
         trait, owner = self._trait(attempt.thing), self.lifecycle.owner
         if attempt.thing is None:
-            asked = attempt.made.call.arguments.get(self.owned)
-            strangers = {stranger(trait.key) for trait in attempt.subject.owns}
-            if isinstance(asked, str) and asked in strangers:
+            call, owns = attempt.made.call, attempt.subject.owns
+            asked = call.arguments.get(self.owned)
+            invented = call.invented.get(self.owned) in {thing.key for thing in owns}
+            if invented or (isinstance(asked, str) and asked in {stranger(t.key) for t in owns}):
                 return Case(facet=UNKNOWN, accepted=False, why=f"there is no such {owner}")
             return None
         if trait == "":

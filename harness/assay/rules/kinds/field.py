@@ -15,8 +15,8 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.formats import FORMATS
+from assay.rules.evidence import AGREES, DISAGREES, doubt
+from assay.rules.formats import FORMATS, LOOKALIKES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
@@ -160,10 +160,18 @@ class Field(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every item of every accepted answer."""
         known = resources_by_key(history, self.contract)
-        for exchange in history.exchanges:
-            operation = self.contract.operations.get(exchange.call.operation)
-            if exchange.accepted and operation and operation.lists:
-                yield from _judge(self, operation, exchange, known)
+        shown = [
+            (exchange, resource, items)
+            for exchange in history.exchanges
+            for resource, items in _items_by_resource(self, exchange, known).items()
+        ]
+        doubtful = {
+            resource
+            for _, resource, items in shown
+            if any(_is_lookalike(self, resource, item) for item in items)
+        }
+        for exchange, resource, items in shown:
+            yield from _judge(self, exchange, resource, items, doubtful=resource in doubtful)
 
 
 #: Values that count as absent.
@@ -215,9 +223,12 @@ def _most(clause: Field, operation: Operation) -> int:
     return -(-items // size) if size < items else steps.MOST_PAGES
 
 
-def _judge(
-    clause: Field, operation: Operation, exchange: Exchange, known: Mapping[str, str]
-) -> Iterator[Evidence]:
+def _items_by_resource(
+    clause: Field, exchange: Exchange, known: Mapping[str, str]
+) -> Mapping[str, Sequence[Item]]:
+    operation = clause.contract.operations.get(exchange.call.operation)
+    if not exchange.accepted or operation is None or not operation.lists:
+        return {}
     about = str(exchange.call.arguments.get(operation.about or "", ""))
     below = clause.contract.children(known.get(about, ""), operation.id)
     sorted_: dict[str, list[Item]] = {}
@@ -225,25 +236,37 @@ def _judge(
         resource = item.resource or below
         if resource in clause.resources:
             sorted_.setdefault(resource, []).append(item)
-    for resource, items in sorted_.items():
-        description, allowed = _allowed(clause, resource)
-        named = (item.fields.get(clause.field) for item in items)
-        there = [value for value in named if value not in (None, "")]
-        wrong = [value for value in there if not allowed(value)]
-        if there:
-            yield Evidence(
-                facet=resource,
-                agreement=DISAGREES if wrong else AGREES,
-                expected=f"{clause.field} to be {description}",
-                seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
-                exchanges=(exchange.n,),
-            )
-        if clause.mandatory:
-            lacking = len(items) - len(there)
-            yield Evidence(
-                facet=f"{resource}-present",
-                agreement=DISAGREES if lacking else AGREES,
-                expected=f"{clause.field} in each of {len(items)} items",
-                seen=f"missing in {lacking}" if lacking else "present",
-                exchanges=(exchange.n,),
-            )
+    return sorted_
+
+
+def _is_lookalike(clause: Field, resource: str, item: Item) -> bool:
+    """Whether a valid value looks as if an invalid one could be valid as well."""
+    value, form = item.fields.get(clause.field), clause.format.get(resource, "")
+    return form in LOOKALIKES and LOOKALIKES[form](value) and FORMATS[form](value)
+
+
+def _judge(
+    clause: Field, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
+) -> Iterator[Evidence]:
+    description, allowed = _allowed(clause, resource)
+    named = (item.fields.get(clause.field) for item in items)
+    there = [value for value in named if value not in (None, "")]
+    wrong = [value for value in there if not allowed(value)]
+    if there:
+        evidence = Evidence(
+            facet=resource,
+            agreement=DISAGREES if wrong else AGREES,
+            expected=f"{clause.field} to be {description}",
+            seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
+            exchanges=(exchange.n,),
+        )
+        yield doubt(evidence, "others look alike and are none") if doubtful else evidence
+    if clause.mandatory:
+        lacking = len(items) - len(there)
+        yield Evidence(
+            facet=f"{resource}-present",
+            agreement=DISAGREES if lacking else AGREES,
+            expected=f"{clause.field} in each of {len(items)} items",
+            seen=f"missing in {lacking}" if lacking else "present",
+            exchanges=(exchange.n,),
+        )

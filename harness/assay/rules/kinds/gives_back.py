@@ -88,8 +88,8 @@ def _judge(
             continue
         if _forbidden(clause, field, sent):
             continue
-        good = request_queries.same_value(sent, shown[field])
-        unclear = _lost(request, field) or _spelt_alike(sent, shown[field])
+        good = request_queries.shows_value(sent, shown[field])
+        unclear = good is None or _lost(request, field)
         yield Evidence(
             facet=field,
             agreement=AGREES if good else UNCLEAR if unclear else DISAGREES,
@@ -110,15 +110,6 @@ def _taken(request: tracker.Instance, field: str) -> Iterator[int]:
     for change in request.changes:
         if change.accepted and field in change.call.arguments:
             yield change.n
-
-
-def _spelt_alike(sent: Json, shown: Json) -> bool:
-    """Whether two texts differ at most in case, spaces and signs, and are no two numbers."""
-    if not isinstance(sent, str) or not isinstance(shown, str):
-        return False
-    plain = ["".join(filter(str.isalnum, text.casefold())) for text in (sent, shown)]
-    numbers = [request_queries.is_number(text) for text in (sent, shown)]
-    return plain[0] == plain[1] != "" and not all(numbers)
 
 
 def _lost(request: tracker.Instance, field: str) -> bool:

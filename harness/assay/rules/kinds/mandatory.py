@@ -1,8 +1,9 @@
 """`mandatory`: a request without a mandatory field, or with a bad value in it, is rejected.
 
 The valid type is learned from the first request that was accepted with all fields; values
-of other types are derived from its value. A request with two invalid fields proves nothing
-about either. `lifecycle.defects` defines when a request counts as accepted, and when a
+of other types are derived from its value. A number or a truth value is no other type than a
+text: documents rarely give types, and a bank may read one as the other. A request with two
+invalid fields proves nothing about either. `lifecycle.defects` defines when a request counts as accepted, and when a
 refusal counts.
 
 The TPP: it makes no request without a mandatory field.
@@ -144,20 +145,20 @@ def _kind(value: Json) -> str:
 
 
 def _others(right: Json) -> Sequence[tuple[str, Json]]:
-    """Return values of all types but the valid one, each with a description."""
+    """Return values of two types that are certainly others, each with a description."""
     values_by_type: Mapping[str, Sequence[tuple[str, Json]]] = {
-        "text": (("the value as a text", str(right)), ("a text", "x")),
-        "number": (("a number", 4711), ("zero", 0)),
-        "truth value": (("true", True), ("false", False)),
         "list": (("an empty list", []), ("a list that holds the value", [right])),
         "object": (("an empty object", {}), ("an object that holds the value", {"value": right})),
+        "text": (("the value as a text", str(right)), ("a text", "x")),
     }
-    return [
-        described
-        for kind, values in values_by_type.items()
-        if kind != _kind(right)
-        for described in values
-    ]
+    others = [kind for kind in values_by_type if _differs(kind, _kind(right))][:2]
+    return [described for kind in others for described in values_by_type[kind]]
+
+
+def _differs(kind: str, right: str) -> bool:
+    """Whether a type is certainly another one: a text can stand for any scalar, and for it."""
+    scalars = {"text", "number", "truth value"}
+    return kind != right and not ("text" in (kind, right) and {kind, right} <= scalars)
 
 
 def _variations(control: Call, field: str, right: Json) -> Iterator[Call]:
@@ -194,4 +195,4 @@ def _way(value: Json, right: str | None) -> str:
     kind = _kind(value)
     if value == "" or (kind == right and kind in {"list", "object"} and not value):
         return "empty"
-    return "type" if right is not None and kind != right else ""
+    return "type" if right is not None and _differs(kind, right) else ""

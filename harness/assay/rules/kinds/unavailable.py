@@ -1,7 +1,7 @@
 """`unavailable`: an operation is not offered, with or without a consent or a signature.
 
-Any refusal counts, because documents seldom say which; an empty list is no refusal. The
-control is another method, which must answer the same customer in the trial.
+Any refusal counts, because documents seldom say which; an empty list is no refusal, and a read
+that returns no content (204) is inconclusive. The control is another method, which must answer the same customer in the trial.
 
 The TPP: it does not call a method that is not offered.
 A call of the clause's control shows that the TPP uses the interface and could have called
@@ -17,7 +17,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, must_be_refused, tpp_evidence
+from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import Consents, ordinary, plain, served_operations
@@ -27,6 +27,8 @@ WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
 
 
+#: The status of an answer that has no content.
+NO_CONTENT = 204
 #: The TPP's obligation.
 TPP_FACET = "never-called"
 
@@ -111,9 +113,7 @@ class UnavailableOperation(Kind):
             controlled = (call.subject, self.control.id, call.present) in known
             sure, perhaps = consents.certain(call.subject), consents.possible(call.subject)
             if call.operation == self.operation.id and plain(call) and controlled:
-                judged = must_be_refused(
-                    WITH if sure else WITHOUT, exchange, "the method is not available"
-                )
+                judged = _judge(WITH if sure else WITHOUT, self.operation, exchange)
                 # An answer is always a violation; a refusal must certainly be before or after.
                 if judged.agreement is DISAGREES or sure or not perhaps:
                     yield judged
@@ -132,6 +132,14 @@ class UnavailableOperation(Kind):
                 yield tpp_evidence(
                     TPP_FACET, AGREES, exchange, owed, f"{self.control.id} was called"
                 )
+
+
+def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
+    """Judge a call of the method; a read that returns no content (204) may be no answer."""
+    judged = must_be_refused(facet, exchange, "the method is not available")
+    if operation.method != "GET" or exchange.wire.status != NO_CONTENT:
+        return judged
+    return doubt(judged, "`outcomes` in the target file can say that this is a refusal")
 
 
 def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
@@ -186,7 +194,7 @@ def _check_of_request(
         if call.operation != clause.operation.id or request is None or key not in known:
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED
-        judged = must_be_refused(facet, event, "the method is not available")
+        judged = _judge(facet, clause.operation, event)
         # An unfinished signing may count or not; an answer is a violation in any case.
         if judged.agreement is DISAGREES or request.signed or not request.signings:
             yield judged

@@ -280,9 +280,10 @@ class ChangeTracker:
                 continue
             change, shown = force.unread.pop(name), exchange.item.fields[name]
             value = change.new[name]
+            good = request_queries.shows_value(value, shown)
             evidence = Evidence(
                 facet=PERSISTS,
-                agreement=AGREES if request_queries.same_value(value, shown) else DISAGREES,
+                agreement=UNCLEAR if good is None else AGREES if good else DISAGREES,
                 expected=f"{name} as it was changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),

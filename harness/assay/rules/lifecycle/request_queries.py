@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.contract.model import Json
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
+from assay.history.events import Masked
 from assay.rules.evidence import UNAUTHENTICATED
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import ordinary
@@ -168,6 +169,42 @@ def same_value(first: Json, second: Json) -> bool:
         return False
 
 
+def shows_value(sent: Json, shown: Json) -> bool | None:
+    """Whether an answer shows a value that was sent; None if that is uncertain.
+
+    It is where they differ in case, spaces and signs, where the bank hides a part of it, and
+    where it shows a moment close to a day.
+    """
+    if same_value(sent, shown):
+        return True
+    if isinstance(sent, bool | int | float | Decimal) and isinstance(shown, str):
+        return None if _letters(str(sent)) == _letters(shown) else False
+    if not isinstance(sent, str) or not isinstance(shown, str):
+        return False
+    if same_url(sent, shown):
+        return True
+    alike = _letters(sent) == _letters(shown) != "" and not (is_number(sent) and is_number(shown))
+    if isinstance(shown, Masked):
+        alike = alike or shown.may_spell(sent)
+    return None if alike or MASK.search(shown) else _is_on(shown, sent)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _is_on(shown: str, sent: str) -> bool | None:
+    """Whether a moment is on a day; None if it may be, in some time zone."""
+    try:
+        day, moment = date.fromisoformat(sent), datetime.fromisoformat(shown)
+    except ValueError:
+        return False
+    apart = abs((moment.date() - day).days)
+    if "T" not in shown or apart > 1:
+        return False
+    return True if apart == 0 else None
+
+
 def is_number(text: str) -> bool:
     """Whether a text can be read as a number."""
     try:
@@ -188,6 +225,9 @@ def same_format(key: str, given: str) -> bool:
     signs = ("".join(sign for sign in each if not sign.isalnum()) for each in (key, given))
     return len(set(signs)) == 1 and abs(len(key) - len(given)) <= GROWTH
 
+
+#: Signs in place of hidden ones.
+MASK = re.compile(r"…|[*#•]{2,}|[xX]{4,}")
 
 # -- URLs ----------------------------------------------------------------------------
 PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}

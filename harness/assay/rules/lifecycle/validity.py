@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import cast
 
 from assay.contract.model import Json, Operation
@@ -19,6 +20,8 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 #: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
+#: The amounts that any bank accepts; beyond them it may have limits.
+USUAL = (1, 1000)
 #: The seconds after its creation within which a deferred request is not executed.
 HOUR = 3600
 
@@ -80,7 +83,36 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
     request = tracker.find(key)
     if request is None or request.made.call.by != exchange.call.by:
         return False
-    return bool(operation.shows) or (_untouched(request) and _changeable(past, exchange, request))
+    if operation.shows:
+        return _readable(past, request)
+    return _untouched(request) and _changeable(past, exchange, request)
+
+
+def beyond_usual_amounts(exchange: Exchange, past: PastRequests) -> bool:
+    """Whether a bank may refuse the amount of a request: it may have limits of its own."""
+    name = past.lifecycle.create.amount
+    if name is None or name not in exchange.call.arguments:
+        return False
+    amount = exchange.call.arguments[name]
+    try:
+        usual = USUAL[0] <= Decimal(str(amount)) <= USUAL[1]
+    except InvalidOperation:
+        return False
+    return not usual and repr(amount) not in past.accepted_values.get(name, ())
+
+
+def _readable(past: PastRequests, request: Instance) -> bool:
+    """Whether a request must be readable: a bank may forget one that has ended or was rejected."""
+    over = any(not end.refused for end in request.ends)
+    over = over or any(withdrawal.done for withdrawal in request.withdrawn)
+    if over or request.state in (State.ENDED, State.REJECTED):
+        return False
+    if request.done or not request.signings:
+        return True
+    lifecycle, call = past.lifecycle, request.made.call
+    alike = past.perhaps_executed.get(_content(call), set()) - {id(request)}
+    decided = clauses.may_reject(lifecycle.contract, lifecycle.request.id, call.arguments)
+    return request_queries.signed(request) and not alike and not decided
 
 
 def _made(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:

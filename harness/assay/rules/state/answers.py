@@ -30,7 +30,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import clauses
-from assay.rules.queries import Consents, consented_keys, plain
+from assay.rules.queries import Consents, consented_keys, has_value, plain
 from assay.rules.state.calendar import dates, within_a_day
 
 #: Entries older than this do not change, even for a customer with activity.
@@ -231,7 +231,7 @@ class Answers:
             n=exchange.n,
             items=outcome.items,
             marks=tuple(sorted(map(mark, outcome.items))),
-            given=frozenset(k for k, v in outcome.values.items() if v not in (None, "")),
+            given=frozenset(k for k, v in outcome.values.items() if has_value(v)),
             more=bool(outcome.next),
             turn=customer.turn,
         )

@@ -70,13 +70,18 @@ def breaking_pis(id: str, facets: str, says: str, **policies: Any) -> Mutant:
     return Mutant(id=f"pis.{id}", breaks=broken, says=says, change=changing_pis(**policies))
 
 
-def neutral(id: str, says: str, change: Change | None = None, **policies: Any) -> Neutral:
+def neutral(
+    id: str, says: str, change: Change | None = None, leaves: str = "", **policies: Any
+) -> Neutral:
     """Return a neutral variant of account information.
 
     It replaces whole policies. A change is given instead where entries of a table are
-    replaced, so that one bank can have several variants.
+    replaced, so that one bank can have several variants. `leaves` are the facets that cannot
+    be decided, separated by spaces.
     """
-    return Neutral(id=f"neutral.{id}", says=says, change=change or changing(**policies))
+    open_ = frozenset(f"aisp/{facet}" for facet in leaves.split())
+    change = change or changing(**policies)
+    return Neutral(id=f"neutral.{id}", says=says, change=change, leaves=open_)
 
 
 def neutral_pis(id: str, says: str, leaves: str = "", **policies: Any) -> Neutral:

@@ -10,11 +10,11 @@ from datetime import date, datetime, timedelta
 from itertools import count
 
 from assay.sandbox.access import BATCH, CARD_WINDOW, ConsentRequest, Listing
-from assay.sandbox.accounts import Cut, Cutter, Entry, Item, pages_of
+from assay.sandbox.accounts import Cut, Cutter, Entry, IdSeed, Item, Row, pages_of
 from assay.sandbox.calendar import NINETY_DAYS
 from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, error
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
-from assay.sandbox.policies import Policies, put
+from assay.sandbox.policies import SOUND, Policies, put
 
 __all__ = ["NEUTRAL"]
 
@@ -30,6 +30,18 @@ def _not_offered(status: int) -> Change:
     return lambda bank: replace(
         bank, unavailable=put(bank.unavailable, trustedBeneficiaries=answer, endUserIdentity=answer)
     )
+
+
+def _identity_as_list(name: str, consented: bool) -> Row:
+    return {"PsuIdentity": [name] if consented else []}
+
+
+def _digits(id_seed: IdSeed) -> str:
+    """Return an encrypted PAN that keeps its format."""
+    digits = f"9{id_seed.seed % 10**7:07d}{id_seed.serial % 10**7:07d}"
+    doubled = [2 * int(digit) for digit in digits[::2]]
+    total = sum(each - 9 * (each > 9) for each in doubled) + sum(map(int, digits[1::2]))  # noqa: PLR2004
+    return f"{digits}{-total % 10}"
 
 
 def _unreadable_is(status: int) -> Change:
@@ -216,6 +228,24 @@ NEUTRAL = (
         "not-offered-403",
         "operations that are not offered are answered with 403",
         _not_offered(403),
+    ),
+    neutral(
+        "not-offered-204",
+        "operations that are not offered are answered with 204 and no content",
+        _not_offered(204),
+        leaves="trusted-beneficiaries/refused-without-consent"
+        " trusted-beneficiaries/refused-with-consent"
+        " end-user-identity/refused-without-consent end-user-identity/refused-with-consent",
+    ),
+    neutral(
+        "identity-empty-before",
+        "before a consent, the identity is an empty list",
+        identity=_identity_as_list,
+    ),
+    neutral(
+        "cards-of-digits",
+        "cards are identified by 16 digits that begin with 9 and pass Luhn",
+        mint=put(SOUND.mint, card=_digits),
     ),
     neutral(
         "hal",

@@ -14,6 +14,7 @@ from typing import Any
 
 from assay.sandbox.messages import Answer, error
 from assay.sandbox.mutants.mutant import Neutral, edge_flipped, neutral_pis
+from assay.sandbox.mutants.payments.neutral_answers import ANSWERS_NEUTRAL
 from assay.sandbox.mutants.payments.neutral_lifecycle import LIFECYCLE_NEUTRAL
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
 from assay.sandbox.payments.records import Payment
@@ -274,4 +275,5 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         **_timers(partial(_counting, _SecondsBegun)),
     ),
     *LIFECYCLE_NEUTRAL,
+    *ANSWERS_NEUTRAL,
 )
