@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, Owned, Subject
-from assay.rules.queries import Consents, consented_keys
+from assay.rules.queries import Consents, consented_keys, lists_keys
 from assay.rules.rule import Kind
 
 
@@ -82,7 +82,7 @@ def certainly_served(
     if not operation.about and not operation.grants:
         return True
     if operation.grants:
-        named = consented_keys(call, operation)
+        named = consented_keys(call, operation) if lists_keys(call, operation) else frozenset()
     else:
         named = frozenset({str(call.arguments.get(operation.about or ""))})
     if grant and not named <= consents.certain(call.subject):
