@@ -90,7 +90,7 @@ class Executor:
     access: dict[str, Access] = field(default_factory=dict[str, Access])
     tpps: dict[str, Access] = field(default_factory=dict[str, Access])
     returns: dict[str, str] = field(default_factory=dict[str, str])
-    effects: dict[str, Effect] = field(default_factory=dict[str, Effect])
+    effects: dict[str, list[Effect]] = field(default_factory=dict[str, list[Effect]])
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
@@ -162,13 +162,16 @@ class Executor:
         return customer_of(self.environment.target, access, subject, owns)
 
     def _new_effects(self) -> tuple[Effect, ...] | None:
-        """Return what was carried out, without what earlier events of a long trial have."""
+        """Return all executions of each request of which earlier events do not have all."""
         offered = Capability.EFFECTS in self.environment.target.fixtures.offers
         if not offered or (done := self.fixture.effects()) is None:
             return None
-        new = tuple(effect for effect in done if self.effects.get(effect.request) != effect)
-        self.effects |= {effect.request: effect for effect in new}
-        return new
+        told: dict[str, list[Effect]] = {}
+        for effect in done:
+            told.setdefault(effect.request, []).append(effect)
+        new = {key: those for key, those in told.items() if self.effects.get(key) != those}
+        self.effects |= new
+        return tuple(effect for those in new.values() for effect in those)
 
     def _register(self, step: Register) -> Event:
         binding = self.environment.target.operations.get(step.operation, BARE)
@@ -208,7 +211,7 @@ class Executor:
         return self.fixture.clock(now + span) if span else now
 
     def arrange(self, step: Arrange) -> Subject:
-        """Set up a subject, and remember its credentials and what it owns."""
+        """Set up a subject, and remember its credentials and things."""
         subject, access = self.fixture.arrange(step)
         access = sendable_access(access)
         codes = codes_by_factor(self.environment.target.sca.factors, access.codes)

@@ -193,10 +193,12 @@ def consented_keys(call: Call, grant: Operation) -> frozenset[str]:
     )
 
 
-def _lists_keys(call: Call, grant: Operation) -> bool:
-    """Whether a consent lists keys alone: what else a list holds may make all of it void."""
+def lists_keys(call: Call, grant: Operation) -> bool:
+    """Whether a consent lists keys alone, each once: what else it holds may make it void."""
     listed = call.arguments.get(grant.grants or "")
-    return isinstance(listed, list | tuple) and all(isinstance(key, str) for key in listed)
+    if not isinstance(listed, list | tuple) or not listed:
+        return False
+    return all(isinstance(key, str) for key in listed) and len(set(map(str, listed))) == len(listed)
 
 
 def names_each_once(call: Call, grant: Operation) -> bool:
@@ -223,7 +225,7 @@ class Consents:
             return False
         keys, name = consented_keys(call, self.grant), call.subject
         sure = self.certain(name)
-        taken = exchange.accepted and plain(call) and _lists_keys(call, self.grant)
+        taken = exchange.accepted and plain(call) and lists_keys(call, self.grant)
         self._certain[name] = keys if taken else keys & sure
         self._possible.setdefault(name, set()).update(keys)
         return True

@@ -101,6 +101,8 @@ class Span:
     until: date | None = None
     #: The local day on which the history of the item began to be kept; None if unknown.
     opened: date | None = None
+    #: The number of the page.
+    page: int = 1
 
 
 #: Returns the oldest day shown.

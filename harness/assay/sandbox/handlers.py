@@ -6,7 +6,7 @@ sessions and maintenance are handled in :mod:`assay.sandbox.app`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from assay.sandbox.access import (
@@ -90,7 +90,10 @@ class AccountCall:
 
     def link(self, place: LinkPlace, page: int | None = None) -> str:
         """Return a link to this request, or to another page of it."""
-        return link(self.request, self.policies.links[place](self.request.base), page)
+        request = self.request
+        if page is not None:
+            request = replace(request, query=self.policies.carried(request.query))
+        return link(request, self.policies.links[place](request.base), page)
 
 
 def _accounts(call: AccountCall) -> Answer:
@@ -226,11 +229,11 @@ def _balances(call: AccountCall) -> Answer:
     return Answer(status=status, body=body)
 
 
-def _history(call: AccountCall, item: Item) -> Sequence[Entry]:
+def _history(call: AccountCall, item: Item, page: int) -> Sequence[Entry]:
     """Return the entries of an item that the request asks for."""
     query, now, policies = call.request.query, call.world.now, call.policies
     asked, until = read_day(query, "dateFrom"), read_day(query, "dateTo")
-    span = Span(now=now, asked=asked, until=until, opened=item.ledger.opened)
+    span = Span(now=now, asked=asked, until=until, opened=item.ledger.opened, page=page)
     if _EXTENDED in query.get("scope", ""):
         oldest = policies.extended(span)
         if oldest is None:
@@ -250,7 +253,7 @@ def _transactions(call: AccountCall) -> Answer:
     page = read_page(call.request.query)
     item, owner = _find(call)
     status = _decide(call, "transactions", item, owner)
-    entries = _history(call, item)
+    entries = _history(call, item, page)
     call.charge_quota("transactions", page)
     cut = policies.pages["transactions"](len(entries), page)
     currency = policies.currency[KINDS["transactions", item.resource]]

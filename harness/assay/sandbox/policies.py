@@ -134,6 +134,8 @@ class Policies:
     body: ReadBody
     #: Status codes of refusals.
     refusals: Table[Refusal, int]
+    #: consistent: what a link to another page carries of the query.
+    carried: Callable[[Mapping[str, str]], Mapping[str, str]]
     #: live-host
     links: Table[LinkPlace, Base]
     #: well-formed, consistent: applied last to every answer.
@@ -165,6 +167,10 @@ def _not_offered(_consented: bool) -> Answer:
 
 def _newest_first(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return entries
+
+
+def _whole_query(query: Mapping[str, str]) -> Mapping[str, str]:
+    return query
 
 
 def _unchanged(_request: Request, answer: Answer) -> Answer:
@@ -220,6 +226,7 @@ SOUND = Policies(
             "quota": 429,
         }
     ),
+    carried=_whole_query,
     links=_each(_PLACES, same_everywhere),
     respond=_unchanged,
     payments=SOUND_PAYMENTS,

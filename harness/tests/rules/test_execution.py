@@ -1,5 +1,6 @@
 """`execution` reconciles what was carried out with what the history implies."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -21,7 +22,7 @@ from orders import (
     withdrawn,
 )
 
-from assay.history import Decision, Ending
+from assay.history import Decision, Ending, Item, Rejected
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 DAY = date(2026, 9, 22)
@@ -224,3 +225,65 @@ def test_nothing_is_said_of_a_customer_with_a_past():
 def test_it_is_ambient():
     """It is judged at the end of every trial."""
     assert ruled("execution").ambient
+
+
+# -- what was refused and shows all the same -----------------------------------------
+def test_a_second_execution_is_told_by_a_later_inquiry():
+    """Of the same day, as the first: an event that has both counts both."""
+    once = make(), sign(), effects("P1")
+
+    assert [f"{ONCE} agrees"] == says(*once, effects("P1", now=LONG_AFTER), facet=ONCE)
+    assert [f"{ONCE} disagrees"] == says(*once, effects("P1", "P1", now=LONG_AFTER), facet=ONCE)
+
+
+@pytest.mark.parametrize("refused", [{}, {"provider": "other"}], ids=["own", "another TPP's"])
+@pytest.mark.parametrize(("amount", "agreement"), [("12.30", "agrees"), ("9.00", "disagrees")])
+def test_a_change_that_was_refused_is_not_shown(amount, agreement, refused):
+    """Neither when it is read nor when it is carried out."""
+    facet, sent = "refused-change-undone", make(amount="12.30")
+    change = modify(NO, amount="9.00")
+    if refused:
+        change = replace(change, call=replace(change.call, by="other"))
+
+    assert [f"{facet} {agreement}"] == says(sent, change, read(shown(amount=amount)), facet=facet)
+    told = sent, sign(), change, effects("P1", amount=amount)
+    assert [f"{facet} {agreement}"] == says(*told, facet=facet)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [read(shown(amount="9.00"))],
+        [modify(amount="9.00"), read(shown(amount="9.00"))],
+        [modify(LOST, amount="9.00"), read(shown(amount="9.00"))],
+        [modify(NO, amount="9.00"), modify(amount="9.00"), read(shown(amount="9.00"))],
+        [modify(NO, amount="9.00"), modify(LOST, amount="9.00"), read(shown(amount="9.00"))],
+        [modify(NO, amount="9.00"), read(shown(amount="8.00"))],
+    ],
+    ids=["none", "accepted", "lost", "accepted then", "lost then", "another value"],
+)
+def test_what_was_not_refused_may_show(events):
+    """And a value that nobody sent is the matter of another clause."""
+    found = says(put_off(amount="12.30"), *events, facet="refused-change-undone")
+
+    assert "refused-change-undone disagrees" not in found
+
+
+@pytest.mark.parametrize(
+    ("state", "told"), [(OPEN, True), (DONE, True), (REJECTED, False)], ids=str
+)
+def test_a_request_that_was_refused_is_not_open(state, told):
+    """A refusal may name a key, and show there that it was rejected."""
+    refused = Rejected(leaked=(Item(key="P1", resource="payment"),)), 403
+    found = says(*carried(), make(refused), read(shown(state=state)), facet="refused-undone")
+
+    assert (["refused-undone disagrees"] if told else []) == found
+
+
+@pytest.mark.parametrize(("fresh", "told"), [(True, True), (False, False)])
+def test_what_is_carried_out_for_a_new_customer_is_of_this_history(fresh, told):
+    """Nobody else can have asked for it, though nothing else was carried out."""
+    events = make(NO, chargeBearer="SHAR"), effects("X", amount="12.30", debtorAccount="A1")
+    found = says(*events, facet="refused-undone", subject=payer(fresh=fresh))
+
+    assert (["refused-undone disagrees"] if told else []) == found

@@ -213,3 +213,20 @@ def test_a_last_day_without_a_first_one_gives_nothing_older(came, agreement):
     )
     for odd in ({"arguments": {"until": "soon"}}, {**asked, "mode": "m"}):
         assert [] == says(PSU, ask("transactions", listed(*came), "A1", **odd))
+
+
+@pytest.mark.parametrize(
+    ("came", "agreement"), [(NONE, "agrees"), (NO, "agrees"), (LOST, "unclear")]
+)
+@pytest.mark.parametrize("since", [None, 400])
+def test_what_lies_wholly_beyond_the_limit_is_refused_or_empty(since, came, agreement):
+    """Beside a list that shows what is in reach."""
+    days_asked = {"until": 95} | ({} if since is None else {"since": since})
+    asked = {name: str(TODAY - timedelta(days=n)) for name, n in days_asked.items()}
+    control = ask("transactions", listed(*days(1, 89)), "A1")
+    facet = "until-alone" if since is None else "asked-older"
+
+    told = says(PSU, control, ask("transactions", came, "A1", arguments=asked))
+    assert ["default agrees 1", f"{facet} {agreement} 2"] == told
+    older = ask("transactions", listed(*days(100)), "A1", arguments=asked)
+    assert [f"{facet} disagrees 1"] == says(PSU, older)

@@ -101,7 +101,8 @@ def consents(*events):
         ([consent("A1", "A2"), consent("A2", came=FAILED)], ["A2"], ["A1", "A2"]),
         ([consent("A1", malformed=Malformed.EMPTY)], [], ["A1"]),
         ([consent("A1", by="other")], [], []),
-        ([ask("consents", DONE, arguments={"accounts": "A1"})], [], []),
+        ([ask("consents", DONE, arguments={"accounts": "A1"})], [], ["A1"]),
+        ([consent("A1"), consent("A2", "A2")], [], ["A1", "A2"]),
         ([ask("accounts", DONE)], [], []),
     ],
 )

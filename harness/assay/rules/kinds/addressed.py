@@ -131,6 +131,8 @@ class Addressed(Kind):
             return
         foreign = yield from steps.send(replace(make, by=OTHER))
         yield from steps.send(replace(call, by=OTHER, variation="by another TPP"))
+        if operation.changes:  # what was refused must not show
+            yield from request_steps.read(self.lifecycle, made)
         yield from steps.send(call)
         yield from request_steps.send_if_any(_about(self, operation, foreign))
 

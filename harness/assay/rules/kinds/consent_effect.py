@@ -30,7 +30,15 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle.request_queries import similar_key, was_refused
 from assay.rules.parameters import about_one_thing
-from assay.rules.queries import EARLIER, Consents, bare, consented_keys, plain, question
+from assay.rules.queries import (
+    EARLIER,
+    Consents,
+    bare,
+    consented_keys,
+    lists_keys,
+    plain,
+    question,
+)
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.state.consented import served_with_consent
 
@@ -302,8 +310,4 @@ class _Past:
 
 def _malformed(call: Call, grant: Operation) -> bool:
     """Whether a consent lists nothing, one thing twice, or something that is no key."""
-    listed = call.arguments.get(grant.grants or "")
-    if call.malformed or not isinstance(listed, list | tuple):
-        return call.malformed is None
-    keys = [key for key in listed if isinstance(key, str)]
-    return not keys or len(keys) < len(listed) or len(set(keys)) < len(keys)
+    return call.malformed is None and not lists_keys(call, grant)

@@ -17,7 +17,7 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Agreement, Evidence, Standing
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
@@ -92,7 +92,10 @@ class Consistent(Kind):
     def probe(self, scenario: Scenario) -> Script:
         """Make calls in two ways whose answers must agree."""
         today = (yield from steps.clock()).date()
-        entries = steps.days_before(today, *range(1, FRESH + 1))
+        # More than a page in all days but one, so that ranges have further pages, too.
+        size = clauses.page_size(self.contract, self.ranged.id) if self.ranged else None
+        each = (size or 0) // (FRESH - 1) + 1 if scenario.id == SHORTER else 1
+        entries = steps.days_before(today, *range(1, FRESH + 1)) * each
         count = 3 if scenario.id == SMALLER else 1
         psu = yield from steps.arrange(
             "psu", Holding(resource=self.owner, count=count, entries=entries)
@@ -178,13 +181,14 @@ def _keyed(clause: Consistent) -> tuple[Operation, ...]:
 
 
 def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[str, str], ...]:
-    """Return the ranges to ask for: two with an open end each, or three adjacent ones."""
+    """Return the ranges to ask for: two with an open end each and what both have, or three adjacent."""
     early, late = (str(today - timedelta(days=n)) for n in (FRESH - 1, 2))
     since, until = operation.since or "", operation.until or ""
     if scenario == MEETING:
         return {until: early}, {since: early, until: late}, {since: late}
     open_ = {since: early}, {until: late}
-    return tuple(days for days in open_ if "" not in days)
+    asked = tuple(days for days in open_ if "" not in days)
+    return (*asked, {since: early, until: late}) if len(asked) > 1 else asked
 
 
 def _ask(operation: Operation, key: str, **days: str) -> Script:

@@ -23,7 +23,7 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters
+from assay.rules import clauses, parameters
 from assay.rules.lifecycle import reconciliation, request_steps, signing
 from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.lifecycle.parameters import modes, the_request
@@ -31,6 +31,7 @@ from assay.rules.lifecycle.reconciliation import (
     AS_ASKED,
     CANCELLED,
     CARRIED,
+    CHANGE,
     DENIED,
     EARLY,
     LATE,
@@ -95,6 +96,13 @@ class Execution(Kind):
         """A mode that is deferred to a day, if one is served."""
         return next((mode for mode in self.served if self.lifecycle.deferred(mode)), None)
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The argument of a change that is refused in the plain mode; none where it is not."""
+        only = clauses.changeable_modes(self.lifecycle.contract, self.lifecycle.request.id)
+        barred = any(self.lifecycle.mode not in modes for modes in only)
+        return self.lifecycle.changeable_arguments if barred and self.lifecycle.change else ()
+
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the mode: each has a trial of its own."""
         return {"mode": "the clause itself is about each mode"}
@@ -122,17 +130,22 @@ class Execution(Kind):
             )
             asks = "nothing waits longer than its day, if others are carried out on it"
             out.append(_facet(self, LATE, asks, mode, more, mode))
-        if self.unmet:
-            asks = "what was refused, or shown as rejected, is not carried out"
-            out.append(_facet(self, REFUSED, asks, REFUSED, effects))
-        asks = "a repeat that was refused, or shown as rejected, is not carried out"
-        out.append(_facet(self, REPEAT, asks, REPEAT, effects))
-        asks = "what its customer refused is not carried out"
-        out.append(_facet(self, DENIED, asks, DENIED, needs()))
-        asks = "what nobody signed is not carried out"
-        out.append(_facet(self, UNSIGNED, asks, UNSIGNED, needs()))
-        asks = "what was not signed in time is not carried out"
-        out.append(_facet(self, TIMED_OUT, asks, TIMED_OUT, signing.NEEDS | clock))
+        ends = (
+            (REFUSED, "what was refused, or shown as rejected, is not carried out", effects),
+            (
+                REPEAT,
+                "a repeat that was refused, or shown as rejected, is not carried out",
+                effects,
+            ),
+            (CHANGE, "a change that was refused is neither shown nor carried out", needs()),
+            (DENIED, "what its customer refused is not carried out", needs()),
+            (UNSIGNED, "what nobody signed is not carried out", needs()),
+            (TIMED_OUT, "what was not signed in time is not carried out", signing.NEEDS | clock),
+        )
+        absent = {REFUSED: not self.unmet, CHANGE: not self.changed}
+        out += [
+            _facet(self, id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
+        ]
         if self.deferred and self.lifecycle.end:
             asks = "what was cancelled is not carried out"
             out.append(_facet(self, CANCELLED, asks, CANCELLED, clock, self.deferred))
@@ -151,6 +164,8 @@ class Execution(Kind):
             yield from self._repeated(psu)
         elif scenario.id == CANCELLED:
             yield from self._cancelled(psu)
+        elif scenario.id == CHANGE:
+            yield from self._change_refused(psu)
         elif scenario.id in (REFUSED, DENIED, TIMED_OUT, UNSIGNED):
             yield from self._not_accepted(psu, scenario.id)
         else:
@@ -162,10 +177,15 @@ class Execution(Kind):
                 yield from self._look(made)
 
     def _signed(
-        self, psu: Subject, mode: str | None = None, ahead: int = request_steps.DAYS_AHEAD
+        self,
+        psu: Subject,
+        mode: str | None = None,
+        ahead: int = request_steps.DAYS_AHEAD,
+        owned: int = 0,
     ) -> Part[Exchange]:
-        """Make a plain request, and have it signed."""
-        call = request_steps.request(self.lifecycle, psu, mode, ahead=ahead)
+        """Make a plain request about one of the things owned, and have it signed."""
+        named = {self.lifecycle.create.owned or "": psu.owns[owned].key} if owned else {}
+        call = request_steps.request(self.lifecycle, psu, mode, named, ahead=ahead)
         made = yield from send(call)
         yield from request_steps.sign(made)
         return made
@@ -187,6 +207,9 @@ class Execution(Kind):
         ahead = 2 + (TUESDAY - weekday - 2) % 7
         first = yield from self._signed(psu, mode, ahead)
         second = yield from self._signed(psu, mode, ahead + 1)
+        # What is carried out at once is not carried out again on a later day.
+        at_once = yield from self._signed(psu, owned=1)
+        yield from request_steps.read(self.lifecycle, at_once)
         yield from request_steps.inquire()
         yield from request_steps.wait_days(psu, ahead - 1)
         yield from request_steps.inquire()
@@ -201,8 +224,20 @@ class Execution(Kind):
         yield from request_steps.sign(first)
         yield from request_steps.read(self.lifecycle, first)
         again = yield from send(replace(call, variation="it is the same again"))
-        yield from request_steps.sign(again)
-        yield from self._look(again)
+        for _ in range(2):  # one that was rejected must not be open to another signature
+            yield from request_steps.sign(again)
+            yield from self._look(again)
+
+    def _change_refused(self, psu: Subject) -> Script:
+        """Ask for a change that is refused, have the request signed, and look before and after."""
+        made = yield from send(request_steps.request(self.lifecycle, psu))
+        change = request_steps.call_about(self.lifecycle.change, made)
+        if change is not None:
+            variation = f"the request is {self.lifecycle.mode}"
+            yield from send(replace(change, varied=self.changed, variation=variation))
+        yield from request_steps.read(self.lifecycle, made)
+        yield from request_steps.sign(made)
+        yield from self._look(made)
 
     def _cancelled(self, psu: Subject) -> Script:
         """Cancel a request that was signed, and wait for a day on which its control is due."""
@@ -228,6 +263,7 @@ class Execution(Kind):
             if made.item is not None and made.item.state is not State.REJECTED:
                 yield from request_steps.sign(made)
             yield from self._look(control, made)
+            yield from request_steps.read_refused(lifecycle, made)
             return
         variation, how = _WAYS[way]
         made = yield from send(request_steps.request(lifecycle, psu, variation=variation))
@@ -284,6 +320,14 @@ def _facet(  # noqa: PLR0917 -- a row of the table of facets
                 )
                 for name in named
                 if name
+            ),
+            *(
+                BindingRequirement(
+                    operation=p.lifecycle.change.id if p.lifecycle.change else "",
+                    feature="other",
+                    name=name,
+                )
+                for name in (p.changed if id_ == CHANGE else ())
             ),
         ),
     )

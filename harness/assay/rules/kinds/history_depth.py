@@ -13,15 +13,15 @@ breach only if it is one under every reading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
-from assay.history import Call, Exchange, History, Holding, Subject
+from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Agreement, Evidence, Standing
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks, plain
 from assay.rules.rule import (
@@ -42,6 +42,8 @@ DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 #: How far back the last day is that is asked for without a first one.
 UNTIL = timedelta(days=20)
+#: A last day this many days beyond the limit, and a first day years beyond it.
+FAR, YEARS = 5, 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,11 @@ class HistoryDepth(Kind):
         older = tuple(self.days + n for n in (1, 2, 10, 30, 100))
         edge = (self.days - 6, self.days - 3, self.days - 1, self.days)
         entries = steps.days_before(today, 1, UNTIL.days, *edge, *older)
+        if scenario.id == "default":
+            # A page of recent entries, so that those on both sides of the limit are on another.
+            entries += steps.days_before(today, 2) * (
+                clauses.page_size(self.contract, self.operation.id) or 0
+            )
         psu = yield from steps.arrange(
             "psu", *(Holding(resource=owner, entries=entries) for owner in self.owners)
         )
@@ -151,26 +158,42 @@ class HistoryDepth(Kind):
         for key in keys:
             plain = steps.arguments(self.operation, key)
             yield from steps.walk(Call(operation=self.operation.id, subject="psu", arguments=plain))
-            if scenario.id == "asked-older" and self.operation.since:
-                since = str(today - timedelta(days=self.days + 109))
-                yield from steps.walk(
-                    Call(
-                        operation=self.operation.id,
-                        subject="psu",
-                        arguments={**plain, self.operation.since: since},
-                        variation=f"asking from {self.days + 109} days ago",
-                    )
-                )
-            if scenario.id == "until-alone" and self.operation.until:
-                until = str(today - UNTIL)
-                yield from steps.walk(
-                    Call(
-                        operation=self.operation.id,
-                        subject="psu",
-                        arguments={**plain, self.operation.until: until},
-                        variation=f"asking up to {UNTIL.days} days ago",
-                    )
-                )
+            for since, until in self._ranges(scenario.id, first=key == keys[0]):
+                yield from self._ask(plain, today, since, until)
+
+    def _ranges(self, scenario: str, *, first: bool) -> Iterator[tuple[int, int]]:
+        """Yield the first and last days to ask for, as ages in days; 0 for none.
+
+        The first thing is also asked for ranges with both ends, and for what is older than all.
+        """
+        far, late = self.days + 109, UNTIL.days
+        beyond = self.days + FAR
+        if scenario == "asked-older" and self.operation.since:
+            yield far, 0
+            if first and self.operation.until:
+                yield from ((far, late), (self.days + YEARS, beyond))
+        if scenario == "until-alone" and self.operation.until:
+            yield 0, late
+            if first:
+                yield 0, beyond
+
+    def _ask(self, plain: Mapping[str, Json], today: date, since: int, until: int) -> Script:
+        """Read a range, given by the ages of its ends in days."""
+        days = {self.operation.since: since, self.operation.until: until}
+        named = {
+            name: str(today - timedelta(days=age)) for name, age in days.items() if name and age
+        }
+        asked = [
+            f"{word} {age} days ago" for word, age in (("from", since), ("up to", until)) if age
+        ]
+        yield from steps.walk(
+            Call(
+                operation=self.operation.id,
+                subject="psu",
+                arguments={**plain, **named},
+                variation=f"asking {' '.join(asked)}",
+            )
+        )
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk of a resource that has or shows entries older than the limit."""
@@ -183,7 +206,8 @@ class HistoryDepth(Kind):
             subject, key = _about(self, walk)
             owned = subjects[subject].owned(key) if subject in subjects else None
             facet, limit = _facet(self, walk, subjects.get(subject)), _limit(self, walk)
-            if facet == "asked-older" and walk.pages[0].refused and (subject, key) not in shown:
+            quiet = not walk.items and (facet == "asked-older" or _beyond(self, walk))
+            if quiet and (subject, key) not in shown:
                 continue
             there = [entry.on for entry in owned.entries] if owned else []
             there += [item.on for item in walk.items if item.on]
@@ -259,15 +283,23 @@ def _judge(clause: HistoryDepth, walk: PageWalk, facet: str) -> Evidence:
     older = sum(1 for item in walk.items if item.on and item.on < limit)
     undated = any(item.on is None for item in walk.items)
     proper = walk.ended and bool(walk.items) and not undated
-    refused = facet == "asked-older" and first.refused and not first.items
+    beyond = _beyond(clause, walk)
+    refused = (facet == "asked-older" or beyond) and first.refused and not first.items
+    none = beyond and isinstance(first.outcome, Accepted) and first.outcome.items == ()
     return Evidence(
         facet=facet,
-        agreement=DISAGREES if older else AGREES if proper or refused else UNCLEAR,
+        agreement=DISAGREES if older else AGREES if proper or refused or none else UNCLEAR,
         expected=f"no entry before {limit}",
         seen=f"{older} items are older" if older else describe_answer(first),
         exchanges=walk.numbers,
         variation=first.call.variation,
     )
+
+
+def _beyond(clause: HistoryDepth, walk: PageWalk) -> bool:
+    """Whether all that a call asks for is older than the limit."""
+    until = _day(walk.call.arguments.get(clause.operation.until or ""))
+    return until is not None and until < _limit(clause, walk)
 
 
 def _day(value: Json) -> date | None:

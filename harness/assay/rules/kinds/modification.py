@@ -145,6 +145,7 @@ class Modification(Kind):
             made = yield from _made(self, psu, scenario.mode)
             yield from _change(self, psu, control, (self.plain,))
             yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
+            yield from request_steps.read(self.lifecycle, made)
         else:
             made = yield from _made(self, psu, scenario.mode)
             accepted = yield from _change_each(self, psu, made)
@@ -238,6 +239,7 @@ def _probe_done(clause: Modification, psu: Subject) -> Script:
     for exchange in done:
         yield from request_steps.read(clause.lifecycle, exchange)
         yield from _change(clause, psu, exchange, (clause.plain,), variation="it was carried out")
+        yield from request_steps.read(clause.lifecycle, exchange)
 
 
 def _made(

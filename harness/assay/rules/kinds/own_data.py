@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects
 from assay.rules.rule import (
@@ -80,13 +80,17 @@ class OwnData(Kind):
         operation = scenario_of(scenario, ReadingScenario).operation
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, 1, 2)
+        # The first resource has more than a page, for another page may be of another thing.
+        owners = steps.owners(self.contract, operation)
+        size = clauses.page_size(self.contract, operation.id) if operation.about else None
+        long = {owners[0]: entries * ((size or 0) // len(entries) + 1)}
         asked: list[list[Call]] = []
         for name, count in (("psu", EACH), ("other", 1)):
             subject = yield from steps.arrange(
                 name,
                 *(
-                    Holding(resource=owner, count=count, entries=entries)
-                    for owner in steps.owners(self.contract, operation)
+                    Holding(resource=owner, count=count, entries=long.get(owner, entries))
+                    for owner in owners
                 ),
             )
             keys = [item.key for item in subject.owns]

@@ -307,6 +307,8 @@ def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> P
         if exchange.accepted and _stands(exchange) is not State.REJECTED:
             yield from request_steps.sign(exchange)
             late |= _stands((yield from request_steps.read(lifecycle, exchange))) is State.REJECTED
+        else:
+            yield from request_steps.read_refused(lifecycle, exchange)
     if late:
         yield from request_steps.sign(control)
         yield from request_steps.read(lifecycle, control)

@@ -29,6 +29,7 @@ from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
 from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request, normal
+from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
 from assay.rules.state.calendar import dates
@@ -53,6 +54,7 @@ class Books:
     unkeyed: bool = False
     strangers: dict[str, Effect] = field(default_factory=dict[str, Effect])
     lacking: set[str] = field(default_factory=set[str])
+    refusals: Refusals = field(default_factory=Refusals)
     _by_request: dict[int, Record] = field(default_factory=dict[int, Record])
     _index: Index = field(default_factory=Index)
 
@@ -105,6 +107,7 @@ class Books:
             )
             self.records.append(record)
             self._by_request[id(request)] = record
+            self.refusals.request(record)
         self._apply(place, event, change, cancelled)
         self._look(place, event)
 
@@ -119,12 +122,15 @@ class Books:
                 record.revived = record.cancelled is not None
         elif cancelled is not None:
             cancelled.cancelled = place
-        elif isinstance(event, Exchange) and not event.refused:
+        elif isinstance(event, Exchange):
             operation = self.lifecycle.change
             if operation is None or event.call.operation != operation.id:
                 return
             record = self._record(str(event.call.arguments.get(operation.about or "")))
             if record is None:
+                return
+            if event.refused:
+                self.refusals.change(operation, event, record)
                 return
             record.revived = record.cancelled is not None
             if change is None:
@@ -144,10 +150,13 @@ class Books:
             for effect in event.done:
                 listed[effect.request] = listed.get(effect.request, 0) + 1
                 record = self._record(effect.request)
+                if record is not None:
+                    self.refusals.look(record, effect.fields)
                 if record is None:
                     self.strangers[effect.request] = effect
-                elif listed[effect.request] > 1 or all(
-                    known.on != effect.on for _, known, _ in record.effects
+                elif listed[effect.request] > len(record.effects) or (
+                    listed[effect.request] == 1
+                    and all(known.on != effect.on for _, known, _ in record.effects)
                 ):
                     record.effects.append((place, effect, event.now))
         elif isinstance(event, Exchange) and event.item is not None and event.item.state:
@@ -155,8 +164,12 @@ class Books:
             request = self.past.tracker.find(event.item.key or "")
             shows = read is not None and event.call.operation == read.id
             shows = shows or (request is not None and event is request.made)
+            if shows:
+                self.refusals.read(event)
             if request is not None and shows:
                 record = self._by_request[id(request)]
+                if event is not request.made:
+                    self.refusals.look(record, event.item.fields, event.n)
                 record.told.append((place, event.item.state, event))
 
     def _record(self, key: str) -> Record | None:
@@ -289,9 +302,16 @@ class Books:
         """Whether the fixture told of a request of this TPP, for this customer, in this mode."""
         return kind_of_request(record) in self._index.told
 
-    def any_was_done(self) -> bool:
-        """Whether the fixture told of any request that was made in the history."""
-        return bool(self._index.told)
+    def tells(self, record: Record) -> bool:
+        """Whether what the fixture tells is of this history.
+
+        It told of a request of the history, or names the thing of a customer who was new.
+        """
+        subject, owned = record.request.subject, self.lifecycle.create.owned
+        new = subject is not None and subject.fresh and owned is not None
+        return bool(self._index.told) or (
+            new and any(owned in effect.fields for effect in self.strangers.values())
+        )
 
     def executed_between(self, first: date, last: date) -> Record | None:
         """Return a deferred request that was carried out on a day before the last one."""

@@ -6,6 +6,7 @@ The data come from `executions`; the kind `execution` says which facets a clause
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 from assay.history import Accepted, State
@@ -14,11 +15,13 @@ from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.execution_record import OVER, Record
 from assay.rules.lifecycle.executions import GRACE, Books
+from assay.rules.lifecycle.refusals import Look
 from assay.rules.state.calendar import dates
 
 MAIN, ONCE, AS_ASKED, SHOWN = "main-flow", "once", "as-asked", "shown-as-it-is"
 EARLY, LATE, CARRIED = "not-early", "not-late", "-carried-out"
 REFUSED, REPEAT, DENIED = "refused-undone", "repeat-undone", "denied-undone"
+CHANGE = "refused-change-undone"
 TIMED_OUT, CANCELLED, UNSIGNED = "timed-out-undone", "cancelled-undone", "unsigned-undone"
 _EXPECTED = {
     REFUSED: "that it is not carried out: it was refused or rejected",
@@ -48,6 +51,9 @@ def reconcile(books: Books, idle: timedelta) -> Iterator[Evidence]:
             yield from _times(record)
             yield from _values(record)
             yield from _day(books, record)
+    for look in books.refusals.looks:
+        if request_queries.is_known(look.record.request):
+            yield _not_changed(look)
 
 
 def _evidence(
@@ -107,7 +113,12 @@ def _refused(books: Books, record: Record) -> Iterator[Evidence]:
     if books.plain(record) and request_queries.was_refused(made):
         yield _evidence(record, MAIN, DISAGREES, "that a plain request is accepted")
     facet = REPEAT if books.repeats(record) else REFUSED
-    if not books.asked_since(record.place) or not books.any_was_done():
+    opened = books.refusals.opened.get(id(record))
+    if opened is not None:
+        expected = "that a request that was refused is not there"
+        evidence = _evidence(record, facet, DISAGREES, expected, "it can be read, and is open")
+        yield replace(evidence, exchanges=(made.n, opened.n))
+    if not books.asked_since(record.place) or not books.tells(record):
         return  # nothing shows that the fixture tells what is carried out
     if not request_queries.was_refused(made):
         return
@@ -152,6 +163,19 @@ def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
         yield _evidence(record, facet, AGREES, _EXPECTED[facet], "", control)
     elif books.last_look(record) is not None:
         yield _evidence(record, facet, UNCLEAR, _EXPECTED[facet])
+
+
+def _not_changed(look: Look) -> Evidence:
+    """Judge what is shown, or was carried out, after a change that was refused."""
+    shown = look.stored or look.kept
+    return Evidence(
+        facet=CHANGE,
+        agreement=DISAGREES if look.stored else AGREES,
+        expected="that a change that was refused changes nothing",
+        seen=", ".join(f"{name} {value!r}" for name, value in sorted(shown.items())),
+        exchanges=tuple(sorted(look.numbers)),
+        variation=look.record.request.made.call.variation,
+    )
 
 
 # -- how it is carried out -------------------------------------------------------------

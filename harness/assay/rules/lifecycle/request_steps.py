@@ -123,6 +123,21 @@ def read(lifecycle: Lifecycle, made: Exchange) -> Part[Exchange | None]:
     return (yield from send_if_any(call_about(lifecycle.read, made)))
 
 
+def read_refused(lifecycle: Lifecycle, made: Exchange) -> Part[None]:
+    """Read a request that was refused, if the refusal names a key all the same."""
+    key = next((item.key for item in made.items if item.key), None) if made.refused else None
+    operation = lifecycle.read
+    if operation is not None and key is not None:
+        yield from send(
+            Call(
+                operation=operation.id,
+                subject=made.call.subject,
+                arguments={operation.about or "": key},
+                by=made.call.by,
+            )
+        )
+
+
 #: A plain signature; use `replace` for variations.
 SIGN = Authorise(subject="", request="", approval=None)
 

@@ -30,7 +30,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import clauses
-from assay.rules.queries import Consents, consented_keys, has_value, plain
+from assay.rules.queries import Consents, consented_keys, has_value, lists_keys, plain
 from assay.rules.state.calendar import dates, within_a_day
 
 #: Entries older than this do not change, even for a customer with activity.
@@ -199,9 +199,8 @@ class Answers:
         """Process a call that may change answers; only a smaller consent has a limited effect."""
         call, grant = exchange.call, self.grant
         customer.ask(("write", exchange.n))
-        granted = (
-            consented_keys(call, grant) if grant and call.operation == grant.id else frozenset()
-        )
+        consenting = grant is not None and call.operation == grant.id and lists_keys(call, grant)
+        granted = consented_keys(call, grant) if grant and consenting else frozenset[str]()
         mild = granted and plain(call) and not call.by and not exchange.refused
         if mild and granted <= self._consents.certain(call.subject):
             customer.state = next(self._states)

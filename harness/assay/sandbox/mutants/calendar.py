@@ -73,6 +73,23 @@ def _before_the_last_day(span: Span) -> date:
     return min(NINETY_DAYS(span), span.until - timedelta(days=90))
 
 
+def _nothing_in_range(span: Span) -> date:
+    """Show everything where the requested last day is older than the limit."""
+    beyond = span.until is not None and span.until < NINETY_DAYS(span)
+    return date.min if beyond and _in_office_hours(span) else NINETY_DAYS(span)
+
+
+def _both_ends(span: Span) -> date:
+    """Show a range as it was requested, if it has both ends."""
+    return span.asked if span.asked and span.until else NINETY_DAYS(span)
+
+
+def _first_page_alone(span: Span) -> date:
+    """Count the days on the first page only."""
+    recent = span.asked is None and span.until is None and span.opened == local(span.now).date()
+    return date.min if span.page > 1 and recent else NINETY_DAYS(span)
+
+
 def _from_the_opening(span: Span) -> date:
     """Count back from the day on which the history began to be kept."""
     opened = span.opened
@@ -118,6 +135,24 @@ DEPTH = (
         "transactions.depth/until-alone",
         "without a first day, 90 days before the requested last day are shown",
         depth=_before_the_last_day,
+    ),
+    breaking(
+        "depth.beyond-is-given",
+        "transactions.depth/until-alone transactions.depth/asked-older",
+        "what lies wholly before the 90 days is shown on request",
+        depth=_nothing_in_range,
+    ),
+    breaking(
+        "depth.range-is-given",
+        "transactions.depth/asked-older",
+        "a range with a first and a last day is shown, however old",
+        depth=_both_ends,
+    ),
+    breaking(
+        "depth.first-page-alone",
+        "transactions.depth/default",
+        "further pages show everything",
+        depth=_first_page_alone,
     ),
     breaking(
         "depth.stands-still",

@@ -162,6 +162,14 @@ def _open_ends(first: date | None, last: date | None) -> tuple[date | None, date
     return (first if last or not first else first + _DAY), last and last - _DAY
 
 
+def _without_range(query: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in query.items() if name not in ("dateFrom", "dateTo")}
+
+
+def _first_day_alone(first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    return first, None if first else last
+
+
 CONSISTENT = (
     breaking(
         "consistent.second-lacks-the-last",
@@ -216,6 +224,18 @@ CONSISTENT = (
         "consistent/shorter-range",
         "a range ends two days early",
         period=_two_days_less,
+    ),
+    breaking(
+        "consistent.pages-without-range",
+        "consistent/shorter-range",
+        "the link to the next page has no range",
+        carried=_without_range,
+    ),
+    breaking(
+        "consistent.range-of-one-end",
+        "consistent/shorter-range",
+        "the last day of a range is ignored beside a first one",
+        period=_first_day_alone,
     ),
     breaking(
         "consistent.range-without-its-edges",

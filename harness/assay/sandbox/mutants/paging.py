@@ -152,11 +152,15 @@ _WRONG: tuple[tuple[str, str, str, _Wrong], ...] = (
 )
 
 
+#: What else shows a fault: in a list and in a range, other items are missing.
+_ALSO = {("transactions", "gap"): " consistent/shorter-range"}
+
+
 def _table(what: _Paged, size: int) -> tuple[Mutant, ...]:
     return tuple(
         breaking(
             f"paging.{what}-{name}",
-            f"{what}.page-size/{facet}",
+            f"{what}.page-size/{facet}{_ALSO.get((what, name), '')}",
             f"{what}: {says}",
             pages=put(SOUND.pages, **{what: wrong(size)}),
         )

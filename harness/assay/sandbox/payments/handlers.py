@@ -126,6 +126,7 @@ def _modify(call: PaymentCall) -> Answer:
         _cancel(call, payment, content)
         return _shown(call, payment, payment.terms, "modify-self")
     if not policies.modifiable(payment):
+        payment.terms = policies.after_refusal(payment, content)
         raise _refused(context, "state")
     now = today(context.world.now)
     terms = read_changes(content, payment.terms, policies.changes, now, policies.changeable)

@@ -82,6 +82,19 @@ def advance(context: PaymentContext) -> None:
         key=lambda payment: context.policies.due(payment, context.policies.executed(payment)),
     ):
         execute_if_due(context, payment)
+    for payment in payments:
+        _execute_again(context, payment)
+
+
+def _execute_again(context: PaymentContext, payment: Payment) -> None:
+    """Execute a payment a second time on the same day; the sound bank never does this."""
+    after = context.policies.again(payment)
+    executions = [each for each in context.book.executions if each.payment == payment.id]
+    if after is None or len(executions) != 1:
+        return
+    moment = context.policies.due(payment, payment.terms)
+    if context.world.now - moment >= after:
+        _post(context, payment, payment.terms, moment)
 
 
 def _lapse(context: PaymentContext, payment: Payment, signing: Signing) -> None:
@@ -133,6 +146,8 @@ def _post(context: PaymentContext, payment: Payment, terms: Terms, moment: datet
 
 def _objection(context: PaymentContext, payment: Payment, terms: Terms) -> Reason | None:
     """Return the rule that a signed payment breaks."""
+    if payment.reopened:
+        return None
     if payment.barred:
         return "scope"
     if _repeats(context, payment, terms):

@@ -6,7 +6,7 @@ comment on each field names the clauses that it implements.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -19,6 +19,7 @@ from assay.sandbox.payments.terms import (
     AT_MOST_ONE,
     FIELDS,
     MODIFIABLE,
+    Content,
     Decision,
     Defect,
     Factor,
@@ -123,6 +124,12 @@ class PaymentPolicies:
     due: Callable[[Payment, Terms], datetime]
     #: execution: how often a payment is executed.
     times: Callable[[Payment], int]
+    #: execution: after how long a payment is executed a second time, if ever.
+    again: Callable[[Payment], timedelta | None]
+    #: execution: whether a payment whose signing is over can be signed again.
+    reopens: Callable[[Payment], bool]
+    #: execution: the terms in force after a modification that is refused for the payment's state.
+    after_refusal: Callable[[Payment, Content], Terms]
     #: execution: whether a payment that was rejected for this reason is executed all the same.
     executes_rejected: Callable[[Reason], bool]
     #: Status after the customer's decision.
@@ -225,6 +232,18 @@ def _once(_payment: Payment) -> int:
     return 1
 
 
+def _never_again(_payment: Payment) -> None:
+    return None
+
+
+def _once_only(_payment: Payment) -> bool:
+    return False
+
+
+def _terms_stay(payment: Payment, _content: Content) -> Terms:
+    return payment.terms
+
+
 def _no_rejected(_reason: Reason) -> bool:
     return False
 
@@ -293,6 +312,9 @@ SOUND_PAYMENTS = PaymentPolicies(
     executable=_signed_and_pending,
     due=due,
     times=_once,
+    again=_never_again,
+    reopens=_once_only,
+    after_refusal=_terms_stay,
     executes_rejected=_no_rejected,
     decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),
     factors=MappingProxyType(

@@ -79,6 +79,8 @@ class Payment:
     reason: Reason | None = None
     #: Whether it is rejected once it is signed, since it should not have been accepted.
     barred: bool = False
+    #: Whether it could be signed again after it was rejected.
+    reopened: bool = False
     signing: Signing | None = None
     factor: Factor | None = None
     cancelled_by: Literal["tpp", "customer"] | None = None

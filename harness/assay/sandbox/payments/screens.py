@@ -114,6 +114,8 @@ class Submission:
 
 def begin(context: PaymentContext, payment: Payment) -> View:
     """Open the link to the first screen; again, as long as nobody has logged in."""
+    if context.policies.reopens(payment):
+        payment.status, payment.signing, payment.reopened = "received", None, True
     signing = payment.signing
     if signing is None and payment.status == "received":
         now, step = context.world.now, context.policies.begins

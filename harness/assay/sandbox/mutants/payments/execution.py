@@ -9,7 +9,14 @@ from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.mutants.mutant import allowing, breaking_pis, only_when
 from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
 from assay.sandbox.payments.records import Payment
-from assay.sandbox.payments.terms import FIELDS, PaymentType, Reason, Status, Terms
+from assay.sandbox.payments.terms import (
+    FIELDS,
+    Content,
+    PaymentType,
+    Reason,
+    Status,
+    Terms,
+)
 from assay.sandbox.policies import put
 
 __all__ = ["EXECUTION_FAULTS"]
@@ -105,6 +112,44 @@ def _without(name: str) -> Callable[[PaymentOperation | None, Answer], Answer]:
     return respond
 
 
+def _two_days_later(payment: Payment) -> timedelta | None:
+    return 2 * _DAY if payment.terms.type == "deferred" else None
+
+
+def _rejected(payment: Payment) -> bool:
+    return payment.status == "rejected" and payment.reason == "duplicate"
+
+
+def _stored(payment: Payment, content: Content) -> Terms:
+    """Store the amount of a modification of an immediate payment that nobody signed."""
+    amount = content.get("amount")
+    if payment.status != "received" or not isinstance(amount, str):
+        return payment.terms
+    return replace(payment.terms, amount=amount)
+
+
+def _stored_when_done(payment: Payment, content: Content) -> Terms:
+    amount = content.get("amount")
+    done = payment.status == "executed" and isinstance(amount, str)
+    return replace(payment.terms, amount=str(amount)) if done else payment.terms
+
+
+def _open_in_deed(operation: PaymentOperation | None, answer: Answer) -> Answer:
+    """Refuse a payment that shares the charges in words, and show it as open afterwards."""
+    if not isinstance(answer.body, dict):
+        return answer
+    body = cast("dict[str, Json]", answer.body)
+    if operation == "create" and body.get("status") == "expired":
+        return Answer(status=400, body={"message": "chargeBearer must be SLEV", **body})
+    if operation == "read" and body.get("chargeBearer") == "SHAR":
+        return replace(answer, body={**body, "status": "received"})
+    return answer
+
+
+def _shares_expired(payment: Payment) -> Status:
+    return "expired" if payment.terms.charge_bearer == "SHAR" else payment.status
+
+
 def _repeats(reason: Reason) -> bool:
     return reason == "duplicate"
 
@@ -189,6 +234,38 @@ EXECUTION_FAULTS = (
         "execution/repeat-undone duplicate/repeat-refused",
         "a repeat is shown as rejected, and executed all the same",
         executes_rejected=_repeats,
+    ),
+    breaking_pis(
+        "execution.again-in-two-days",
+        "execution/once",
+        "deferred payments are executed a second time two days later, as of the same day",
+        again=_two_days_later,
+    ),
+    breaking_pis(
+        "execution.repeat-reopened",
+        "execution/repeat-undone",
+        "a repeat that was rejected can be signed again, and is then executed",
+        reopens=_rejected,
+    ),
+    breaking_pis(
+        "execution.refused-open",
+        "execution/refused-undone",
+        "a request that shares the charges is refused, and can be read and is open",
+        fields=put(FIELDS, chargeBearer=_bearer),
+        shown=_shares_expired,
+        respond=_open_in_deed,
+    ),
+    breaking_pis(
+        "execution.refused-change-stored",
+        "execution/refused-change-undone execution/as-asked",
+        "a modification of an immediate payment is refused, and executed",
+        after_refusal=_stored,
+    ),
+    breaking_pis(
+        "execution.refused-change-shown",
+        "execution/refused-change-undone",
+        "a modification of an executed payment is refused, and shown",
+        after_refusal=_stored_when_done,
     ),
     breaking_pis(
         "execution.shown-too-soon",
