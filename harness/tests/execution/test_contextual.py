@@ -1,7 +1,6 @@
 """Trials in further contexts: what they find, what they name, what they leave alone."""
 
 import pytest
-from bundles import bundles, together
 
 from assay.contexts.covering import Depth
 from assay.contextual_matrix import pairs, prove_contexts
@@ -15,6 +14,7 @@ from assay.kill_matrix import reference, variants
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import restrict
 from assay.sandbox.app import make_app
+from assay.sandbox.mutants.bundles import bundles, together
 from assay.sandbox.mutants.contextual import make_contextual_app
 from assay.sandbox.policies import SOUND
 from assay.traffic.judge import Judge
