@@ -25,7 +25,7 @@ from assay.contexts.context import DimensionValue
 from assay.contexts.covering import Depth
 from assay.execution import contextual
 from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
+from assay.execution.session import Session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.kill_matrix import reference, variants
@@ -188,7 +188,11 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
             if (item.obligation.contract, item.obligation.clause) in clauses
         ],
     )
-    if _finds(plan, confined):
+    # The trials in the situation come first: most faults show there.
+    held = sorted(
+        plan.contextual, key=lambda trial: all(value.id != situation for value in trial.context)
+    )
+    if _finds(replace(plan, contextual=tuple(held)), confined):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
     alone = _alone(plan, situation)
     if _finds(alone, confined):
@@ -247,19 +251,22 @@ def _everywhere(mutant: Mutant, situation: str) -> Plan:
 
 
 def _finds(plan: Plan, bank: _Bank) -> bool:
-    """Whether the trials of a plan find a violation at a bank."""
+    """Whether the trials of a plan find a violation at a bank; the first one ends the run."""
     _, target = _planned()
     environment = set_up(target, bank=bank)
     session = Session(
         plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
     )
     try:
-        if plan.trials:
-            run_session(session)
-        else:
-            session.open()
-            for trial in plan.contextual:
-                session.run_contextual(trial)
+        session.open()
+        for trial in plan.trials:
+            session.run_trial(trial)
+            if session.violated():
+                break
+        for trial in plan.contextual:
+            if session.violated():
+                break
+            session.run_contextual(trial)
     finally:
         environment.close()
     if session.faults:
