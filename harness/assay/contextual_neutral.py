@@ -16,10 +16,9 @@ from typing import Any
 from assay.binding.target import Target
 from assay.contexts.covering import Depth
 from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
+from assay.execution.session import Session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
 from assay.kill_matrix import reference, variants
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan
@@ -62,18 +61,20 @@ def run_in_contexts(policies: Policies, plan: Plan) -> tuple[int, frozenset[str]
         return make_app(policies, base_url=base_url)
 
     environment = set_up(target, bank=bank)
+    session = Session(
+        plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
+    )
     try:
-        result = run_session(
-            Session(
-                plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
-            )
-        )
+        session.open()
+        for trial in plan.trials:
+            session.run_trial(trial)
+        for trial in plan.contextual:
+            session.run_contextual(trial)
     finally:
         environment.close()
-    if result.faults:
-        raise RuntimeError("; ".join(result.faults))
-    every = (each for each in result.verdicts if each.standing is Standing.VIOLATES)
-    return result.exchanges, frozenset(verdict.obligation for verdict in every)
+    if session.faults:
+        raise RuntimeError("; ".join(session.faults))
+    return session.exchanges, session.violated()
 
 
 def _row(work: tuple[tuple[str, ...], Depth]) -> NeutralRow:
