@@ -114,9 +114,9 @@ class ContextualMatrix:
         return {name: (every[name] - missed[name], every[name]) for name in sorted(every)}
 
     def excluded(self) -> Mapping[str, int]:
-        """Return how many rows are excluded for each reason, the most frequent first."""
-        reasons = (row.reason for row in self.rows if row.outcome is Outcome.EXCLUDED)
-        return dict(Counter(reasons).most_common())
+        """Return how many rows are excluded, by dimension and reason."""
+        excluded = (row for row in self.rows if row.outcome is Outcome.EXCLUDED)
+        return dict(sorted(Counter(f"{row.dimension}: {row.reason}" for row in excluded).items()))
 
 
 @cache

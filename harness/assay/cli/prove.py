@@ -63,7 +63,8 @@ def command(keywords: str, workers: int | None, out: Path | None, contexts: int 
 
     A run on a mutant must find exactly the violations of its fault; a run on a neutral
     variant none. Every obligation must have a mutant. Otherwise the exit code is 1. With
-    `--contexts`, 98 of 100 faults that are confined to a situation must be found.
+    `--contexts`, 98 of 100 faults that are confined to a situation must be found there, and no
+    neutral variant may be found in any context.
     """
     if contexts is not None:
         return _prove_contexts(contexts, matching("-k", keywords), workers)
@@ -112,7 +113,7 @@ def contextual_lines(matrix: ContextualMatrix, neutral: Sequence[NeutralRow]) ->
         for name, (found, every) in matrix.by(part).items():
             yield f"{found:>5} of {every:<5} {name}"
     yield ""
-    yield "excluded, by reason"
+    yield "excluded, by dimension and reason"
     for reason, number in matrix.excluded().items():
         yield f"{number:>5} {reason}"
     yield ""
