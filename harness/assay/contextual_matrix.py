@@ -2,8 +2,9 @@
 
 Each mutant of the kill matrix is confined to each situation in which its clause is tested: to
 instant payments, to the weekend, to the second host. A run in all contexts must find it by the
-clause of the mutant. The share that is found measures what the contexts reach. Where even the
-whole fault shows nothing in that situation (a screen has no alias), the pair is no mutant.
+clause of the mutant. The share that is found measures what the contexts reach. A fault that
+cannot be found in a situation is excluded, with the reason: the trials of its facets are not
+held there, no request at which it acts is in the situation, or the rule says nothing there.
 """
 
 from __future__ import annotations
@@ -13,63 +14,109 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from enum import Enum
+from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.binding.target import Target
 from assay.contexts.context import DimensionValue
 from assay.contexts.covering import Depth
 from assay.execution import contextual
 from assay.execution.environment import set_up
-from assay.execution.session import Session, run_session
+from assay.execution.session import Session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.kill_matrix import reference, variants
 from assay.planning.contextual import ContextPlan, with_contexts
-from assay.planning.plan import Plan, restrict
+from assay.planning.plan import Plan, Trial, restrict
+from assay.sandbox.app import make_app
 from assay.sandbox.mutants import Mutant
 from assay.sandbox.mutants.contextual import SITUATIONS, make_contextual_app
 from assay.sandbox.policies import SOUND
 
 #: The share of contextual mutants that must be found.
 GOAL = 0.98
+#: Why a fault is excluded that acts only outside its situation, though the trial shows it whole.
+ELSEWHERE = "no request at which the fault acts is in the situation"
+
+#: Why a rule says nothing of a fault in a situation, by patterns of both.
+SILENT: Mapping[tuple[str, str], str] = {
+    ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it carries out",
+    ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it carries out",
+    ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
+    ("pis.segments.PART-refused", "segment=PRO"): "the fault is about another segment",
+    ("pis.factors.soft-token-*", "segment=PRO"): "the segment does not have the factor",
+    ("pis.cash.*", "segment=PRO"): "the segment does not have the factor of the control",
+    ("pis.segments.PART-refused", "factor=*"): "the fault acts before anybody signs",
+    ("pis.debtor.unknown-is-the-first", "factor=*"): "the fault acts before anybody signs",
+    ("pis.modify.shows-former-*", "turn=second"): "the former value is that of the first change",
+}
+
+#: Makes a bank at a base address.
+_Bank: TypeAlias = Callable[[str], Any]
+
+
+class Outcome(Enum):
+    """The three outcomes of a run on a contextual mutant; the value is the word printed."""
+
+    FOUND = "found"
+    MISSED = "MISSED"
+    EXCLUDED = "excluded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextualRow:
-    """The result of a run on a mutant that is confined to a situation.
-
-    `shows` says whether the whole fault is found where only this situation is tested.
-    """
+    """The result of a run on a mutant that is confined to a situation; `reason` if excluded."""
 
     mutant: str
     situation: str
-    found: bool
-    shows: bool
+    outcome: Outcome
+    reason: str = ""
+
+    @property
+    def policy(self) -> str:
+        """The part of the mutant's id that names what it is about."""
+        return self.mutant.rpartition(".")[0]
+
+    @property
+    def dimension(self) -> str:
+        """The dimension of the situation."""
+        return self.situation.partition("=")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextualMatrix:
-    """The rows of a proof; those whose fault does not show in their situation do not count."""
+    """The rows of a proof; the excluded ones do not count."""
 
     rows: tuple[ContextualRow, ...]
 
     @property
     def counted(self) -> tuple[ContextualRow, ...]:
-        """The rows that are mutants: the fault shows in the situation."""
-        return tuple(row for row in self.rows if row.found or row.shows)
+        """The rows of faults that can be found in their situation."""
+        return tuple(row for row in self.rows if row.outcome is not Outcome.EXCLUDED)
 
     @property
     def missed(self) -> tuple[ContextualRow, ...]:
         """The mutants that no run found."""
-        return tuple(row for row in self.counted if not row.found)
+        return tuple(row for row in self.rows if row.outcome is Outcome.MISSED)
 
-    def by_dimension(self) -> Mapping[str, tuple[int, int]]:
-        """Return for each dimension how many mutants were found, of how many."""
-        every = Counter(row.situation.partition("=")[0] for row in self.counted)
-        found = Counter(row.situation.partition("=")[0] for row in self.counted if row.found)
-        return {name: (found[name], every[name]) for name in sorted(every)}
+    @property
+    def reached(self) -> bool:
+        """Whether the share that must be found was found."""
+        return 0 < len(self.counted) * GOAL <= len(self.counted) - len(self.missed)
+
+    def by(self, part: Callable[[ContextualRow], str]) -> Mapping[str, tuple[int, int]]:
+        """Return for each part of the rows how many mutants were found, of how many."""
+        every = Counter(map(part, self.counted))
+        missed = Counter(map(part, self.missed))
+        return {name: (every[name] - missed[name], every[name]) for name in sorted(every)}
+
+    def excluded(self) -> Mapping[str, int]:
+        """Return how many rows are excluded, by dimension and reason."""
+        excluded = (row for row in self.rows if row.outcome is Outcome.EXCLUDED)
+        return dict(sorted(Counter(f"{row.dimension}: {row.reason}" for row in excluded).items()))
 
 
 @cache
@@ -123,6 +170,14 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
     mutant = variants()[name]
     if not isinstance(mutant, Mutant):
         raise TypeError(f"{name} is no mutant")
+    wrong = mutant.change(SOUND)
+
+    def confined(base_url: str) -> Any:
+        return make_contextual_app(wrong, SOUND, situation, base_url=base_url)
+
+    def whole(base_url: str) -> Any:
+        return make_app(wrong, base_url=base_url)
+
     planned, _ = _planned()
     clauses = _clauses(mutant)
     plan = restrict(
@@ -133,36 +188,85 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
             if (item.obligation.contract, item.obligation.clause) in clauses
         ],
     )
-    if _finds(plan, mutant, situation):
-        return ContextualRow(mutant=name, situation=situation, found=True, shows=True)
-    alone = tuple(
+    # The trials in the situation come first: most faults show there.
+    held = sorted(
+        plan.contextual, key=lambda trial: all(value.id != situation for value in trial.context)
+    )
+    if _finds(replace(plan, contextual=tuple(held)), confined):
+        return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
+    alone = _alone(plan, situation)
+    if _finds(alone, confined):
+        return ContextualRow(mutant=name, situation=situation, outcome=Outcome.MISSED)
+    reason = _untested(mutant, situation) or (ELSEWHERE if _finds(alone, whole) else "")
+    if reason:
+        return ContextualRow(
+            mutant=name, situation=situation, outcome=Outcome.EXCLUDED, reason=reason
+        )
+    # The clause judges the trials of other clauses, too: one of these may show the fault.
+    if _finds(_everywhere(mutant, situation), confined):
+        return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
+    matching = (
+        why
+        for (mutants, situations), why in SILENT.items()
+        if fnmatchcase(name, mutants) and fnmatchcase(situation, situations)
+    )
+    reason = next(matching, "")
+    outcome = Outcome.EXCLUDED if reason else Outcome.MISSED
+    return ContextualRow(mutant=name, situation=situation, outcome=outcome, reason=reason)
+
+
+def _alone(plan: Plan, situation: str) -> Plan:
+    """Return a plan of the trials in this situation, each in no other context."""
+    trials = tuple(
         contextual.in_context(trial, (_values()[trial.contract, situation],))
         for trial in plan.contextual
         if any(value.id == situation for value in trial.context)
     )
-    shows = _finds(replace(plan, trials=(), contextual=alone), mutant, situation)
-    return ContextualRow(mutant=name, situation=situation, found=False, shows=shows)
+    return replace(plan, trials=(), contextual=trials)
 
 
-def _finds(plan: Plan, mutant: Mutant, situation: str) -> bool:
-    """Whether a plan finds a mutant that is confined to a situation."""
+def _untested(mutant: Mutant, situation: str) -> str:
+    """Return why no trial of the mutant's facets is held in a situation; empty if one is."""
+    planned, _ = _planned()
+    reasons = [
+        planned.excluded[trial.id].get(situation, "")
+        for trial in planned.plan.trials
+        if any(obligation.id in mutant.breaks for obligation in trial.settles)
+    ]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _everywhere(mutant: Mutant, situation: str) -> Plan:
+    """Return a plan of all trials in a situation that are judged by the mutant's obligations."""
+    planned, _ = _planned()
+    contracts = {contract for contract, _ in _clauses(mutant)}
+
+    def held(trial: Trial) -> bool:
+        values = {value.id for value in trial.context}
+        return trial.contract in contracts and situation in values
+
+    trials = tuple(trial for trial in planned.plan.contextual if held(trial))
+    items = tuple(item for item in planned.plan.items if item.obligation.id in mutant.breaks)
+    return replace(planned.plan, items=items, trials=(), contextual=trials)
+
+
+def _finds(plan: Plan, bank: _Bank) -> bool:
+    """Whether the trials of a plan find a violation at a bank; the first one ends the run."""
     _, target = _planned()
-    wrong = mutant.change(SOUND)
-
-    def bank(base_url: str) -> Any:
-        return make_contextual_app(wrong, SOUND, situation, base_url=base_url)
-
     environment = set_up(target, bank=bank)
     session = Session(
         plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
     )
     try:
-        if plan.trials:
-            run_session(session)
-        else:
-            session.open()
-            for trial in plan.contextual:
-                session.run_contextual(trial)
+        session.open()
+        for trial in plan.trials:
+            session.run_trial(trial)
+            if session.violated():
+                break
+        for trial in plan.contextual:
+            if session.violated():
+                break
+            session.run_contextual(trial)
     finally:
         environment.close()
     if session.faults:
@@ -183,15 +287,16 @@ def prove_contexts(
     chosen: Callable[[str], bool] = lambda _: True,
     *,
     workers: int | None = None,
-    on_row: Callable[[ContextualRow], None] = lambda _: None,
+    on_row: Callable[[ContextualRow, int], None] = lambda _row, _every: None,
 ) -> ContextualMatrix:
     """Run contextual mutants, all of them or a sample of `most`; return the matrix.
 
     `chosen` selects by the id of the mutant and the situation, as "quota.all mode=instant".
+    `on_row` is called with each row as soon as it is known, and the number of all.
     """
     rows: list[ContextualRow] = []
     selected = [pair for pair in pairs() if chosen(" ".join(pair))][:most]
     for row in _rows(selected, workers or os.cpu_count() or 1):
         rows.append(row)
-        on_row(row)
+        on_row(row, len(selected))
     return ContextualMatrix(rows=tuple(rows))

@@ -17,7 +17,7 @@ TESTS = Path(__file__).parent
 #: with a dot is a part of a room that stands in a row of its own.
 ROWS = (
     {"cli", "pytest_plugin", "testing"},
-    {"contextual_matrix"},
+    {"contextual_matrix", "contextual_neutral"},
     {"kill_matrix", "traffic", "doctor"},
     {"planning.prepare"},
     {"report", "fuzzing.session"},

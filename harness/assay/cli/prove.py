@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assay.contextual_matrix import GOAL, ContextualRow, prove_contexts
+from assay.contextual_matrix import ContextualMatrix, ContextualRow, prove_contexts
+from assay.contextual_neutral import NeutralRow, prove_neutral
 from assay.judging.verdict import Exit
-from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, count, prove
+from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, prove
+from assay.kill_matrix import count as figures_of
 from assay.planning.prepare import matching
 
 EPILOG = """\b
@@ -53,14 +56,15 @@ def _read_number(context: click.Context, parameter: click.Parameter, value: str 
     callback=_read_number,
     metavar="N|all",
     help="Instead, confine each mutant's fault to one situation (instant payments, the weekend, "
-    "the second host, ...), and run a sample of N of these banks, or all.",
+    "the second host, ...), and run a sample of N of these banks, or all; and all neutral variants.",
 )
 def command(keywords: str, workers: int | None, out: Path | None, contexts: int | None) -> int:
     """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
 
     A run on a mutant must find exactly the violations of its fault; a run on a neutral
     variant none. Every obligation must have a mutant. Otherwise the exit code is 1. With
-    `--contexts`, 98 of 100 faults that are confined to a situation must be found.
+    `--contexts`, 98 of 100 faults that are confined to a situation must be found there, and no
+    neutral variant may be found in any context.
     """
     if contexts is not None:
         return _prove_contexts(contexts, matching("-k", keywords), workers)
@@ -78,24 +82,65 @@ def command(keywords: str, workers: int | None, out: Path | None, contexts: int 
 
 
 def _prove_contexts(most: int, chosen: Callable[[str], bool], workers: int | None) -> int:
-    """Run banks whose fault is confined to a situation, and print the share that is found."""
-    matrix = prove_contexts(most or None, chosen, workers=workers, on_row=_show_contextual)
-    click.echo("")
-    for dimension, (caught, total) in matrix.by_dimension().items():
-        click.echo(f"{caught:>5} of {total:<5} {dimension}")
-    caught, total = len(matrix.counted) - len(matrix.missed), len(matrix.counted)
-    share = f" ({100 * caught / total:.1f} %)" if total else ""
-    click.echo(f"{caught:>5} of {total} contextual mutants found by their own clause{share}")
-    click.echo(
-        f"{len(matrix.rows) - total:>5} more have a fault that does not show in the situation"
+    """Run banks whose fault is confined to a situation, and neutral variants, in all contexts."""
+    done = count(1)
+    matrix = prove_contexts(
+        most or None,
+        chosen,
+        workers=workers,
+        on_row=lambda row, every: click.echo(_contextual_line(row, next(done), every)),
     )
-    reached = total > 0 and caught >= GOAL * total
-    return Exit.OK.value if reached else Exit.VIOLATION.value
+    neutral = prove_neutral(chosen, workers=workers, on_row=_show_neutral)
+    if not matrix.rows and not neutral:
+        click.echo("no mutant in a situation and no neutral variant has an id that matches -k")
+        return Exit.VIOLATION.value
+    for line in contextual_lines(matrix, neutral):
+        click.echo(line)
+    reached = matrix.reached or not matrix.counted
+    green = not any(row.violated for row in neutral)
+    return Exit.OK.value if reached and green else Exit.VIOLATION.value
 
 
-def _show_contextual(row: ContextualRow) -> None:
-    label = "found" if row.found else "MISSED" if row.shows else "does not show"
-    click.echo(f"{label:<14} {row.mutant:<44} {row.situation}")
+def contextual_lines(matrix: ContextualMatrix, neutral: Sequence[NeutralRow]) -> Iterator[str]:
+    """Yield the share found by policy and by dimension, what is excluded, and all figures."""
+    parts: tuple[tuple[str, Callable[[ContextualRow], str]], ...] = (
+        ("policy", lambda row: row.policy),
+        ("dimension", lambda row: row.dimension),
+    )
+    for title, part in parts:
+        yield ""
+        yield f"found by {title}"
+        for name, (found, every) in matrix.by(part).items():
+            yield f"{found:>5} of {every:<5} {name}"
+    yield ""
+    yield "excluded, by dimension and reason"
+    for reason, number in matrix.excluded().items():
+        yield f"{number:>5} {reason}"
+    yield ""
+    for row in matrix.missed:
+        yield f"missed: {row.mutant} {row.situation}"
+    every = len(matrix.counted)
+    found = every - len(matrix.missed)
+    share = f" ({100 * found / every:.1f} %)" if every else ""
+    yield f"{found} of {every} contextual mutants found by their own clause{share}"
+    yield f"{len(matrix.rows) - every} more cannot be found in their situation, for the reasons above"
+    variants = sum(len(row.variants) for row in neutral)
+    red = sum(len(row.blamed) for row in neutral)
+    yield f"{variants - red} of {variants} neutral variants without a violation in every context"
+
+
+def _contextual_line(row: ContextualRow, number: int, every: int) -> str:
+    line = f"{number:>5}/{every} {row.outcome.value:<9} {row.mutant:<44} {row.situation:<18}"
+    return f"{line} {row.reason}".rstrip()
+
+
+def _show_neutral(row: NeutralRow) -> None:
+    names = ", ".join(row.variants)
+    if row.violated:
+        wrong = ", ".join(sorted(row.violated))
+        click.echo(f"WRONG neutral: {', '.join(row.blamed)}: not expected: {wrong}")
+    else:
+        click.echo(f"ok    neutral ({row.exchanges} exchanges): {names}")
 
 
 def _show(row: MatrixRow) -> None:
@@ -118,7 +163,7 @@ def _result(row: MatrixRow) -> str:
 def summary_lines(matrix: Matrix, *, whole: bool) -> Iterator[str]:
     """Yield the figures, and the obligations without a mutant, as lines."""
     yield ""
-    for what, figure in count(matrix).items():
+    for what, figure in figures_of(matrix).items():
         if whole or what != UNPROVED:
             yield f"{figure:>5} {what}"
     if whole:
@@ -135,7 +180,7 @@ def markdown_lines(matrix: Matrix) -> Iterator[str]:
     yield ""
     yield "| figure | count |"
     yield "|---|---:|"
-    for what, figure in count(matrix).items():
+    for what, figure in figures_of(matrix).items():
         yield f"| {what} | {figure} |"
     yield ""
     yield "| mutant | fault | violations found | as expected |"

@@ -4,7 +4,7 @@ Every check of the contract judges such a trial, as it judges a random sequence.
 several dimensions at once. What it violates is tried again with each value alone, so that a
 violation names the one that it takes. So is what shows less than the trial did in the base
 context: one value may hide what another would show. A dimension that hid something before is
-left out, and the other values are tried together.
+tried apart, and the other values together.
 """
 
 from __future__ import annotations
@@ -75,9 +75,11 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
         if not _hides(trial, holder, history, so_far):
             return
         hiding = holder.masking.hiding[trial.contract, trial.clause]
-        rest = tuple(value for value in trial.context if value.dimension not in hiding)
-        if rest and rest != trial.context:
+        apart = tuple(value for value in trial.context if value.dimension in hiding)
+        rest = tuple(value for value in trial.context if value not in apart)
+        if apart and rest:
             yield from findings(in_context(trial, rest), holder, so_far)
+            yield from findings(in_context(trial, apart), holder, so_far)
             return
     held: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():

@@ -23,11 +23,15 @@ from assay.rules.rule import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
-    """A plan with its trials in further contexts, and what these cover, by contract."""
+    """A plan with its trials in further contexts, and what these cover, by contract.
+
+    `excluded` says for each trial why it cannot be held with a value, by the ids of both.
+    """
 
     plan: Plan
     dimensions: Mapping[str, Sequence[Dimension]]
     coverage: Mapping[str, Mapping[str, tuple[Cell, ...]]]
+    excluded: Mapping[str, Mapping[str, str]]
 
 
 def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
@@ -61,7 +65,18 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     contextual = tuple(
         _trial(plan, trial, context) for trial in plan.trials for context in rows[trial.id]
     )
-    return ContextPlan(plan=replace(plan, contextual=contextual), dimensions=every, coverage=table)
+    return ContextPlan(
+        plan=replace(plan, contextual=contextual),
+        dimensions=every,
+        coverage=table,
+        excluded={id_: _excluded(found[id_], steps) for id_, steps in held.items()},
+    )
+
+
+def _excluded(every: Sequence[Dimension], steps: Sequence[Step]) -> Mapping[str, str]:
+    """Return why a trial with these steps cannot be held with a value, for each such value."""
+    values = [value for dimension in every for value in dimension.values]
+    return {value.id: why for value in values if (why := value.reason(steps))}
 
 
 def _kind(plan: Plan, trial: Trial) -> Kind:

@@ -278,6 +278,18 @@ def test_prove_finds_a_fault(tmp_path):
     assert ["ok", "neutral.more-headers", "no", "violation"] == variant
 
 
+def test_prove_finds_a_fault_in_one_situation(tmp_path):
+    """Rows have their number; the share, the reasons and the neutral variants come at the end."""
+    words = "(listing.last-item and later) or (helsinki and alias-2) or neutral.more-headers"
+    code, out, _ = started("prove", "--contexts", "all", "-k", words, cwd=tmp_path)
+    assert code == 0, out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert any(line.startswith(("1/", "2/", "3/")) for line in lines)
+    assert "2 of 2 page" in lines
+    assert any(line.startswith("ok neutral (") for line in lines)
+    assert "1 of 1 neutral variants without a violation in every context" in lines
+
+
 def test_serve_serves_the_bank(tmp_path):
     """The served sandbox says where it is, and answers the demo customer."""
     with subprocess.Popen(

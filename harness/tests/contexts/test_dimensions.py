@@ -146,3 +146,17 @@ def test_kinds_name_known_dimensions_only(prepared):
         for key in clause.kind.unaffected_by()
     }
     assert named <= set(DIMENSIONS)
+
+
+@pytest.mark.parametrize(
+    ("clause", "value", "reason"),
+    [
+        ("payments.create", "mode=instant", "which modes are accepted is for other clauses"),
+        ("sca.required", "mode=instant", "the clause names the modes that it is about"),
+    ],
+)
+def test_a_mode_of_which_a_clause_says_nothing_is_excluded(prepared, target, clause, value, reason):
+    """It would be tested in vain, and hide what the values beside it show."""
+    planned = with_contexts(prepared.plan, target, Depth.EACH)
+    cells = {f"{cell.dimension}={cell.value}": cell for cell in planned.coverage["pis"][clause]}
+    assert (0, reason) == (cells[value].trials, cells[value].reason)

@@ -3,11 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-import pytest
-from bundles import bundles, together
-
 from assay.contexts.covering import Depth
-from assay.contextual_matrix import pairs, prove_contexts
 from assay.contract.model import Party
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
@@ -85,66 +81,11 @@ def test_a_value_that_hides_another_is_tried_alone():
     assert "only at host 2: " in verdict.reason
 
 
-def test_neutral_variants_together_stay_green():
-    """Banks that only look different are green in every context, several variants at once."""
-    policies = together(bundles()[0])
-    verdicts, _ = run(lambda base_url: make_app(policies, base_url=base_url), "")
-    assert [] == [id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES]
-
-
 def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():
     """In a context, time may pass before the signature; a rejection then says nothing else."""
     policies = variants()["pis.too-late-is-rejected"].change(SOUND)
     verdicts, _ = run(lambda base_url: make_app(policies, base_url=base_url), "")
     assert [] == [id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES]
-
-
-def test_the_order_of_pairs_is_stable():
-    """The first pairs are a sample of all mutants, the same on every machine."""
-    names = {mutant for mutant, _ in pairs()[:100]}
-    assert len(names) > 90
-    assert len(pairs()) > 3000
-
-
-def test_a_sample_of_contextual_mutants_is_found():
-    """At least 98 % of the faults that show in their situation are found by their clause."""
-    matrix = prove_contexts(40, workers=2)
-    assert len(matrix.missed) <= 0.02 * len(matrix.counted), matrix.missed
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [
-        # One value shows less than the base context: a factor that the segment lacks, a change
-        # that is made twice.
-        "pis.factors.soft-token-not-asked-for mode=deferred",
-        "pis.modify.shows-former-amount factor=soft-token",
-        "pis.modify.shows-former-amount tpp=other",
-        # Days pass in the trial of a deferred payment, and it is still the same weekday.
-        "pis.confirmation.200-after-signing weekday=sunday",
-        "pis.factors.login-alone weekday=sunday",
-        "pis.factors.half-a-password weekday=sunday",
-        "pis.factors.takes-what-is-not-offered weekday=sunday",
-        # The fault of the bank is confined to nothing else: not to one page, nor to one TPP.
-        "listing.consented-item-lost weekday=saturday",
-        "listing.last-item-lost turn=second",
-        "pis.credentials.basic-for-read turn=second",
-        # A malformed identifier is one in a path as well.
-        "available.transactions-500-on-identifier-alphabet weekday=saturday",
-    ],
-)
-def test_no_value_hides_what_another_shows(pair):
-    """A fault is found although the values of its situation are tested with others."""
-    (row,) = prove_contexts(chosen=lambda name: name == pair, workers=1).rows
-    assert row.found
-
-
-def test_the_situation_alone_is_that_of_the_contract():
-    """Two contracts have a value of one name; a trial gets the one of its own contract."""
-    pair = ("listing.last-item-lost", "turn=second")
-    assert pair in pairs()
-    (row,) = prove_contexts(chosen=lambda name: name == " ".join(pair), workers=1).rows
-    assert pair == (row.mutant, row.situation)
 
 
 def test_judge_says_the_same_of_the_journal(tmp_path):

@@ -4,11 +4,11 @@ Fifty seeds each: other customers, another day, other sequences.
 """
 
 import pytest
-from bundles import blamed, bundles, replaced, together
 from shipped import VARIANTS
 
 from assay.kill_matrix import changed_contracts
 from assay.sandbox.mutants import PIS_MUTANTS
+from assay.sandbox.mutants.bundles import blamed, bundles, replaced, together
 from assay.sandbox.policies import SOUND
 
 SEEDS = range(50)

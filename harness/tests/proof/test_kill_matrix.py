@@ -6,10 +6,10 @@ Takes about two minutes on two cores, and is an environment of its own in tox.in
 from pathlib import Path
 
 import pytest
-from bundles import blamed, bundles, together
 
 from assay.cli.prove import markdown_lines
 from assay.kill_matrix import count, prove, run_on_bank
+from assay.sandbox.mutants.bundles import blamed, bundles, together
 
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
 

@@ -213,6 +213,19 @@ def test_without_a_control_a_rejection_may_have_another_reason(control):
     assert not [line for line in said if "disagrees" in line]
 
 
+def test_a_control_with_the_same_registrations_will_do():
+    """Both customers registered the creditor at one time, before either paid."""
+    known = [registered(800), registered(800, by="b")]
+    first = [payer(), OTHER, *known, *paid(key="P0")]
+    control = paid(key="P9", by="b", debtorAccount="A2", amount="1.00")
+    said = says(first, paid(REJECTED, amount="1.00"), control)
+    assert [[AMOUNT, "disagrees"]] == [line.split()[:2] for line in said]
+
+    later = [payer(), OTHER, registered(800, by="b"), *paid(key="P0")]
+    said = says(later, paid(REJECTED, amount="1.00"), control, registered(800))
+    assert [[AMOUNT, "unclear"]] == [line.split()[:2] for line in said]
+
+
 def test_what_came_before_the_history_may_be_repeated():
     """Of a customer with a past nobody knows everything."""
     first = [payer(fresh=False), *paid(key="P0")]

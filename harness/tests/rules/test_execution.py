@@ -105,6 +105,12 @@ def test_a_plain_request_that_cannot_go_on_breaks_the_main_flow(came):
     assert f"{MAIN} disagrees" in says(make(came))
 
 
+@pytest.mark.parametrize("came", [shown(approval=None), shown(key=None)], ids=["link", "key"])
+def test_a_request_of_every_segment_can_go_on(came):
+    """Whoever is served signs, and needs a link for it."""
+    assert f"{MAIN} disagrees" in says(make(came), subject=payer(segment="PRO"))
+
+
 def test_a_plain_request_that_is_rejected_breaks_the_main_flow():
     """Only the first: later ones may be rejected for what came before."""
     assert [f"{MAIN} disagrees"] == says(make(NO))

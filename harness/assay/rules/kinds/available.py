@@ -132,8 +132,12 @@ class Available(Kind):
         return tuple(out)
 
     def unaffected_by(self) -> Mapping[str, str]:
-        """Return the customer's absence: whether such a call is served is for quotas to say."""
-        return {"presence": "a call without the customer may be refused for its number"}
+        """Return the customer's absence, which quotas limit, and the mode of a new request."""
+        modes = {"mode": "which modes are accepted is for other clauses"}
+        return {
+            "presence": "a call without the customer may be refused for its number",
+            **(modes if self.operation.makes else {}),
+        }
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid call; then one under each alias, or malformed ones and a last valid one."""

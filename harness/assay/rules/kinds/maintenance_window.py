@@ -97,8 +97,11 @@ class MaintenanceWindow(Kind):
         return -1 if into < timedelta(0) else 0 if into < self.spans else 1
 
     def unaffected_by(self) -> Mapping[str, str]:
-        """Return the customer's absence: whether such a call is served is for quotas to say."""
-        return {"presence": "a call without the customer may be refused for its number"}
+        """Return the customer's absence, which quotas limit, and the day, which it chooses."""
+        return {
+            "presence": "a call without the customer may be refused for its number",
+            "weekday": "the clause itself is about days of the week",
+        }
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for just before, just after, other days, and the short night."""

@@ -94,6 +94,12 @@ class Notice(Kind):
         """The modes in which requests are tested."""
         return self.named_modes or (self.lifecycle.mode,)
 
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the modes that the clause does not name."""
+        every = self.lifecycle.create.modes
+        why = "the clause names the modes that it is about"
+        return {f"mode={mode}": why for mode in every if mode not in self.modes}
+
     def variants(self, scenario: str) -> tuple[Variant, ...]:
         """Return the variants of a scenario; another customer signs an immediate one."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)

@@ -100,9 +100,8 @@ class Explanations:
 
     def _unlike(self, request: Instance, control: Instance) -> bool:
         mine, its = request_queries.signature(request), request_queries.signature(control)
-        names = {request.made.call.subject, control.made.call.subject}
         signed = mine is not None and (its is None or mine.step.factor != its.step.factor)
-        return signed or bool(names & self.compared.registering)
+        return signed or not self.compared.same_registrations(request, control)
 
 
 def _accepted(compared: ComparisonTracker, request: Instance) -> bool:

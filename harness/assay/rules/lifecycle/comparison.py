@@ -116,6 +116,10 @@ def changed_facet(parameter: str) -> str:
     return f"{parameter}-changed-accepted"
 
 
+#: A registered value of an argument, and since when.
+Registration: TypeAlias = tuple[str, str, datetime]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """The relation of a request to a former one; `n` is the exchange at which they were compared."""
@@ -131,6 +135,8 @@ class ComparisonTracker:
 
     `last_executed` has the last executed request for each facet and content, without the one
     thing that the facet is about; `last_made` has the last one made for each content.
+    `registrations` has what each customer has registered, `registered` what the customer of a
+    request had when it was made.
     """
 
     lifecycle: Lifecycle
@@ -143,16 +149,25 @@ class ComparisonTracker:
     last_made: dict[Likeness, Instance] = field(default_factory=dict[Likeness, Instance])
     former: dict[int, Instance | None] = field(default_factory=dict[int, Instance | None])
     relations: dict[int, list[Relation]] = field(default_factory=dict[int, list[Relation]])
-    registering: set[str] = field(default_factory=set[str])
+    registrations: dict[str, frozenset[Registration]] = field(
+        default_factory=dict[str, frozenset[Registration]]
+    )
+    registered: dict[int, frozenset[Registration]] = field(
+        default_factory=dict[int, frozenset[Registration]]
+    )
     seen_done: set[int] = field(default_factory=set[int])
 
     def note(self, event: Event) -> None:
         """Process an event."""
         noted = self.tracker.note(event)
         if isinstance(event, Registered):
-            self.registering.add(event.subject)
+            before = self.registrations.get(event.subject, frozenset())
+            self.registrations[event.subject] = before | {
+                (event.argument, repr(event.value), event.since)
+            }
         if noted is not None and event is noted.made:
-            key = sent(noted)
+            key, name = sent(noted), noted.made.call.subject
+            self.registered[id(noted)] = self.registrations.get(name, frozenset())
             self.former[id(noted)], self.last_made[key] = self.last_made.get(key), noted
         if noted is not None and is_decided_by(event, noted):
             self._compare(noted)
@@ -170,6 +185,18 @@ class ComparisonTracker:
         for request in sorted(new, key=lambda request: request.made.n):
             self.seen_done.add(id(request))
             self._index(request)
+
+    def same_registrations(self, request: Instance, other: Instance) -> bool:
+        """Whether the customers of two requests had the same registrations, before and after."""
+        every = (
+            known
+            for each in (request, other)
+            for known in (
+                self.registered.get(id(each), frozenset()),
+                self.registrations.get(each.made.call.subject, frozenset()),
+            )
+        )
+        return len(set(every)) == 1
 
     def _index(self, request: Instance) -> None:
         if self._plain(request) and unchanged(request):

@@ -223,12 +223,16 @@ class Books:
 
     def plain(self, record: Record) -> bool:
         """Whether it is the main flow: a customer's first request, which nothing speaks against."""
-        request, lifecycle = record.request, self.lifecycle
-        segments = clauses.factors_by_segment(lifecycle.contract, lifecycle.request.id)
+        segments = clauses.factors_by_segment(self.lifecycle.contract, self.lifecycle.request.id)
+        request = record.request
         segment = request.subject.segment if request.subject else None
-        main = (request.mode or lifecycle.mode) == lifecycle.mode
         usual = segment in (None, next(iter(segments), None))
-        return main and usual and record.first and record.valid and record.usual
+        return usual and self.in_main_flow(record)
+
+    def in_main_flow(self, record: Record) -> bool:
+        """Whether it is the main flow, for a customer of any segment."""
+        main = (record.request.mode or self.lifecycle.mode) == self.lifecycle.mode
+        return main and record.first and record.valid and record.usual
 
     def surely_due(self, record: Record) -> bool:
         """Whether it must be carried out, once its day has come."""

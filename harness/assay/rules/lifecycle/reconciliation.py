@@ -74,7 +74,7 @@ def _evidence(
 def _begun(books: Books, record: Record) -> Iterator[Evidence]:
     """Judge whether a plain request got what it takes to go on: a key and a link."""
     made = record.request.made
-    if not isinstance(made.outcome, Accepted) or record.over or not books.plain(record):
+    if not isinstance(made.outcome, Accepted) or record.over or not books.in_main_flow(record):
         return
     no_link = made.outcome.approval is None and not record.request.signings
     lacking = "a key" if record.request.key is None else "a link to sign it" if no_link else ""
