@@ -266,7 +266,7 @@ def test_another_base_url() -> None:
         ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: 7}]}}}", 't.yaml:5: fixtures.roles.a.owns[0].key: expected its key in quotes, found 7 (write it in quotes: "7")'),
         ("fixtures: {kind: roles, roles: {a: {owns: [{resource: r, key: k, entries: [{key: e, on: 2026-13-01}]}]}}}", "t.yaml:5: fixtures.roles.a.owns[0].entries[0].on: no such date: '2026-13-01' (for example 2026-12-31)"),
         ("fixtures: {kind: control, url: control}", "t.yaml:5: fixtures.url: expected an http or https URL (for example https://sandbox.bank.example/v1)"),
-        ("fixtures: {kind: control, offers: [clocks]}", "t.yaml:5: fixtures.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials, entries, write, segments, registrations, providers, banks, effects, direct-access, sca, screens or hosts, found 'clocks' (did you mean 'clock'?)"),
+        ("fixtures: {kind: control, offers: [clocks]}", "t.yaml:5: fixtures.offers[0]: expected psu, two-psu, consent, batch, clock, roster, zone, credentials, entries, write, segments, registrations, providers, banks, effects, direct-access, renewal, sca, screens or hosts, found 'clocks' (did you mean 'clock'?)"),
         ("auth: {kind: key}", "t.yaml:5: auth: 'header' is missing"),
         ("auth: {kind: bearer, header: X-Api-Key}", "t.yaml:5: auth.header: only `kind: key` has a header of its own (write `kind: key`, or remove it)"),
         ("auth: {kind: key, header: a b}", "t.yaml:5: auth.header: expected the name of the header for the key, found 'a b' (for example X-Api-Key)"),
