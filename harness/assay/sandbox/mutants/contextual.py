@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
@@ -30,6 +31,8 @@ _PAGE = 5
 #: The ordinary amount lies between these.
 _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
+#: Whoever is faster makes no pause.
+_PAUSE = timedelta(minutes=1)
 #: The name of a method with the account in its path.
 _LONG = re.compile("/accounts/[^/]+/transactions")
 #: The status of payments that nothing more happens to.
@@ -45,6 +48,10 @@ class Concern:
     creditor: str = ""
     factor: str = ""
     owner: Customer | None = None
+    changes: int = 0
+    #: From the request to the first screen, and on the screens.
+    waited: timedelta = timedelta(0)
+    lingered: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +112,10 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
+def _own(concern: Concern) -> bool:
+    return concern.owner is not None and concern.creditor in concern.owner.items
+
+
 #: Stands for the TPP of a request that has none.
 NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
@@ -124,8 +135,13 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "amount=small": lambda s: s.any(lambda each: _amount(each) < _SMALL),
     "amount=large": lambda s: s.any(lambda each: _amount(each) > _LARGE),
     "payee=registered": lambda s: s.any(_registered),
+    "payee=own": lambda s: s.any(_own),
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
+    "arguments=all": lambda s: "dateFrom=" in s.query and "dateTo=" in s.query,
+    "change=changed": lambda s: s.any(lambda each: each.changes > 0),
+    "pause=login": lambda s: s.any(lambda each: each.waited >= _PAUSE),
+    "pause=screens": lambda s: s.any(lambda each: each.lingered >= _PAUSE),
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
@@ -203,12 +219,17 @@ def _payments(path: str, world: World) -> Iterator[Payment]:
 def _concerns(environ: "WSGIEnvironment", path: str, world: World) -> Iterator[Concern]:
     for payment in _payments(path, world):
         signing = payment.signing
+        first = signing.first if signing else world.now
+        decided = payment.signed or world.now
         yield Concern(
             type=payment.terms.type,
             amount=payment.terms.amount,
             creditor=payment.terms.creditor,
             factor=payment.factor or (signing.factor if signing else None) or "",
             owner=world.owners.get(payment.terms.debtor),
+            changes=payment.changes,
+            waited=first - payment.created,
+            lingered=decided - first,
         )
     if environ["REQUEST_METHOD"] == "POST" and path == "/payment-requests":
         sent = _body(environ)

@@ -79,6 +79,8 @@ class Payment:
     reason: Reason | None = None
     #: Whether it is rejected once it is signed, since it should not have been accepted.
     barred: bool = False
+    #: How often it was modified.
+    changes: int = 0
     signing: Signing | None = None
     factor: Factor | None = None
     cancelled_by: Literal["provider", "customer"] | None = None
