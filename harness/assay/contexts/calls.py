@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 
 from assay.contexts.context import StepMapper
+from assay.contexts.customers import OWN, calls
 from assay.contract.model import Contract
 from assay.history import Advance, Advanced, Call, Exchange, Lack, Renew, Reply, Step, Subject
 from assay.rules.rule import Script
@@ -102,3 +103,47 @@ def renewal_reason(contract: Contract, parties: frozenset[bool], steps: Sequence
     every = [step for step in steps if isinstance(step, Call) and not step.credentials]
     concerned = {contract.operations[call.operation].by_tpp for call in every}
     return "" if concerned & parties else "the trial has no call with a token that can be renewed"
+
+
+@dataclass(slots=True, kw_only=True)
+class WithWholeRange(StepMapper):
+    """A list with dates is asked for with a first and a last day: the whole range allowed."""
+
+    contract: Contract
+    days: Mapping[str, int]
+    now: datetime | None = None
+
+    def map(self, step: Step) -> Step:
+        """Return the call with both days."""
+        if not isinstance(step, Call) or step.follow or self.now is None:
+            return step
+        operation = self.contract.operations[step.operation]
+        names = operation.since, operation.until
+        if operation.id not in self.days or step.malformed or {*names} & {*step.arguments}:
+            return step
+        today = self.now.astimezone(self.contract.zone or self.now.tzinfo).date()
+        # Whether the last day of the range still counts is open in documents.
+        first = today - timedelta(days=self.days[operation.id] - 1)
+        given = {operation.since or "": first.isoformat(), operation.until or "": today.isoformat()}
+        return replace(step, arguments={**step.arguments, **given})
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Note the time."""
+        match reply:
+            case Subject(now=now) | Advanced(now=now) | Exchange(at=now):
+                self.now = now
+            case _:
+                pass
+        return reply
+
+
+def range_reason(contract: Contract, operations: Collection[str], steps: Sequence[Step]) -> str:
+    """Say why no list of a trial can be asked for with all its arguments."""
+    concerned = [call for call in calls(steps) if call.operation in operations]
+    if not concerned:
+        return "no call of the trial has an optional argument"
+    for call in concerned:
+        operation = contract.operations[call.operation]
+        if {operation.since, operation.until} & {*call.arguments}:
+            return OWN
+    return ""

@@ -46,6 +46,7 @@ class DimensionValue:
     """One value of a dimension, in words that complete "only ...".
 
     `reason` says why the probe with these steps cannot be tested with it; empty if it can.
+    `implies` is the id of a value that it brings along.
     """
 
     dimension: str
@@ -53,11 +54,16 @@ class DimensionValue:
     description: str
     reason: Callable[[Sequence[Step]], str]
     mapper: Callable[[], StepMapper]
+    implies: str = ""
 
     @property
     def id(self) -> str:
         """Dimension and value, as they stand in a trial's id."""
         return f"{self.dimension}={self.name}"
+
+    def excludes(self, other: DimensionValue) -> bool:
+        """Whether it brings along another value of the other one's dimension."""
+        return other.id != self.implies and other.dimension == self.implies.partition("=")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

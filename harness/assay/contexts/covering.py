@@ -47,9 +47,28 @@ def _each(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
     start = 0
     for choices in values:
         for place, value in enumerate(choices):
-            rows[(start + place) % len(rows)].append(value)
+            turns = [rows[(start + place + turn) % len(rows)] for turn in range(len(rows))]
+            row = next((row for row in turns if _may_stand(value, row)), None)
+            if row is None:
+                rows.append(row := [])
+            row.append(value)
         start += len(choices)
     return tuple(tuple(row) for row in rows)
+
+
+def _may_stand(value: DimensionValue, row: Sequence[DimensionValue | None]) -> bool:
+    """Whether a value contradicts none of a row, which has none of its dimension."""
+    return not any(
+        each is not None
+        and (each.dimension == value.dimension or value.excludes(each) or each.excludes(value))
+        for each in row
+    )
+
+
+def _agree(row: Sequence[DimensionValue | None]) -> bool:
+    """Whether the last value of a row contradicts none before it."""
+    *before, last = row
+    return last is None or _may_stand(last, before)
 
 
 def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
@@ -57,6 +76,10 @@ def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
     from allpairspy import AllPairs  # noqa: PLC0415 -- only where pairs are asked for
 
     columns: list[list[DimensionValue | None]] = [[None, *choices] for choices in values]
-    rows = AllPairs(columns) if len(columns) > 1 else ([value] for value in columns[0])
+    rows = (
+        AllPairs(columns, filter_func=_agree)
+        if len(columns) > 1
+        else ([value] for value in columns[0])
+    )
     covered = (tuple(value for value in row if value is not None) for row in rows)
     return tuple(dict.fromkeys(row for row in covered if row))

@@ -13,10 +13,26 @@ from functools import partial
 from assay.binding.security import ISSUING, AuthKind
 from assay.binding.target import Target
 from assay.contexts import customers, requests
-from assay.contexts.calls import CallsMapped, OnWeekday, WithRenewedToken, renewal_reason
+from assay.contexts.calls import (
+    CallsMapped,
+    OnWeekday,
+    WithRenewedToken,
+    WithWholeRange,
+    range_reason,
+    renewal_reason,
+)
 from assay.contexts.context import Dimension, DimensionValue
 from assay.contexts.customers import OWN, calls
-from assay.contexts.request_dimensions import amounts, factors, modes, payees, segments, tpps
+from assay.contexts.request_dimensions import (
+    amounts,
+    changes,
+    factors,
+    modes,
+    pauses,
+    payees,
+    segments,
+    tpps,
+)
 from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability, Contract
 from assay.history import Call, Step
@@ -164,6 +180,29 @@ def tokens(at: Situation) -> Values:
     )
 
 
+def optional_arguments(at: Situation) -> Values:
+    """Yield lists with both optional days, where the contract says how far back they go."""
+    days: dict[str, int] = {}
+    for operation in at.contract.operations.values():
+        depth = clauses.history_days(at.contract, operation.id)
+        if not operation.available or depth is None or not (operation.since and operation.until):
+            continue
+        bound = at.binding(operation.id).arguments
+        for name in (operation.since, operation.until):
+            if name not in bound:
+                yield "all", f"`operations.{operation.id}.arguments.{name}` in the target file"
+                return
+        days[operation.id] = depth
+    if days:
+        yield DimensionValue(
+            dimension="arguments",
+            name="all",
+            description="with all optional arguments",
+            reason=partial(range_reason, at.contract, frozenset(days)),
+            mapper=partial(WithWholeRange, contract=at.contract, days=days),
+        )
+
+
 #: Each dimension: its name, what varies, and its values.
 DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "mode": ("the mode of a request", modes),
@@ -177,6 +216,9 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "amount": ("the amount", amounts),
     "payee": ("the payee", payees),
     "weekday": ("the day of the week", weekdays),
+    "arguments": ("the optional arguments", optional_arguments),
+    "change": ("whether a request was changed", changes),
+    "pause": ("how long the customer takes", pauses),
     "token": ("the token of a call", tokens),
     "turn": ("first or repeated", repetition),
 }

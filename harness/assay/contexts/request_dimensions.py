@@ -6,14 +6,27 @@ from functools import partial
 
 from assay.contexts import customers, requests
 from assay.contexts.context import DimensionValue
+from assay.contexts.signing import (
+    ChangedBeforeSigning,
+    PauseBefore,
+    PauseOnScreens,
+    ToAnOwnAccount,
+    change_reason,
+    own_payee_reason,
+    pause_reason,
+)
 from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability
 from assay.rules import clauses
+from assay.rules.lifecycle.tracker import lifecycle_of_operation
 
 #: The name of the second TPP in steps; the fixture provider knows it under this name.
 OTHER_TPP = "other"
 #: Amounts far below and far above those that target files usually give.
 AMOUNTS = {"small": "0.01", "large": "15000.50"}
+
+#: The screens of a target file that does not list them, and the share of a limit that is used.
+MANY_SCREENS, LEISURE = 8, 3 / 4
 
 
 def modes(at: Situation) -> Values:
@@ -93,22 +106,37 @@ def amounts(at: Situation) -> Values:
 
 
 def payees(at: Situation) -> Values:
-    """Yield a payee whom the customer has registered, where requests have one."""
+    """Yield a payee whom the customer has registered, and one that is an account of her own."""
     for operation in requests.creating(at.contract).values():
         if operation.payee is None:
             continue
         if Capability.REGISTRATIONS not in at.offered:
             yield "registered", "`registrations` in `fixtures.offers` in the target file"
+        else:
+            yield DimensionValue(
+                dimension="payee",
+                name="registered",
+                description="to a registered payee",
+                reason=partial(requests.registration_reason, at.contract),
+                mapper=partial(
+                    requests.PayeeRegistered, operation=operation.id, argument=operation.payee
+                ),
+            )
+        if operation.owned is None:
             continue
-        yield DimensionValue(
-            dimension="payee",
-            name="registered",
-            description="to a registered payee",
-            reason=partial(requests.registration_reason, at.contract),
-            mapper=partial(
-                requests.PayeeRegistered, operation=operation.id, argument=operation.payee
-            ),
-        )
+        bound = at.binding(operation.id).arguments
+        lacking = [name for name in (operation.owned, operation.payee) if name not in bound]
+        if lacking:
+            yield "own", f"`operations.{operation.id}.arguments.{lacking[0]}` in the target file"
+        elif bound[operation.owned].found is None:
+            # What is named by the target's own id as a debtor has no other name as a payee.
+            yield DimensionValue(
+                dimension="payee",
+                name="own",
+                description="to an account of the customer's own",
+                reason=partial(own_payee_reason, at.contract, operation.payee),
+                mapper=partial(ToAnOwnAccount, operation=operation),
+            )
 
 
 def tpps(at: Situation) -> Values:
@@ -126,3 +154,63 @@ def tpps(at: Situation) -> Values:
         reason=partial(requests.tpp_reason, own),
         mapper=partial(requests.ByAnotherTpp, operations=own, tpp=OTHER_TPP),
     )
+
+
+def changes(at: Situation) -> Values:
+    """Yield requests that are changed before they are signed, in a mode that allows it."""
+    for operation in requests.creating(at.contract).values():
+        lifecycle = lifecycle_of_operation(at.contract, operation)
+        changeable = clauses.changeable_modes(at.contract, operation.makes or "")
+        argument, change = operation.amount, lifecycle.change
+        if not changeable or change is None or argument not in lifecycle.changeable_arguments:
+            continue
+        mode = lifecycle.changeable_mode
+        if mode is None or mode not in changeable[0]:
+            continue
+        if mode not in at.binding(operation.id).modes:
+            yield "changed", f"operations.{operation.id}.modes.{mode} in the target file"
+        elif argument not in at.binding(change.id).arguments:
+            where = f"operations.{change.id}.arguments.{argument}"
+            yield "changed", f"`{where}` in the target file"
+        else:
+            yield DimensionValue(
+                dimension="change",
+                name="changed",
+                description="for requests that were changed before",
+                reason=partial(change_reason, at.contract, change.id),
+                mapper=partial(
+                    ChangedBeforeSigning,
+                    contract=at.contract,
+                    mode=mode,
+                    change=change,
+                    argument=argument,
+                ),
+                implies=f"mode={mode}",
+            )
+
+
+def pauses(at: Situation) -> Values:
+    """Yield customers who take their time, but less than the contract's limits."""
+    for operation in requests.creating(at.contract).values():
+        limits = clauses.signing_limits(at.contract, operation.makes or "").values()
+        if not limits:
+            continue
+        # All pauses together stay below the shortest overall time, each below the idle time.
+        screens = len(at.target.sca.screens) or MANY_SCREENS
+        pause = min(*limits, max(limits) / (screens + 1)) * LEISURE
+        for name, description, mapper in (
+            ("login", "some minutes before the customer logs in", PauseBefore),
+            ("screens", "with some minutes on each screen", PauseOnScreens),
+        ):
+            if Capability.CLOCK not in at.offered:
+                yield name, "`clock` in `fixtures.offers` in the target file"
+            elif name == "screens" and Capability.SCREENS not in at.offered:
+                yield name, "`sca.kind` `forms` or `browser` in the target file"
+            else:
+                yield DimensionValue(
+                    dimension="pause",
+                    name=name,
+                    description=description,
+                    reason=pause_reason,
+                    mapper=partial(mapper, pause=pause),
+                )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from assay.binding.target import Target
-from assay.contexts.context import Context, Dimension, in_context
+from assay.contexts.context import Context, Dimension, DimensionValue, in_context
 from assay.contexts.coverage import Cell, HeldTrial, coverage
 from assay.contexts.covering import Depth, applicable, contexts
 from assay.contexts.dimensions import dimensions
@@ -39,7 +39,7 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     every = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
     held = {trial.id: _steps(plan, trial) for trial in plan.trials}
     found = {
-        trial.id: _affecting(every[trial.contract], _kind(plan, trial).unaffected_by())
+        trial.id: _affecting(every[trial.contract], _unaffected(_kind(plan, trial)))
         for trial in plan.trials
     }
     rows = {
@@ -83,6 +83,12 @@ def _kind(plan: Plan, trial: Trial) -> Kind:
     return plan.clauses[trial.contract][trial.clause].kind
 
 
+def _unaffected(kind: Kind) -> Mapping[str, str]:
+    """Return what cannot matter to a clause, each with why."""
+    bare = {"arguments": "a call with an optional argument need not be served"}
+    return {**kind.unaffected_by(), **(bare if kind.bare_calls else {})}
+
+
 def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> list[Dimension]:
     """Return the dimensions with a reason at each value that cannot matter to a clause."""
     return [
@@ -91,11 +97,17 @@ def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> lis
             values=tuple(
                 replace(value, reason=partial(_because, why)) if why else value
                 for value in dimension.values
-                for why in (unaffected.get(dimension.name) or unaffected.get(value.id),)
+                for why in (next(filter(None, map(unaffected.get, _named(value))), None),)
             ),
         )
         for dimension in every
     ]
+
+
+def _named(value: DimensionValue) -> tuple[str, ...]:
+    """Return by which names a clause can say that a value cannot matter to it."""
+    implied = value.implies.partition("=")[0]
+    return value.dimension, value.id, implied, value.implies
 
 
 def _because(why: str, _steps: Sequence[Step]) -> str:

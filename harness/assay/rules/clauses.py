@@ -8,7 +8,7 @@ no kind knows another by name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from assay.contract.model import Contract, Json, Operation
@@ -113,6 +113,15 @@ def factors_by_segment(contract: Contract, request: str) -> Mapping[str, tuple[s
         for segment, factors in clause.factors_by_segment(request).items():
             offered[segment] = (*offered.get(segment, ()), *factors)
     return offered
+
+
+def signing_limits(contract: Contract, request: str) -> Mapping[str, timedelta]:
+    """Return how long a customer may take to sign a request: the shortest time by measure."""
+    shortest: dict[str, timedelta] = {}
+    for clause in _answering(_Same(contract), "signing_limits"):
+        for measure, limit in clause.signing_limits(request).items():
+            shortest[measure] = min(limit, shortest.get(measure, limit))
+    return shortest
 
 
 def closed_at(contract: Contract, instant: datetime) -> bool:

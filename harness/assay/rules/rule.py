@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
@@ -156,6 +156,8 @@ class Kind:
     applies_to: ClassVar[tuple[str, ...]] = ()
     #: Whether violations also count that the check finds in the trials of other clauses.
     ambient: ClassVar[bool] = False
+    #: Whether the check judges no call with an optional argument: it need not be served.
+    bare_calls: ClassVar[bool] = False
 
     #: The contract of the clause.
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
@@ -217,10 +219,7 @@ class Kind:
         return False
 
     def price(self, scenario: Scenario) -> int:
-        """Return how many calls and signatures a scenario spends at a bank that conforms.
-
-        It is the number of these steps in a dry run of the probe.
-        """
+        """Return how many calls and signatures a dry run of a scenario takes."""
         from assay.rules import dry_run  # noqa: PLC0415 -- a dry run asks kinds for page sizes
 
         dry_target = dry_run.ConformingTarget(
@@ -241,12 +240,7 @@ class Kind:
         return None
 
     def scenario(self, id_: str) -> Scenario:
-        """Return the scenario of this id.
-
-        Raises:
-            KeyError: no facet has it.
-
-        """
+        """Return the scenario of this id; raise `KeyError` where no facet has it."""
         for facet in self.facets():
             if facet.scenario.id == id_:
                 return facet.scenario
@@ -280,6 +274,10 @@ class Kind:
 
     def factors_by_segment(self, request: str) -> Mapping[str, tuple[str, ...]]:
         """Return the factors with which customers of each segment sign a request, if any."""
+        return {}
+
+    def signing_limits(self, request: str) -> Mapping[str, timedelta]:
+        """Return how long a customer may take to sign a request, by what is measured."""
         return {}
 
     def factors(self) -> Sequence[str]:

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 import pytest
 
-from assay.contexts import calls, customers, requests
+from assay.contexts import calls, customers, requests, signing
 from assay.contexts.context import DimensionValue, StepMapper, in_context, label
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import (
@@ -216,6 +217,105 @@ def test_tokens_of_other_parties_stay(aisp):
     assert [CUSTOMER, first] == played(steps(CUSTOMER, first), aisp, mapper)
     assert calls.renewal_reason(aisp, frozenset({True}), [CUSTOMER, first])
     assert "" == calls.renewal_reason(aisp, frozenset({False}), [CUSTOMER, first])
+
+
+def test_a_request_goes_to_an_account_of_the_customers_own(pis):
+    """She owns one account more, which the probe does not see; another payee is left alone."""
+    seen = []
+    elsewhere = replace(CREATE, arguments={"creditorAccount": "DE1"})
+
+    def script():
+        reply = yield CUSTOMER
+        seen.extend(thing.key for thing in reply.owns)
+        yield CREATE
+        yield elsewhere
+
+    def mapper():
+        return signing.ToAnOwnAccount(operation=pis.operations["create-payment"])
+
+    customer, made, other = played(script(), pis, mapper)
+    assert 2 == sum(holding.count for holding in customer.holdings)
+    assert ["psu-0"] == seen
+    assert {"creditorAccount": "psu-1"} == made.arguments
+    assert elsewhere == other
+
+
+def test_own_accounts_are_no_payees_of_trials_that_name_theirs(pis):
+    """Nor where several customers make a request, which must go to one payee."""
+    reason = partial(signing.own_payee_reason, pis, "creditorAccount")
+    assert "" == reason([CUSTOMER, CREATE])
+    assert reason([CUSTOMER])
+    assert reason([CUSTOMER, replace(CREATE, without=("creditorAccount",))])
+    assert reason([CUSTOMER, CREATE, replace(CREATE, subject="other")])
+
+
+def changed(pis):
+    """Return the mapper that changes deferred requests."""
+    change = pis.operations["modify-payment"]
+    return signing.ChangedBeforeSigning(
+        contract=pis, mode="deferred", change=change, argument="amount"
+    )
+
+
+def test_a_request_is_changed_to_what_it_says_already(pis):
+    """It is made in the mode that can be changed, changed once, and signed then."""
+    asked = replace(CREATE, arguments={"amount": "7.00"}, by="other")
+    _, made, change, sign, moved = played(steps(CUSTOMER, asked, SIGN), pis, lambda: changed(pis))
+    assert "deferred" == made.mode
+    assert ("modify-payment", "other") == (change.operation, change.by)
+    assert {"paymentRequestResourceId": "request-1", "amount": "7.00"} == change.arguments
+    assert SIGN == sign
+    assert isinstance(moved, Advance)
+
+
+def test_what_varies_or_was_made_otherwise_is_not_changed(pis):
+    """A request in another mode stays as it is, and so does one with a variation."""
+    instant = replace(CREATE, mode="instant", arguments={"amount": "7.00"})
+    assert [CUSTOMER, instant] == played(steps(CUSTOMER, instant), pis, lambda: changed(pis))
+    varied = replace(CREATE, arguments={"amount": "7.00"}, variation="other")
+    assert 2 == len(played(steps(CUSTOMER, varied), pis, lambda: changed(pis)))
+    reason = partial(signing.change_reason, pis, "modify-payment")
+    assert "" == reason([CUSTOMER, CREATE, SIGN])
+    assert reason([CUSTOMER, CREATE])
+    assert reason([CUSTOMER, CREATE, Call(operation="modify-payment", subject="psu"), SIGN])
+
+
+def test_time_passes_before_the_customer_logs_in(pis):
+    """The clock moves between the request and the first screen."""
+    pause = timedelta(minutes=3)
+    every = played(steps(CUSTOMER, CREATE, SIGN), pis, lambda: signing.PauseBefore(pause=pause))
+    assert [CUSTOMER, CREATE, Advance(), Advance(to=START + pause), SIGN] == every
+    (sign,) = played(steps(SIGN), pis, lambda: signing.PauseOnScreens(pause=pause))
+    assert replace(SIGN, pace=pause) == sign
+
+
+def test_who_sets_the_times_of_a_trial_makes_no_other_pause():
+    """Neither a probe of a limit nor one of an age is slowed down."""
+    paced = replace(SIGN, pace=timedelta(seconds=1))
+    aged = Register(subject="psu", operation="o", argument="a", age=timedelta(hours=72))
+    assert "" == signing.pause_reason([CREATE, SIGN, Advance(to=START)])
+    for every in ([CREATE], [CREATE, paced], [Advance(to=START), SIGN], [aged, SIGN]):
+        assert signing.pause_reason(every)
+
+
+def test_a_list_is_asked_for_with_its_whole_range(aisp):
+    """From the first day that is surely allowed until today; a range of the probe stays."""
+    plain = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})
+    ranged = replace(plain, arguments={"iban": "psu-0", "since": "2026-09-01"})
+
+    def mapper():
+        return calls.WithWholeRange(contract=aisp, days={"transactions": 90})
+
+    _, whole, kept = played(steps(CUSTOMER, plain, ranged), aisp, mapper)
+    day = START.date()
+    assert {
+        "iban": "psu-0",
+        "since": str(day - timedelta(days=89)),
+        "until": str(day),
+    } == whole.arguments
+    assert ranged == kept
+    assert "" == calls.range_reason(aisp, {"transactions"}, [CUSTOMER, plain])
+    assert calls.range_reason(aisp, {"transactions"}, [CUSTOMER, plain, ranged])
 
 
 def test_a_probe_is_closed_when_its_context_is(pis):

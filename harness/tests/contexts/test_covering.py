@@ -1,5 +1,6 @@
 """Covering arrays: every value with `each`, every two values with `pairs`, no more rows than needed."""
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
@@ -76,3 +77,18 @@ def test_values_of_short_dimensions_are_spread():
     """Two dimensions with one value each do not stand in one row."""
     rows = ids(contexts(columns(2, 1, 1), Depth.EACH))
     assert [{"d0=0", "d1=0"}, {"d0=1", "d2=0"}] == rows
+
+
+def test_values_that_contradict_each_other_never_stand_in_one_row():
+    """A value that brings along another mode stands beside that mode, or beside none."""
+    values = [[*columns(2)[0]], [replace(columns(1, 1)[1][0], implies="d0=1")]]
+    for depth in (Depth.EACH, Depth.PAIRS):
+        rows = ids(contexts(values, depth))
+        assert not any({"d0=0", "d1=0"} <= row for row in rows)
+        assert any("d1=0" in row for row in rows)
+
+
+def test_a_value_that_fits_nowhere_has_a_row_of_its_own():
+    """One more trial is cheaper than a value that is never tested."""
+    values = [[*columns(1)[0]], [replace(columns(1, 1)[1][0], implies="d0=other")]]
+    assert [{"d0=0"}, {"d1=0"}] == ids(contexts(values, Depth.EACH))

@@ -1,6 +1,7 @@
 """The dimensions of a contract at a target, and the coverage of a plan."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -39,6 +40,7 @@ def test_the_dimensions_of_account_information(target):
         "presence": ["absent"],
         "name": ["alias-1", "alias-2"],
         "weekday": ["saturday", "sunday"],
+        "arguments": ["all"],
         "token": ["renewed"],
         "turn": ["second"],
     } == values("aisp", target)
@@ -53,8 +55,10 @@ def test_the_dimensions_of_payment_initiation(target):
         "tpp": ["other"],
         "factor": ["sms", "cap", "soft-token"],
         "amount": ["small", "large"],
-        "payee": ["registered"],
+        "payee": ["registered", "own"],
         "weekday": ["saturday", "sunday"],
+        "change": ["changed"],
+        "pause": ["login", "screens"],
         "token": ["renewed"],
         "turn": ["second"],
     } == values("pis", target)
@@ -79,6 +83,7 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
         (Capability.SEGMENTS, "segment"),
         (Capability.REGISTRATIONS, "payee"),
         (Capability.RENEWAL, "token"),
+        (Capability.CLOCK, "pause"),
     ],
 )
 def test_what_the_target_lacks_stays_in_the_table_with_its_key(target, capability, dimension):
@@ -87,7 +92,8 @@ def test_what_the_target_lacks_stays_in_the_table_with_its_key(target, capabilit
     poorer = replace(target, fixtures=replace(target.fixtures, offers=offers))
     found = dimensions(parse_contract(find_contract("pis")), poorer)
     (lost,) = [each for each in found if each.name == dimension]
-    assert () == lost.values
+    assert {name for name, _ in lost.unavailable}.isdisjoint(value.name for value in lost.values)
+    assert lost.unavailable
     assert all(f"`{capability.value}`" in missing for _, missing in lost.unavailable)
 
 
@@ -99,6 +105,35 @@ def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
     found = dimensions(parse_contract(find_contract(contract)), oauth)
     (token,) = [each for each in found if each.name == "token"]
     assert ["renewed"] == [value.name for value in token.values]
+
+
+@pytest.mark.parametrize(
+    ("operation", "argument", "contract", "value"),
+    [
+        ("transactions", "until", "aisp", "arguments=all"),
+        ("create-payment", "debtorAccount", "pis", "payee=own"),
+        ("modify-payment", "amount", "pis", "change=changed"),
+    ],
+)
+def test_an_argument_that_is_not_spelt_stays_in_the_table(
+    target, operation, argument, contract, value
+):
+    """Where the target file cannot send it, the value says which key is missing."""
+    binding = target.operations[operation]
+    arguments = {name: each for name, each in binding.arguments.items() if name != argument}
+    bound = {**target.operations, operation: replace(binding, arguments=arguments)}
+    found = dimensions(parse_contract(find_contract(contract)), replace(target, operations=bound))
+    missing = {f"{each.name}={name}": why for each in found for name, why in each.unavailable}
+    assert f"`operations.{operation}.arguments.{argument}` in the target file" == missing[value]
+
+
+def test_pauses_are_shorter_than_the_limits_of_the_contract(target):
+    """A quarter of the shorter time is left, and all pauses together end before the longer one."""
+    found = dimensions(parse_contract(find_contract("pis")), target)
+    (pause,) = [each for each in found if each.name == "pause"]
+    spans = {value.mapper().pause for value in pause.values}
+    assert {timedelta(minutes=3)} == spans
+    assert timedelta(minutes=30) > max(spans) * (len(target.sca.screens) + 1)
 
 
 def test_keys_are_not_renewed(target):

@@ -58,6 +58,7 @@ class Available(Kind):
     """An operation that must answer, and the consent and resources needed to call it."""
 
     name = "available"
+    bare_calls = True
 
     operation: Operation = parameters.operation()
     grant: Operation | None = parameters.grant()

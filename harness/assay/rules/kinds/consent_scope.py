@@ -77,6 +77,7 @@ class ConsentScope(Kind):
     """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
+    bare_calls = True
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)

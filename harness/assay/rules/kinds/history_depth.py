@@ -51,6 +51,7 @@ class HistoryDepth(Kind):
     """An operation, its depth in days, whether the last day is included, and the time zone."""
 
     name = "history-depth"
+    bare_calls = True
     limits = ("days", "edge")
 
     operation: Operation = parameters.operation()

@@ -38,6 +38,7 @@ class Pagination(Kind):
     """An operation with its page size, and the resources whose items it lists."""
 
     name = "pagination"
+    bare_calls = True
     limits = ("size",)
 
     operation: Operation = parameters.operation()

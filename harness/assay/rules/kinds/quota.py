@@ -85,6 +85,7 @@ class Quota(Kind):
     """
 
     name = "quota"
+    bare_calls = True
     limits = ("limit", "per", "counts", "refused-calls", "page-turns")
 
     operations: tuple[Operation, ...] = parameters.operations()

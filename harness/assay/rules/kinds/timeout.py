@@ -84,6 +84,11 @@ class Timeout(Kind):
         due = self.lifecycle.create.due
         return due.modes[0] if due and due.modes else None
 
+    def signing_limits(self, request: str) -> Mapping[str, timedelta]:
+        """Return the limit of this clause, for its request."""
+        own = request == self.lifecycle.request.id
+        return {self.measure: self.time_limits.limit} if own else {}
+
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for both sides of the limit, its renewal, and what must not follow."""
         descriptions = {

@@ -42,6 +42,7 @@ class Unmetered(Kind):
     """Operations without a limit, and the quota of unattended calls beside them."""
 
     name = "unmetered"
+    bare_calls = True
     limits = ()
 
     operations: tuple[Operation, ...] = parameters.operations()

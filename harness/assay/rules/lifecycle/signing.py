@@ -38,6 +38,14 @@ FAILED = 500
 NEEDS = needs(Capability.PSU, Capability.WRITE, Capability.SCA, Capability.SCREENS)
 
 
+def _changes_nothing(request: Instance, change: Exchange) -> bool:
+    """Whether a change was accepted, and says what the request said already."""
+    sent = request.made.call.arguments
+    return change.accepted and all(
+        value in (request.key, sent.get(name)) for name, value in change.call.arguments.items()
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signing:
     """One flow through the screens; `before` is the state of the request before it, if known."""
@@ -66,7 +74,8 @@ class Signing:
     def alone(self) -> bool:
         """Whether nothing else can have decided the outcome of the request."""
         request = self.request
-        others = request.changes or request.ends or request.withdrawn or len(request.signings) > 1
+        changes = [change for change in request.changes if not _changes_nothing(request, change)]
+        others = changes or request.ends or request.withdrawn or len(request.signings) > 1
         return not others and self.before in (None, State.OPEN)
 
     @property

@@ -26,6 +26,7 @@ from assay.history import (
     Event,
     Exchange,
     Item,
+    Renewed,
     Subject,
     Withdrawn,
 )
@@ -152,7 +153,7 @@ class Answers:
                 self._at(now)
                 new = _Customer(fresh=fresh, state=next(self._states), era=self._era)
                 self._customers[name] = new
-            case Advanced(now=now) | Effects(now=now):
+            case Advanced(now=now) | Effects(now=now) | Renewed(now=now):
                 self._at(now)
             case Authorised() | Withdrawn():
                 self._request()

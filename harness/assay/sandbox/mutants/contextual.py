@@ -9,6 +9,7 @@ shows of itself (host, path, headers, caller) and what it is about (a payment, a
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ _PAGE = 5
 #: The ordinary amount lies between these.
 _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
+#: Whoever is faster makes no pause.
+_PAUSE = timedelta(minutes=1)
 #: The name of a method with the account in its path.
 _LONG = re.compile("/accounts/[^/]+/transactions")
 #: The status of payments that nothing more happens to.
@@ -51,6 +54,10 @@ class Concern:
     creditor: str = ""
     factor: str = ""
     owner: Customer | None = None
+    changes: int = 0
+    #: From the request to the first screen, and on the screens.
+    waited: timedelta = timedelta(0)
+    lingered: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +122,10 @@ def _registered(concern: Concern) -> bool:
     return concern.owner is not None and concern.creditor in concern.owner.creditors
 
 
+def _own(concern: Concern) -> bool:
+    return concern.owner is not None and concern.creditor in concern.owner.items
+
+
 #: Stands for the TPP of a request that has none.
 NO_CALLER = Tpp(id="", token="")
 #: Each situation by the name of its dimension and its value.
@@ -134,8 +145,13 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "amount=small": lambda s: s.any(lambda each: _amount(each) < _SMALL),
     "amount=large": lambda s: s.any(lambda each: _amount(each) > _LARGE),
     "payee=registered": lambda s: s.any(_registered),
+    "payee=own": lambda s: s.any(_own),
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
+    "arguments=all": lambda s: "dateFrom=" in s.query and "dateTo=" in s.query,
+    "change=changed": lambda s: s.any(lambda each: each.changes > 0),
+    "pause=login": lambda s: s.any(lambda each: each.waited >= _PAUSE),
+    "pause=screens": lambda s: s.any(lambda each: each.lingered >= _PAUSE),
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
@@ -225,14 +241,18 @@ def _session(scheme: str, token: str, body: bytes, registry: Registry) -> Sessio
 def _concerns(method: str, path: str, body: bytes, world: World) -> Iterator[Concern]:
     for payment in _payments(path, world):
         signing = payment.signing
-        factor = payment.factor or (signing.factor if signing else None) or ""
+        first = signing.first if signing else world.now
+        decided = payment.signed or world.now
         for terms in dict.fromkeys((payment.terms, payment.original)):
             yield Concern(
                 type=terms.type,
                 amount=terms.amount,
                 creditor=terms.creditor,
-                factor=factor,
+                factor=payment.factor or (signing.factor if signing else None) or "",
                 owner=world.owners.get(terms.debtor),
+                changes=payment.changes,
+                waited=first - payment.created,
+                lingered=decided - first,
             )
     if method == "POST" and path == "/payment-requests":
         try:

@@ -131,6 +131,7 @@ def _modify(call: PaymentCall) -> Answer:
     now = today(context.world.now)
     terms = read_changes(content, payment.terms, policies.changes, now, policies.changeable)
     payment.terms = policies.modified(payment.terms, terms)
+    payment.changes += 1
     return _shown(call, payment, terms, "modify-self")
 
 

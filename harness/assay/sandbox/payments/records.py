@@ -81,6 +81,8 @@ class Payment:
     barred: bool = False
     #: Whether it could be signed again after it was rejected.
     reopened: bool = False
+    #: How often it was modified.
+    changes: int = 0
     signing: Signing | None = None
     factor: Factor | None = None
     cancelled_by: Literal["tpp", "customer"] | None = None

@@ -4,7 +4,20 @@ from dataclasses import replace
 
 import pytest
 from building import LOST
-from orders import DONE, ENDED, OPEN, PIS, REJECTED, effects, history, make, payer, read, shown
+from orders import (
+    DONE,
+    ENDED,
+    OPEN,
+    PIS,
+    REJECTED,
+    effects,
+    history,
+    make,
+    modify,
+    payer,
+    read,
+    shown,
+)
 from screens import CONFIRMED, DISCONNECTED, STOPPED, page, story
 
 from assay.history import Accepted, Item
@@ -27,6 +40,20 @@ def test_what_was_known_before():
     assert OPEN is only(made, way, after).before
     assert ENDED is only(made, read(shown("P1", ENDED)), way).before
     assert None is only(make(NAMELESS), way, after).before
+
+
+@pytest.mark.parametrize(
+    ("amount", "alone"), [("12.30", True), ("1.00", False)], ids=["same", "another"]
+)
+def test_a_change_to_what_was_said_already_decides_nothing(amount, alone):
+    """An accepted change counts as something else that happened only if it says another thing."""
+    made, way, after = story("P1")
+    made = replace(
+        made, call=replace(made.call, arguments={**made.call.arguments, "amount": "12.30"})
+    )
+    assert only(made, way, after).alone
+    assert alone is only(made, modify(shown("P1", OPEN), amount=amount), way, after).alone
+    assert not only(made, modify(LOST, amount="12.30"), way, after).alone
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,154 @@
+"""Dimensions between a request and its signature: own payees, changes, and pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from assay.contexts.context import StepMapper
+from assay.contexts.customers import OWN, arrangements, calls
+from assay.contexts.requests import NO_REQUEST, InMode, created, mode_reason
+from assay.contract.model import Contract, Operation
+from assay.history import (
+    Advance,
+    Advanced,
+    Arrange,
+    Authorise,
+    Call,
+    Exchange,
+    Holding,
+    Register,
+    Reply,
+    Step,
+    Subject,
+)
+from assay.rules.rule import Script
+
+NO_SIGNATURE = "the trial has no signature"
+
+
+@dataclass(slots=True, kw_only=True)
+class ToAnOwnAccount(StepMapper):
+    """Every customer owns one thing more, to which her requests go."""
+
+    operation: Operation
+    payees: dict[str, str] = field(default_factory=dict[str, str])
+    added: set[str] = field(default_factory=set[str])
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement with one thing more, or a request that goes to it."""
+        if isinstance(step, Arrange) and step.holdings:
+            self.added.add(step.subject)
+            one_more = Holding(resource=step.holdings[0].resource)
+            return replace(step, holdings=(*step.holdings, one_more))
+        argument = self.operation.payee or ""
+        if (
+            not isinstance(step, Call)
+            or step.operation != self.operation.id
+            or step.malformed
+            or argument in {*step.arguments, *step.without, *step.varied}
+            or step.subject not in self.payees
+        ):
+            return step
+        return replace(step, arguments={**step.arguments, argument: self.payees[step.subject]})
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Return the customer without the thing that was added."""
+        if not isinstance(reply, Subject) or not isinstance(step, Arrange):
+            return reply
+        asked = sum(holding.count for holding in step.holdings)
+        if reply.name not in self.added or len(reply.owns) < asked:
+            return reply
+        self.payees[reply.name] = reply.owns[asked - 1].key
+        return replace(reply, owns=(*reply.owns[: asked - 1], *reply.owns[asked:]))
+
+
+def own_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
+    """Say why the payees of a trial cannot be the customer's own accounts."""
+    made = created(contract, steps)
+    if not made:
+        return NO_REQUEST
+    if not any(step.holdings for step in arrangements(steps)):
+        return "the trial needs nothing that the customer owns"
+    if len({call.subject for call in made}) > 1:
+        return "requests of several customers must go to one payee"
+    named = [argument in {*call.arguments, *call.without, *call.varied} for call in made]
+    return OWN if any(named) or any(isinstance(step, Register) for step in steps) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class ChangedBeforeSigning(InMode):
+    """Every request is changed once it is accepted, to what it says already."""
+
+    change: Operation
+    argument: str
+
+    def after(self, step: Step, reply: Reply) -> Script:
+        """Change a request that was accepted."""
+        yield from InMode.after(self, step, reply)
+        made = reply if isinstance(reply, Exchange) and isinstance(step, Call) else None
+        if made is None or made.call.mode != self.mode or made.call.variation or not made.item:
+            return
+        makes = self.contract.operations[made.call.operation].makes
+        value = made.call.arguments.get(self.argument)
+        if makes == self.change.changes and made.item.key is not None and value is not None:
+            about = {self.change.about or "": made.item.key, self.argument: value}
+            yield Call(
+                operation=self.change.id,
+                subject=made.call.subject,
+                arguments=about,
+                by=made.call.by,
+            )
+
+
+def change_reason(contract: Contract, change: str, steps: Sequence[Step]) -> str:
+    """Say why the requests of a trial cannot be changed before they are signed."""
+    if not created(contract, steps):
+        return NO_REQUEST
+    if not any(isinstance(step, Authorise) for step in steps):
+        return NO_SIGNATURE
+    return (
+        OWN
+        if any(call.operation == change for call in calls(steps))
+        else mode_reason(contract, steps)
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class PauseBefore(StepMapper):
+    """The customer opens the screens some time after the request was made."""
+
+    pause: timedelta
+
+    def before(self, step: Step) -> Script:
+        """Let the time pass."""
+        if isinstance(step, Authorise):
+            reply = yield Advance()
+            if isinstance(reply, Advanced):
+                yield Advance(to=reply.now + self.pause)
+
+
+@dataclass(slots=True, kw_only=True)
+class PauseOnScreens(StepMapper):
+    """The customer pauses before she fills in each screen."""
+
+    pause: timedelta
+
+    def map(self, step: Step) -> Step:
+        """Return a signature with pauses."""
+        return replace(step, pace=self.pause) if isinstance(step, Authorise) else step
+
+
+def pause_reason(steps: Sequence[Step]) -> str:
+    """Say why the signatures of a trial cannot take longer."""
+    signatures = [step for step in steps if isinstance(step, Authorise)]
+    if not signatures:
+        return NO_SIGNATURE
+    if any(step.pace or step.linger for step in signatures):
+        return OWN
+    last = max(n for n, step in enumerate(steps) if isinstance(step, Authorise))
+    moved = any(isinstance(step, Advance) and step.to is not None for step in steps[:last])
+    if moved or any(isinstance(step, Register) for step in steps):
+        return "the trial sets the times itself"
+    return ""
