@@ -162,9 +162,8 @@ class Executor:
 
         If each event had everything, the size of a long trial would grow with its square.
         """
-        if Capability.EFFECTS not in self.environment.target.fixtures.offers:
-            return None
-        if (done := self.fixture.effects()) is None:
+        offered = Capability.EFFECTS in self.environment.target.fixtures.offers
+        if not offered or (done := self.fixture.effects()) is None:
             return None
         new = tuple(effect for effect in done if self.effects.get(effect.request) != effect)
         self.effects |= {effect.request: effect for effect in new}
@@ -172,9 +171,8 @@ class Executor:
 
     def _register(self, step: Register) -> Event:
         binding = self.environment.target.operations.get(step.operation, BARE)
-        value = step.value
-        if value is None and (spelling := binding.arguments.get(step.argument)):
-            value = spelling.value
+        spelling = binding.arguments.get(step.argument)
+        value = step.value if step.value is not None else spelling.value if spelling else None
         if value is None:
             key = ("operations", step.operation, "arguments", step.argument)
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
