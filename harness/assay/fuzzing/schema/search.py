@@ -86,6 +86,7 @@ class SchemaSearch:
             stopped = self._examine(operation, on_finding)
             if stopped:
                 self.notes.append(f"{operation.id}: {stopped}")
+        self.search.reach.quiet = 0
         return replace(
             self.search.result(),
             sequences=self.cases,
@@ -150,7 +151,9 @@ class _NamedOperation:
         for context, batched in self._batches(cases):
             batch = _Batch(named=self, cases=batched, context=context)
             if not search.attempt(batch.run, on_finding) and not batch.stopped:
-                return "the limits of the search are reached"
+                quiet = search.reach.quiet
+                why = f"stopped early: nothing new in the last {quiet} sequences"
+                return why if search.stale else "the limits of the search are reached"
             if batch.stopped:
                 return batch.stopped
         return ""
