@@ -166,6 +166,7 @@ class Search:
         try:
             explore()
         except ObligationBroken as broken:
+            self.reach.quiet = 0
             for finding in self._shortened(broken, self.limits.tries):
                 self.findings.append(finding)
                 on_finding(finding)
