@@ -87,7 +87,7 @@ def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
     requests = requested_searches(prepared.plan, times)
     if not requests:
         return
-    from assay.fuzzing.session import price_of  # noqa: PLC0415 -- Hypothesis, as above
+    from assay.fuzzing.limits import price_of  # noqa: PLC0415 -- Hypothesis, as above
 
     for request in requests:
         operations = len(prepared.plan.contracts[request.contract].operations)

@@ -7,7 +7,7 @@ know of it. `in_context` wraps a probe; the values of one trial act one after an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -94,21 +94,25 @@ def in_context(script: Script, context: Context) -> Script:
     try:
         step = next(script)
         while True:
-            mapped = step
-            for mapper in mappers:
-                mapped = mapper.map(mapped)
-            for mapper in mappers:
-                yield from _added(mappers, mapper, mapper.before(mapped))
-            reply = yield mapped
-            for mapper in mappers:
-                yield from _added(mappers, mapper, mapper.after(mapped, reply))
-            for mapper in reversed(mappers):
-                reply = mapper.reply(mapped, reply)
-            step = script.send(reply)
+            step = script.send((yield from mapped(step, mappers)))
     except StopIteration:
         return
     finally:
         script.close()
+
+
+def mapped(step: Step, mappers: Sequence[StepMapper]) -> Generator[Step, Reply, Reply]:
+    """Yield a step as the values of a context change it, and what they add; return the reply."""
+    for mapper in mappers:
+        step = mapper.map(step)
+    for mapper in mappers:
+        yield from _added(mappers, mapper, mapper.before(step))
+    reply = yield step
+    for mapper in mappers:
+        yield from _added(mappers, mapper, mapper.after(step, reply))
+    for mapper in reversed(mappers):
+        reply = mapper.reply(step, reply)
+    return reply
 
 
 def _added(mappers: Sequence[StepMapper], adding: StepMapper, script: Script) -> Script:

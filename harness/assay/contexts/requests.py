@@ -11,6 +11,7 @@ from assay.contexts.customers import OWN, calls
 from assay.contract.model import Contract, Json, Operation
 from assay.history import (
     Advance,
+    Advanced,
     Arrange,
     Authorise,
     Authorised,
@@ -81,13 +82,15 @@ class InMode(StepMapper):
         operation = next(iter(creating(self.contract).values()))
         deferred = operation.due is not None and self.mode in operation.due.modes
         day = self._day()
-        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED and deferred and day:
+        if not isinstance(reply, Authorised) or reply.ending is not Ending.CONFIRMED:
+            return
+        if deferred and day and day > reply.at:
             self.now = day
             yield Advance(to=day)
 
     def reply(self, step: Step, reply: Reply) -> Reply:
-        """Note the time at which customers come into being."""
-        if isinstance(reply, Subject):
+        """Note the time, from which days are counted."""
+        if isinstance(reply, Subject | Advanced):
             self.now = reply.now
         return reply
 

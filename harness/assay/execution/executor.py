@@ -175,9 +175,8 @@ class Executor:
 
     def _register(self, step: Register) -> Event:
         binding = self.environment.target.operations.get(step.operation, BARE)
-        value = step.value
-        if value is None and (spelling := binding.arguments.get(step.argument)):
-            value = spelling.value
+        spelling = binding.arguments.get(step.argument)
+        value = step.value if step.value is not None else spelling.value if spelling else None
         if value is None:
             key = ("operations", step.operation, "arguments", step.argument)
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)

@@ -6,7 +6,7 @@ footer after the last verdict, and reports a fault if an obligation has no verdi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,8 +17,6 @@ from assay.execution import ambient, contextual
 from assay.execution.ambient import FindingSource, Sources
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
-from assay.fuzzing.sequences.abstract_step import AbstractStep
-from assay.fuzzing.sequences.concretize import script
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
@@ -182,18 +180,18 @@ class Session:
         self,
         name: str,
         contract: Contract,
-        sequence: Sequence[AbstractStep],
+        steps: Script,
         *,
         seed: int | None = None,
     ) -> ProbeRun:
-        """Perform a sequence for the record, as a trial of its own.
+        """Perform the steps of a sequence for the record, as a trial of its own.
 
         Raises:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        environment = self.environment if seed is None else self.environment.seeded(seed)
-        run = self._perform(name, script(sequence, contract.zone), contract, environment)
+        environment = None if seed is None else self.environment.seeded(seed)
+        run = self._perform(name, steps, contract, environment)
         self._assembly.see_trial(run.history)
         return run
 

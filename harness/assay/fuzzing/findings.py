@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from assay.contexts.context import Context, label
 from assay.fuzzing.sequences.abstract_step import AbstractSequence
 from assay.fuzzing.sequences.step_codec import encode_step
 from assay.history import Exchange
@@ -41,13 +42,15 @@ def requested_searches(plan: Plan, times: Mapping[str, int]) -> tuple[SearchRequ
 class FuzzFinding:
     """A violated obligation, and the shortest sequence found that violates it.
 
-    `seconds` is the time from the start of the search until it was found and shortened,
-    `after` the number of sequences run by then.
+    `context` are the values of dimensions that the violation takes. `seconds` is the time from
+    the start of the search until it was found and shortened, `after` the number of sequences
+    run by then.
     """
 
     obligation: str
     breach: Breach
     sequence: AbstractSequence
+    context: Context = ()
     seconds: float
     after: int
 
@@ -84,11 +87,27 @@ class DocumentFinding:
     case: str
     n: int
     sequence: AbstractSequence
+    context: Context
     judge: Callable[[Exchange], tuple[Remark, ...]]
 
     def again(self, exchange: Exchange) -> Remark | None:
         """Return the same remark on another exchange, if there is one."""
         return next((each for each in self.judge(exchange) if each.alike(self.remark)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """What a search has reached: pairs of dimension values, and states of operations.
+
+    `possible` is the number of pairs that the target can show, `asked` that of the sequences that
+    the search might run. If it stopped early, the last `quiet` sequences reached nothing new.
+    """
+
+    asked: int = 0
+    pairs: int = 0
+    possible: int = 0
+    states: int = 0
+    quiet: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +124,12 @@ class SearchResult:
     seconds: float
     documented: tuple[DocumentFinding, ...] = ()
     notes: tuple[str, ...] = ()
+    reached: Reached = Reached()
+
+
+def situation(context: Context) -> str:
+    """Return a context as the end of a sentence; empty for the base context."""
+    return f", {label(context)}" if context else ""
 
 
 def describe_findings(result: SearchResult) -> str:
@@ -121,7 +146,7 @@ def _lines(finding: FuzzFinding) -> Iterator[str]:
     yield f"{finding.obligation} violates, after {finding.after} sequences:"
     yield f"  expected {evidence.expected}"
     yield f"  seen     {evidence.seen}"
-    yield from _step_lines(finding.sequence)
+    yield from _step_lines(finding.sequence, finding.context)
 
 
 def _document_lines(finding: DocumentFinding) -> Iterator[str]:
@@ -129,10 +154,10 @@ def _document_lines(finding: DocumentFinding) -> Iterator[str]:
     yield f"{finding.operation}: an answer that the exported document does not allow ({names}):"
     yield f"  seen     {finding.remark.says}"
     yield f"  by       {finding.case}"
-    yield from _step_lines(finding.sequence)
+    yield from _step_lines(finding.sequence, finding.context)
 
 
-def _step_lines(sequence: AbstractSequence) -> Iterator[str]:
-    yield f"  in a sequence of {len(sequence)} steps:"
+def _step_lines(sequence: AbstractSequence, context: Context) -> Iterator[str]:
+    yield f"  in a sequence of {len(sequence)} steps{situation(context)}:"
     for place, abstract_step in enumerate(sequence, 1):
         yield f"  {place:>4}  {json.dumps(encode_step(abstract_step), ensure_ascii=False)}"

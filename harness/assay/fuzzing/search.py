@@ -9,62 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from time import monotonic
 
 from hypothesis.strategies import SearchStrategy
 
 from assay.binding.join import BoundContract
+from assay.contexts.context import Context, in_context, mapped
+from assay.contexts.dimensions import dimensions
 from assay.contract.model import Capability, Contract
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor, executing, run_probe
+from assay.fuzzing.allowed_actions import allowed_actions
 from assay.fuzzing.engine import (
     ExplorationEnded,
     explore_machine,
     explore_values,
     sequence_machine,
 )
-from assay.fuzzing.findings import FuzzFinding, SearchResult
+from assay.fuzzing.findings import FuzzFinding, Reached, SearchResult
+from assay.fuzzing.limits import SearchLimits
+from assay.fuzzing.reach import Reach, WatchedContext
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
-from assay.fuzzing.sequences.actions import Actions, gather_actions
 from assay.fuzzing.sequences.concretize import ANYWHERE, Concretizer, script
 from assay.fuzzing.sequences.sequence import SequenceBuilder
-from assay.fuzzing.sequences.shrink import shrink
-from assay.history import Call, Event, History, Step, Subject
+from assay.fuzzing.sequences.shrink import needed, shrink
+from assay.history import Advance, Advanced, Call, Event, History, Step
 from assay.judging.judge import Breach, breaches
 from assay.planning.plan import Plan
 from assay.rules.clauses import clauses_of
+from assay.rules.steps import perform_all
 
 #: The most sequences generated from one seed: Hypothesis varies earlier examples as soon
 #: as it has enough, and quite different ones find more here.
 ROUND = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchLimits:
-    """The limits of a search: sequences, steps of each, tries to shorten one, seconds.
-
-    `calls` limits the calls of the generated sequences, for a bank with a quota;
-    `restricted` says why they only read with the customer present, where they do;
-    signatures are given only if `signs`. The search ends after this many `findings`.
-    """
-
-    sequences: int = 100
-    steps: int = 25
-    tries: int = 400
-    seconds: float | None = None
-    calls: int | None = None
-    findings: int | None = None
-    restricted: str = ""
-    signs: bool = True
-
-    @property
-    def reads(self) -> bool:
-        """Whether the search only reads with the customer present."""
-        return bool(self.restricted)
 
 
 def _ignore(_finding: FuzzFinding) -> None:
@@ -74,8 +54,10 @@ def _ignore(_finding: FuzzFinding) -> None:
 class ObligationBroken(ExplorationEnded):
     """A sequence violates an obligation; ends the current exploration."""
 
-    def __init__(self, sequence: AbstractSequence, broken: Sequence[Breach]) -> None:
-        self.sequence, self.breaches = sequence, tuple(broken)
+    def __init__(
+        self, sequence: AbstractSequence, broken: Sequence[Breach], context: Context = ()
+    ) -> None:
+        self.sequence, self.breaches, self.context = sequence, tuple(broken), context
         super().__init__(broken[0].obligation)
 
 
@@ -101,13 +83,19 @@ class Search:
     known: frozenset[str] = frozenset()
     bound: Sequence[BoundContract] = ()
     operation: str = ""
+    reach: Reach = field(init=False)
     _planned: frozenset[str] = field(init=False)
+    _watched: WatchedContext = field(default_factory=WatchedContext)
     _executor: Executor | None = None
+    _torn: bool = False
     _fixture: AbstractContextManager[Executor] | None = None
 
     def __post_init__(self) -> None:
         # Computed once: it is used whenever something is judged.
         self._planned = self.plan.asked
+        target = self.environment.target
+        found = () if self.limits.reads else dimensions(self.contract, target)
+        self.reach = Reach(contract=self.contract, dimensions=found, seed=self.seed)
 
     def run_machine(self, on_finding: Callable[[FuzzFinding], None] = _ignore) -> SearchResult:
         """Run random sequences of actions until the limits are reached.
@@ -116,7 +104,7 @@ class Search:
             TargetError: the target's fixture provider cannot be used at all.
 
         """
-        actions = self.actions()
+        actions = allowed_actions(self)
         if not actions.households:
             return self.result()
 
@@ -143,8 +131,11 @@ class Search:
             if not self._affords(calls):
                 raise ExplorationEnded("the limits are reached")
             self.sequences += 1
-            if broken := self.violations(sequence):
-                raise ObligationBroken(sequence, broken)
+            watched = WatchedContext(context=self.reach.next_context())
+            history = self._history(sequence, watched.values)
+            self.reach.see(watched, history.events)
+            if broken := self._judged(history):
+                raise ObligationBroken(sequence, broken, watched.context)
             if self._spent():
                 raise ExplorationEnded("the limits are reached")
 
@@ -175,6 +166,7 @@ class Search:
         try:
             explore()
         except ObligationBroken as broken:
+            self.reach.quiet = 0
             for finding in self._shortened(broken, self.limits.tries):
                 self.findings.append(finding)
                 on_finding(finding)
@@ -189,44 +181,65 @@ class Search:
             sequences=self.sequences,
             exchanges=self.exchanges,
             seconds=monotonic() - self.began,
+            reached=Reached(
+                asked=self.limits.sequences,
+                pairs=len(self.reach.pairs),
+                possible=self.reach.possible,
+                states=len(self.reach.states),
+                quiet=self.reach.quiet if self.stale else 0,
+            ),
         )
 
-    def retry(self, sequence: AbstractSequence) -> tuple[FuzzFinding, ...]:
+    def retry(self, sequence: AbstractSequence, context: Context = ()) -> tuple[FuzzFinding, ...]:
         """Run a sequence that violated something before, and return what it violates now."""
-        broken = self.violations(sequence)
+        broken = self.violations(sequence, context)
         if not broken:
             return ()
-        findings = tuple(self._shortened(ObligationBroken(sequence, broken), tries=0))
+        findings = tuple(self._shortened(ObligationBroken(sequence, broken, context), tries=0))
         self.findings += findings
         return findings
 
-    def violations(self, sequence: AbstractSequence) -> tuple[Breach, ...]:
+    def violations(self, sequence: AbstractSequence, context: Context = ()) -> tuple[Breach, ...]:
         """Run a sequence with a fixture of its own, and return what it violates."""
+        return self._judged(self._history(sequence, context))
+
+    def _history(self, sequence: AbstractSequence, context: Context) -> History:
+        """Run a sequence with a fixture of its own."""
         probe_run = run_probe(
-            script(sequence, self.contract.zone),
+            in_context(script(sequence, self.contract.zone), context),
             self.environment,
             self.contract.operations,
-            number=self._number,
+            number=self.number,
             record=lambda _event, _access: None,
         )
-        return self._judged(probe_run.history)
+        return probe_run.history
 
     def _shortened(self, broken: ObligationBroken, tries: int) -> Iterator[FuzzFinding]:
         """Shorten a sequence for each obligation that it violates."""
         for name in dict.fromkeys(breach.obligation for breach in broken.breaches):
 
-            def breaks(sequence: AbstractSequence, name: str = name) -> bool:
-                return any(breach.obligation == name for breach in self.violations(sequence))
+            def breaks(sequence: AbstractSequence, context: Context, name: str = name) -> bool:
+                return any(
+                    breach.obligation == name for breach in self.violations(sequence, context)
+                )
 
-            sequence = shrink(broken.sequence, breaks, most=tries)
-            shortened = sequence != broken.sequence
+            sequence, context = broken.sequence, broken.context
+            if tries:
+                context = needed(context, partial(breaks, sequence))
+                sequence = shrink(sequence, partial(breaks, context=context), most=tries)
+                context = needed(context, partial(breaks, sequence))
+            shortened = (sequence, context) != (broken.sequence, broken.context)
             # A target that is not deterministic may not violate it once more.
-            every = (*(self.violations(sequence) if shortened else ()), *broken.breaches)
+            every = (
+                *(self.violations(sequence, context) if shortened else ()),
+                *broken.breaches,
+            )
             self.known |= {name}
             yield FuzzFinding(
                 obligation=name,
                 breach=next(breach for breach in every if breach.obligation == name),
                 sequence=sequence,
+                context=context,
                 seconds=monotonic() - self.began,
                 after=self.sequences,
             )
@@ -239,7 +252,13 @@ class Search:
             raise CannotArrange("an open fixture")
         if isinstance(step, Call) and not self._affords(1):
             raise CannotArrange("more calls than the search limits allow")
-        return self._executor.perform(step)
+        before = len(self._executor.events)
+        try:
+            return perform_all(mapped(step, self._watched.mappers), self._executor.perform)
+        except CannotArrange:
+            # The step is left out of the sequence, but a part of what its context adds was done.
+            self._torn |= len(self._executor.events) > before
+            raise
 
     def judge(self, sequence: Sequence[AbstractStep]) -> None:
         """Judge the sequence so far.
@@ -249,40 +268,49 @@ class Search:
             ExplorationEnded: the limits are reached.
 
         """
-        if self._executor is None:
+        if self._executor is None or self._torn:
             return
         broken = self._judged(History(events=tuple(self._executor.events)))
         if broken:
-            raise ObligationBroken(tuple(sequence), broken)
+            raise ObligationBroken(tuple(sequence), broken, self._watched.context)
         if self._spent():
             raise ExplorationEnded("the limits are reached")
 
     def end(self) -> None:
         """Close the fixture of the sequence."""
+        if self._executor is not None:
+            self.reach.see(self._watched, self._executor.events)
         if self._fixture is not None:
             self._fixture.__exit__(None, None, None)
         self._executor = self._fixture = None
 
-    def begin(self) -> SequenceBuilder:
-        """Open a fixture for the next sequence.
+    def begin(self, context: Context | None = None) -> SequenceBuilder:
+        """Open a fixture for the next sequence, in a context of its own or a given one.
 
         Raises:
             TargetError: the target's fixture provider cannot be used at all.
 
         """
         self.sequences += 1
-        self._fixture = executing(self.environment, self.contract.operations, number=self._number)
+        self._fixture = executing(self.environment, self.contract.operations, number=self.number)
         self._executor = self._fixture.__enter__()
+        chosen = self.reach.next_context() if context is None else context
+        self._watched, self._torn = WatchedContext(context=chosen), False
+        clock = self.perform(Advance())
         return SequenceBuilder(
             contract=self.contract,
             target=self,
             inquire=Capability.EFFECTS in self.environment.target.fixtures.offers
             and not self.limits.reads
             and any(operation.makes for operation in self.contract.operations.values()),
-            concretizer=Concretizer(zone=self.contract.zone or ANYWHERE, now=self._executor.look()),
+            concretizer=Concretizer(
+                zone=self.contract.zone or ANYWHERE,
+                now=clock.now if isinstance(clock, Advanced) else self._executor.look(),
+            ),
         )
 
-    def _number(self) -> int:
+    def number(self) -> int:
+        """Return the number of the next exchange."""
         self.exchanges += 1
         return self.exchanges
 
@@ -294,7 +322,12 @@ class Search:
         limits = self.limits
         late = limits.seconds is not None and monotonic() - self.began > limits.seconds
         enough = limits.findings is not None and len(self.findings) >= limits.findings
-        return late or enough or not self._affords(1)
+        return late or enough or self.stale or not self._affords(1)
+
+    @property
+    def stale(self) -> bool:
+        """Whether nothing new was reached for a good while."""
+        return self.reach.quiet >= self.reach.patience(self.limits.sequences)
 
     def breaches_so_far(self) -> tuple[Breach, ...]:
         """Return all that the sequence violates so far, whether known or not."""
@@ -308,43 +341,3 @@ class Search:
         unknown = self._planned - self.known
         clauses = clauses_of(self.contract)
         return tuple(breaches(self.plan, self.contract.id, history, clauses, unknown))
-
-    # -- actions -----------------------------------------------------------------------
-
-    def actions(self) -> Actions:
-        """Return the actions that this target, and these limits, allow."""
-        actions = gather_actions(self.whole or self.plan, self.contract)
-        if not self.limits.signs:
-            actions = replace(actions, signatures=())
-        if self.limits.reads:
-            plain = tuple(action for action in actions.plain if self._reads(action))
-            actions = replace(actions, plain=plain, varied=(), moments=(), signatures=(), asides=())
-        households = tuple(filter(self._can_arrange, actions.households))
-        return replace(actions, households=households)
-
-    def _reads(self, action: AbstractStep) -> bool:
-        call = action.step
-        if not isinstance(call, Call):
-            return False
-        operation = self.contract.operations[call.operation]
-        return call.present and not (operation.writes or operation.grants)
-
-    def _can_arrange(self, household: AbstractStep) -> bool:
-        """Whether there is such a household, of customers with whom the search may do all."""
-        subject = self._arranged(household)
-        return subject is not None and (subject.fresh or self.limits.reads)
-
-    def has_fresh_customers(self) -> bool:
-        """Whether the target's customers are created for the run, as the first one says."""
-        households = gather_actions(self.whole or self.plan, self.contract).households
-        subjects = filter(None, map(self._arranged, households))
-        return all(subject.fresh for subject in islice(subjects, 1))
-
-    def _arranged(self, household: AbstractStep) -> Subject | None:
-        """Arrange a household; return its customer, None where that cannot be."""
-        with executing(self.environment, self.contract.operations, number=self._number) as executor:
-            try:
-                event = executor.perform(Concretizer(now=executor.look()).step(household))
-            except CannotArrange:
-                return None
-        return event if isinstance(event, Subject) else None

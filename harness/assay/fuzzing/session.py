@@ -9,21 +9,33 @@ that its verdict has evidence. A single recorded sequence is replayed the same w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from assay.binding.join import BoundContract
-from assay.binding.target import Sca, ScaKind, Target, TransportKind
+from assay.binding.target import Sca, Target
+from assay.contexts.context import Context, in_context
+from assay.contexts.dimensions import dimensions
 from assay.contract.files.document import file_name
+from assay.contract.model import Contract
 from assay.errors import InputError, did_you_mean
 from assay.execution.ambient import FindingSource
 from assay.execution.session import Session
-from assay.fixtures.providers import Customers, customers_of
+from assay.fuzzing.allowed_actions import allowed_actions, has_fresh_customers
 from assay.fuzzing.fields import field_sequences
-from assay.fuzzing.findings import DocumentFinding, FuzzFinding, SearchRequest, SearchResult
-from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.findings import (
+    DocumentFinding,
+    FuzzFinding,
+    SearchRequest,
+    SearchResult,
+    situation,
+)
+from assay.fuzzing.limits import SearchLimits, limits_of
+from assay.fuzzing.reach import value_named
+from assay.fuzzing.search import Search
+from assay.fuzzing.sequences.concretize import script
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
@@ -33,58 +45,10 @@ from assay.rules.evidence import evidence_of
 
 #: The folder of recorded sequences, beside the journal.
 SEQUENCES = "sequences"
-#: The calls for each sequence of a search that only reads.
-CALLS = 10
-#: The providers whose customers can be new in each trial; each customer says whether it is.
-CREATING = frozenset({Customers.CREATED, Customers.CHOSEN})
 #: Receives each finding of a search.
 OnFinding: TypeAlias = Callable[[FuzzFinding], None]
 #: Generates and runs the sequences of a search, and passes on each finding.
 SearchMethod: TypeAlias = Callable[[Search, OnFinding], SearchResult]
-
-
-#: Why a search only reads.
-LIVE = "the target is a live bank"
-LASTING = "the customers of this target are not created for the run"
-
-
-def limits_of(target: Target, sequences: int, *, fresh: bool = True) -> SearchLimits:
-    """Return how far a search may go at a target.
-
-    A bank in this process is called without restraint; over a network, a sequence is
-    replayed less often to make it shorter. A live bank, or one whose customers are not
-    created for the run (`fresh`), has real customers and calls: it is only read, a little,
-    and findings are not shortened, but replayed once for the record. A person who signs
-    is asked for the planned signatures only.
-    """
-    restricted = LIVE if target.environment == "live" else ""
-    if not restricted and not (fresh and customers_of(target) in CREATING):
-        restricted = LASTING
-    if restricted:
-        calls = CALLS * sequences
-        return SearchLimits(
-            sequences=sequences, steps=10, tries=0, calls=calls, restricted=restricted
-        )
-    signs = target.sca.kind is not ScaKind.MANUAL
-    tries = 400 if target.transport is TransportKind.EMBEDDED else 150
-    return SearchLimits(sequences=sequences, tries=tries, signs=signs)
-
-
-def price_of(request: SearchRequest, target: Target, operations: int) -> str:
-    """Return what a search may cost in a contract with this many operations, for a dry run."""
-    limits = limits_of(target, request.times)
-    size = {
-        "journeys": f"up to {request.times} sequences of up to {limits.steps} steps",
-        "fields": f"up to {request.times} sequences, each with its controls",
-        "schema": f"the cases of {operations} operations, and {request.times} random ones of each",
-    }[request.how]
-    price = f"search {request.how} ({request.contract}): {size}"
-    if limits.restricted:
-        return f"{price}, at most {limits.calls} calls; only reads: {limits.restricted}"
-    if customers_of(target) is not Customers.CREATED:
-        most = limits_of(target, request.times, fresh=False).calls
-        return f"{price}; at most {most} calls that only read, unless each customer is new"
-    return price
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +89,7 @@ class SearchSession:
             bound=self.bound,
             operation=request.operation,
         )
-        if not search.limits.reads and not search.has_fresh_customers():
+        if not search.limits.reads and not has_fresh_customers(search):
             search.limits = limits_of(session.environment.target, request.times, fresh=False)
         findings: list[tuple[FuzzFinding, Path | None]] = []
 
@@ -154,7 +118,11 @@ class SearchSession:
         if self.examples is None or search.limits.reads:
             return
         for recorded in self.examples.sequences(contract):
-            findings = search.retry(recorded.steps)
+            values = [value_named(name, search.reach.dimensions) for name in recorded.context]
+            context = tuple(value for value in values if value is not None)
+            if len(context) < len(values):
+                continue  # this target cannot show it
+            findings = search.retry(recorded.steps, context)
             for finding in findings:
                 keep(finding)
             if not findings:
@@ -168,6 +136,7 @@ class SearchSession:
             contract=contract,
             breaks=(finding.obligation,),
             steps=finding.sequence,
+            context=tuple(value.id for value in finding.context),
             seed=self.session.options.seed,
             says=self.session.journal.redactor.bounded(says, 1_000),
         )
@@ -186,7 +155,9 @@ class SearchSession:
     ) -> None:
         """Replay a finding's sequence for the record, and record its verdict."""
         name = f"{contract}/{how}#{finding.obligation.partition('/')[2]}"
-        probe_run = self.session.replay(name, self.plan.contracts[contract], finding.sequence)
+        bound = self.plan.contracts[contract]
+        steps = in_context(script(finding.sequence, bound.zone), finding.context)
+        probe_run = self.session.replay(name, bound, steps)
         evidence = tuple(
             breach.evidence
             for breach in self.session.broken(self.plan, contract, probe_run.history)
@@ -195,7 +166,8 @@ class SearchSession:
         reason = f"found by random search ({how})"
         if evidence:
             standing = Standing.VIOLATES
-            reason += f", in a sequence of {len(finding.sequence)} steps: {weigh(evidence)[1]}"
+            size = f"{len(finding.sequence)} steps{situation(finding.context)}"
+            reason += f", in a sequence of {size}: {weigh(evidence)[1]}"
         else:
             standing = Standing.INDETERMINATE
             reason += " but not reproduced: the target is not deterministic"
@@ -214,7 +186,9 @@ class SearchSession:
         """Replay an answer that the exported document does not allow, and return its record."""
         trial = f"{contract}/schema#{finding.operation}-{number}"
         bound = self.plan.contracts[contract]
-        exchanges = self.session.replay(trial, bound, finding.sequence).history.exchanges
+        steps = in_context(script(finding.sequence, bound.zone), finding.context)
+        probe_run = self.session.replay(trial, bound, steps)
+        exchanges = probe_run.history.exchanges
         last = exchanges[-1] if exchanges else None
         again = finding.again(last) if last else None
         bounded = self.session.journal.redactor.bounded
@@ -239,6 +213,7 @@ class SearchSession:
             "how": request.how,
             "operation": request.operation,
             "made": result.sequences,
+            **asdict(result.reached),
             "exchanges": result.exchanges,
             "seconds": round(result.seconds, 3),
             "seed": self.session.options.seed,
@@ -262,7 +237,7 @@ def run_field_tests(search: Search, on_finding: OnFinding) -> SearchResult:
         search.whole or search.plan,
         search.contract,
         target if search.limits.signs else replace(target, sca=Sca()),
-        actions=search.actions(),
+        actions=allowed_actions(search),
         reads=search.limits.reads,
     )
     return search.result() if strategy is None else search.run_strategy(strategy, on_finding)
@@ -337,9 +312,29 @@ def replay(session: Session, plan: Plan, recorded: RecordedSequence) -> None:
     """
     contract = plan.contracts[recorded.contract]
     trial = f"sequence:{recorded.name}"
-    probe_run = session.replay(trial, contract, recorded.steps, seed=recorded.seed)
+    context = _context(recorded, contract, session.environment.target)
+    steps = in_context(script(recorded.steps, contract.zone), context)
+    probe_run = session.replay(trial, contract, steps, seed=recorded.seed)
     for name in recorded.breaks:
         obligation = next(item.obligation for item in plan.items if item.obligation.id == name)
         check = partial(evidence_of, plan.clauses[recorded.contract][obligation.clause].kind)
         (verdict,) = judge(check, (obligation,), probe_run, clauses_of(contract))
         session.record_finding(verdict, FindingSource(trial=trial, replay=Path(recorded.path)))
+
+
+def _context(recorded: RecordedSequence, contract: Contract, target: Target) -> Context:
+    """Return the values of dimensions in which a recorded sequence is run.
+
+    Raises:
+        InputError: the target cannot show one of them.
+
+    """
+    known = dimensions(contract, target)
+    values = {name: value_named(name, known) for name in recorded.context}
+    for name, value in values.items():
+        if value is None:
+            names = [each.id for dimension in known for each in dimension.values]
+            hint = did_you_mean(name, names) or "`assay plan --verbose` lists what it can show"
+            what = f"this target has no value {name} of a dimension"
+            raise InputError.one(recorded.path, what, hint=hint)
+    return tuple(value for value in values.values() if value is not None)

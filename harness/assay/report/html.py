@@ -39,6 +39,7 @@ from assay.report.wording import (
     duration,
     headline,
     party_name,
+    search_notes,
     search_summary,
 )
 
@@ -145,6 +146,7 @@ _NAMES: Mapping[str, object] = {
     "duration_of": duration,
     "search_summary": search_summary,
     "answer_summary": answer_summary,
+    "search_notes": search_notes,
     "source_text": source_text,
     "reason": reason_of,
     "short": _short,

@@ -178,6 +178,13 @@ def _search(search: ReportedSearch) -> Values:
             for answer in search.documented
         ],
         "notes": list(search.notes),
+        "reached": {
+            "asked": search.asked,
+            "pairs": search.pairs,
+            "possible_pairs": search.possible,
+            "states": search.states,
+            "quiet": search.quiet,
+        },
     }
 
 

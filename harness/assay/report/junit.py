@@ -22,6 +22,7 @@ from assay.report.wording import (
     answer_summary,
     finding_summary,
     headline,
+    search_notes,
     search_summary,
     unfinished,
 )
@@ -148,7 +149,7 @@ def _output(searches: Iterable[ReportedSearch]) -> str:
     lines = "\n".join(
         line
         for search in searches
-        if search.findings or search.documented
+        if search.findings or search.documented or search_notes(search)
         for line in _findings(search)
     )
     return f"<system-out>{xml(lines)}</system-out>\n" if lines else ""
@@ -162,6 +163,8 @@ def _findings(search: ReportedSearch) -> Iterator[str]:
         yield f"  and {len(search.findings) - FOUND:,} more in the JSON report"
     for answer in search.documented[:FOUND]:
         yield f"  {bounded(answer_summary(answer), MESSAGE)}"
+    for note in search_notes(search)[:FOUND]:
+        yield f"  {bounded(note, MESSAGE)}"
 
 
 def _fault(number: int, fault: Fault) -> str:

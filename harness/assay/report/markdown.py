@@ -35,6 +35,7 @@ from assay.report.wording import (
     counted,
     duration,
     headline,
+    search_notes,
     search_summary,
 )
 
@@ -209,7 +210,7 @@ def _searches(report: Report) -> Blocks:
         yield f"- {_text(search_summary(search))}"
         yield from map(_finding, search.findings)
         yield from (f"  - {_text(answer_summary(answer))}" for answer in search.documented)
-        yield from (f"  - {_text(note)}" for note in search.notes)
+        yield from (f"  - {_text(note)}" for note in search_notes(search))
 
 
 def _finding(finding: FoundSequence) -> str:

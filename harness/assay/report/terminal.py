@@ -24,6 +24,7 @@ from assay.report.wording import (
     fault_count,
     finding_summary,
     headline,
+    search_notes,
     search_summary,
 )
 
@@ -150,7 +151,7 @@ def _search(search: ReportedSearch) -> Iterator[Styled]:
         yield Styled(f"      {bounded(answer_summary(answer), WIDTH)}")
     if len(search.documented) > CARDS:
         yield Styled(f"      and {len(search.documented) - CARDS:,} more answers")
-    for note in search.notes[:CARDS]:
+    for note in search_notes(search)[:CARDS]:
         yield Styled(f"      {bounded(note, WIDTH)}", "dim")
 
 

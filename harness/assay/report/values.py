@@ -195,7 +195,9 @@ class ReportedSearch:
 
     `how` is one of `WAYS`, and `made` counts its cases. `exchanges` counts their calls,
     which the journal does not contain. `operation` is set where only one was searched.
-    `notes` say what was not searched, and why.
+    `notes` say what was not searched, and why. Of `asked` sequences, the search reached `pairs`
+    of the `possible` pairs of dimension values, and `states` of operations. If it stopped early,
+    the last `quiet` sequences reached nothing new.
     """
 
     contract: str
@@ -208,6 +210,11 @@ class ReportedSearch:
     operation: str = ""
     documented: tuple[DocumentedAnswer, ...] = ()
     notes: tuple[str, ...] = ()
+    asked: int = 0
+    pairs: int = 0
+    possible: int = 0
+    states: int = 0
+    quiet: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

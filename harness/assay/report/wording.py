@@ -160,6 +160,20 @@ def search_summary(search: ReportedSearch) -> str:
     return f"{size}: {result}"
 
 
+def search_notes(search: ReportedSearch) -> tuple[str, ...]:
+    """Return what a search reached, why it stopped early, and what was not searched."""
+    stopped = (
+        f"stopped early, after {search.made:,} of {search.asked:,}:"
+        f" nothing new in the last {search.quiet:,}"
+    )
+    pairs = f"{search.pairs:,} of {counted(search.possible, 'pair')} of dimension values"
+    reached = [pairs] if search.possible else []
+    reached += [counted(search.states, "state")] if search.states else []
+    parts = [stopped] if search.quiet else []
+    parts += [f"reached {', '.join(reached)}"] if reached else []
+    return (*(["; ".join(parts)] if parts else []), *search.notes)
+
+
 def answer_summary(answer: DocumentedAnswer) -> str:
     """Return what the exported document does not allow in an answer, and whose clause that is."""
     names = ", ".join(answer.clauses)

@@ -14,9 +14,10 @@ from assay.binding.join import bind
 from assay.binding.read import read_target
 from assay.contract.parse import parse_contract
 from assay.execution.environment import set_up
+from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.generator import Generator
 from assay.fuzzing.schema.search import SchemaSearch
-from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.search import Search
 from assay.openapi import document
 from assay.planning.plan import plan
 

@@ -24,7 +24,8 @@ from assay.execution.environment import Environment, set_up
 from assay.execution.executor import run_probe
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.findings import SearchRequest
-from assay.fuzzing.session import SearchSession, limits_of
+from assay.fuzzing.limits import limits_of
+from assay.fuzzing.session import SearchSession
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing

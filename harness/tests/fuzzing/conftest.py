@@ -4,7 +4,8 @@ import pytest
 from shipped import bank_of, prepared
 
 from assay.execution.environment import set_up
-from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.limits import SearchLimits
+from assay.fuzzing.search import Search
 
 
 @pytest.fixture

@@ -216,6 +216,70 @@ def test_found(found, view):
         assert f"{NAME} in 4 steps, {SEQUENCE}" in text
 
 
+REACH = {"asked": 200, "made": 140, "pairs": 45, "possible": 52, "states": 9, "quiet": 60}
+REACHED = (
+    "stopped early, after 140 of 200: nothing new in the last 60;"
+    " reached 45 of 52 pairs of dimension values, 9 states"
+)
+
+
+def test_reached(journal, view):
+    """What a search reached, why it stopped early and what it left out is told in every view."""
+    report = quiet(journal, **REACH, notes=["only reads: it is live"])
+    if view.format == "json":
+        (search,) = json.loads(view(report))["searches"]
+        reached = {**search["reached"], "made": search["cases"]}
+        reached["possible"] = reached.pop("possible_pairs")
+        assert (REACH, ["only reads: it is live"]) == (reached, search["notes"])
+        jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(view(report)))
+    else:
+        text = read_by_eye(view, report)
+        assert REACHED in text
+        assert "only reads: it is live" in text
+
+
+ANSWER = {
+    "operation": "balances",
+    "clauses": ["aisp/form"],
+    "says": "Undocumented status code: 302",
+    "case": "an odd header",
+    "trial": "aisp/schema#balances-1",
+    "exchange": 3,
+}
+
+
+def test_documented(journal, view):
+    """An answer that only the exported document forbids is told in every view, and its exchange."""
+    journal.plan().exchange("aisp/schema#balances-1", n=3, body="odd")
+    journal.search(how="schema", operation="balances", documented=[ANSWER]).verdict()
+    report = journal.footer().read()
+    assert ["odd"] == [one.response.body for one in report.documented[0].exchanges]
+    assert headline(report) == "The gateway meets the one obligation."
+    if view.format == "json":
+        values = json.loads(view(report))
+        jsonschema.Draft202012Validator(SCHEMA).validate(values)
+        (answer,) = values["searches"][0]["documented"]
+        assert (["aisp/form"], "Undocumented status code: 302") == (
+            answer["clauses"],
+            answer["message"],
+        )
+        assert [3] == [one["number"] for one in values["exchanges"]]
+    else:
+        text = read_by_eye(view, report)
+        assert "1 answer that the exported document does not allow" in text
+        assert "balances: Undocumented status code: 302 (by aisp/form); sent with an odd" in text
+
+
+def test_one_search_of_each_operation(journal):
+    """A contract may be searched operation by operation."""
+    report = (
+        journal.search(how="schema", operation="a").search(how="schema", operation="b").footer()
+    ).read()
+    assert ["a", "b"] == [search.operation for search in report.searches]
+    again = journal.__class__(journal.path).search(how="schema", operation="a")
+    assert "two searches of aisp by schema" in refused(again.search(how="schema", operation="a"))
+
+
 def test_silent(mixed, view):
     """Where nothing was searched no view speaks of it."""
     assert "search" not in read_by_eye(view, mixed).lower()

@@ -28,7 +28,7 @@ class SchemaCase:
 
     `name` is the one member that varies, "" where there are several: those that differ
     from `usual`, the generator's own unvaried value. `valid` says that the document
-    allows it, `says` describes it.
+    allows it, `says` describes it. A `random` case is not one that the document always has.
     """
 
     says: str
@@ -37,6 +37,7 @@ class SchemaCase:
     name: str = ""
     made: Json = MISSING
     usual: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    random: bool = False
 
     def step(self, known: HttpRequest, subject: str, names: Mapping[str, str]) -> Resend:
         """Return the step that sends the accepted request of a subject with this variation.

@@ -97,7 +97,9 @@ class Generator:
                 place, name = members[n % len(members)]
                 value = _members(request, place)[name]
                 says = f"{name} in the {place.value} is {_quoted(value)}"
-                yield SchemaCase(says=says, valid=True, place=place, name=name, made={name: value})
+                yield SchemaCase(
+                    says=says, valid=True, place=place, name=name, made={name: value}, random=True
+                )
 
     def judge(self, method: str, path: str, wire: Wire) -> tuple[Remark, ...]:
         """Return the remarks on an answer, by the document alone."""

@@ -13,10 +13,12 @@ from typing import Any
 
 from assay.binding.encode import BARE
 from assay.binding.spelling import SLOT
-from assay.contract.model import Contract, Operation
+from assay.contexts.context import Context, DimensionValue
+from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.execution.resend import changed, request_of
 from assay.fuzzing.findings import DocumentFinding, FuzzFinding, Remark, SearchResult
+from assay.fuzzing.schema.accepted_call import ready_call
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.fuzzing.schema.document_clauses import clauses
 from assay.fuzzing.schema.generator import Generator
@@ -24,16 +26,15 @@ from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.fuzzing.sequences.sequence import SequenceBuilder
 from assay.fuzzing.sequences.shrink import without
-from assay.history import Call, Exchange, Holding, Resend
+from assay.history import Call, Exchange, Resend
 from assay.openapi import document
 from assay.rules import steps
-from assay.rules.clauses import clauses_of, closed_at
-from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.tracker import lifecycle_of_operation
-from assay.rules.steps import Part
+from assay.rules.clauses import closed_at
 
 #: The most cases of one sequence.
 BATCH = 20
+#: The most random cases of one sequence: each sequence has a context of its own.
+FEW = 5
 #: The case of an exchange that comes before all cases.
 BEFORE = "the accepted request, or its preparation"
 
@@ -81,9 +82,11 @@ class SchemaSearch:
             if limit is not None:
                 share = (limit - self.search.exchanges) // (len(operations) - number)
                 self.most = self.search.exchanges + share
+            self.search.reach.quiet = 0
             stopped = self._examine(operation, on_finding)
             if stopped:
                 self.notes.append(f"{operation.id}: {stopped}")
+        self.search.reach.quiet = 0
         return replace(
             self.search.result(),
             sequences=self.cases,
@@ -145,13 +148,33 @@ class _NamedOperation:
         cases = self.schema.generator.cases(
             self.method, self.path, fuzz=search.limits.sequences, seed=search.seed
         )
-        for start in range(0, len(cases), BATCH):
-            batch = _Batch(named=self, cases=cases[start : start + BATCH])
+        for context, batched in self._batches(cases):
+            batch = _Batch(named=self, cases=batched, context=context)
             if not search.attempt(batch.run, on_finding) and not batch.stopped:
-                return "the limits of the search are reached"
+                quiet = search.reach.quiet
+                why = f"stopped early: nothing new in the last {quiet} sequences"
+                return why if search.stale else "the limits of the search are reached"
             if batch.stopped:
                 return batch.stopped
         return ""
+
+    def _batches(
+        self, cases: Sequence[SchemaCase]
+    ) -> Iterator[tuple[Context, Sequence[SchemaCase]]]:
+        """Yield the fixed cases in the base context, and then the random ones in others."""
+        fixed = [case for case in cases if not case.random]
+        random = [case for case in cases if case.random]
+        for start in range(0, len(fixed), BATCH):
+            yield (), fixed[start : start + BATCH]
+        for start in range(0, len(random), FEW):
+            context = self.schema.search.reach.next_context()
+            yield tuple(filter(self._keeps_name, context)), random[start : start + FEW]
+
+    def _keeps_name(self, value: DimensionValue) -> bool:
+        """Whether a value leaves the name of the method alone, which is chosen here."""
+        plain = Call(operation=self.operation.id, subject="")
+        step = value.mapper().map(plain)
+        return isinstance(step, Call) and step.alias == plain.alias
 
     def names(self) -> Mapping[str, str]:
         """Return the path parameters of the document, with their names in the target file."""
@@ -175,6 +198,7 @@ class _Batch:
 
     named: _NamedOperation
     cases: Sequence[SchemaCase]
+    context: Context = ()
     stopped: str = ""
     unread: bool = False
     findings: list[DocumentFinding] = field(default_factory=list[DocumentFinding])
@@ -188,7 +212,7 @@ class _Batch:
 
         """
         search = self.named.schema.search
-        builder = search.begin()
+        builder = search.begin(self.context)
         try:
             self._send(builder)
         except _Stopped as reason:
@@ -231,7 +255,7 @@ class _Batch:
         operation = self.named.operation
         subject = f"psu-{len(builder.customers) + 1}"
         contract = self.named.schema.search.contract
-        call = builder.play(_ready_call(contract, operation, subject, self.named.alias))
+        call = builder.play(ready_call(contract, operation, subject, self.named.alias))
         control = builder.play(steps.send(call))
         self._note(control, builder.steps, BEFORE)
         if not control.accepted and operation.available:
@@ -254,6 +278,7 @@ class _Batch:
                 case=case,
                 n=exchange.n,
                 sequence=_relevant(sequence),
+                context=self.context,
                 judge=named.judge,
             )
             for remark in named.judge(exchange)
@@ -281,58 +306,3 @@ def _relevant(sequence: Sequence[AbstractStep]) -> AbstractSequence:
         if isinstance(step, Resend) or getattr(step, "subject", subject) != subject:
             kept = without(kept, range(place, place + 1))
     return kept
-
-
-# -- the accepted request ----------------------------------------------------------
-def _ready_call(
-    contract: Contract, operation: Operation, subject: str, alias: int | None
-) -> Part[Call]:
-    """Set up whatever a call without variation needs, for a new customer; return the call.
-
-    A method that is not offered has no such call: its control shows that all else is valid.
-    """
-    control = _control(contract, operation)
-    call = yield from _plain(contract, control, subject)
-    if control.id == operation.id:
-        return replace(call, alias=alias)
-    yield from steps.send(call)
-    about = call.arguments.get(control.about or "")
-    arguments = {operation.about: about} if operation.about else {}
-    return replace(call, operation=operation.id, arguments=arguments, alias=alias)
-
-
-def _control(contract: Contract, operation: Operation) -> Operation:
-    """Return the operation whose answer shows that all else is valid, usually the same one."""
-    controls = (clause.control_of(operation.id) for clause in clauses_of(contract))
-    control = next((name for name in controls if name is not None), operation.id)
-    return contract.operations[control]
-
-
-def _plain(contract: Contract, operation: Operation, subject: str) -> Part[Call]:
-    call: Call | None = None
-    if operation.ends:
-        # An operation that can change a request can also end it.
-        lifecycle = lifecycle_of_operation(contract, operation)
-        psu = yield from request_steps.customer(lifecycle, subject)
-        made = yield from steps.send(
-            request_steps.request(lifecycle, psu, lifecycle.changeable_mode)
-        )
-        call = request_steps.call_about(operation, made)
-    elif operation.request:
-        _, call = yield from request_steps.prepare_call(contract, operation, subject)
-    if operation.request:
-        if call is None:
-            raise CannotArrange("a request that is made")
-        return call
-    owners = steps.owners(contract, operation)
-    entries = steps.days_before((yield from steps.clock()).date(), 1, 2)
-    holdings = (Holding(resource=owner, entries=entries) for owner in owners)
-    psu = yield from steps.arrange(subject, *holdings)
-    if not psu.owns:
-        raise CannotArrange("something that a customer owns")
-    if not operation.grants:
-        every = contract.operations.values()
-        grants = (grant for grant in every if grant.grants and grant.available)
-        yield from steps.grant(next(grants, None), subject, *(owned.key for owned in psu.owns))
-    arguments = steps.arguments(operation, psu.owns[0].key)
-    return Call(operation=operation.id, subject=subject, arguments=arguments)

@@ -36,7 +36,10 @@ MOST = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSequence:
-    """A sequence with its name, its contract, what it violates, and its fixture's seed."""
+    """A sequence with its name, its contract, what it violates, and its fixture's seed.
+
+    `context` has the ids of the dimension values in which it is run.
+    """
 
     name: str
     contract: str
@@ -45,6 +48,7 @@ class RecordedSequence:
     seed: int = 0
     says: str = ""
     path: str = ""
+    context: tuple[str, ...] = ()
 
 
 def write(recorded: RecordedSequence) -> str:
@@ -56,6 +60,7 @@ def write(recorded: RecordedSequence) -> str:
         "breaks": list(recorded.breaks),
         "says": recorded.says,
         "seed": recorded.seed,
+        **({"context": list(recorded.context)} if recorded.context else {}),
     }
     lines = [f"  {_line(name)}: {_line(value)}," for name, value in head.items()]
     steps = ",\n".join(f"    {_line(encode_step(step))}" for step in recorded.steps)
@@ -108,6 +113,7 @@ def _recorded(document: Document) -> RecordedSequence:
         seed=raw.get("seed", 0),
         says=raw.get("says", ""),
         path=document.path,
+        context=tuple(raw.get("context", ())),
     )
 
 

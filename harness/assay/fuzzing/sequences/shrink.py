@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
+from assay.contexts.context import Context
 from assay.fuzzing.sequences.abstract_step import AbstractSequence, AbstractStep
 from assay.history import Arrange, Authorise, Call, Holding, Step
 
@@ -24,6 +25,20 @@ def shrink(sequence: Sequence[AbstractStep], breaks: Breaks, most: int = 400) ->
     shrinker.remove_steps()
     shrinker.simplify_steps()
     return shrinker.sequence
+
+
+def needed(context: Context, breaks: Callable[[Context], bool]) -> Context:
+    """Return the values of a context that a violation takes: none, one, or as few as it can be."""
+    if not context or breaks(()):
+        return ()
+    for value in context if context[1:] else ():
+        if breaks((value,)):
+            return (value,)
+    for value in context if context[2:] else ():
+        fewer = tuple(each for each in context if each is not value)
+        if breaks(fewer):
+            context = fewer
+    return context
 
 
 class _Shrinker:

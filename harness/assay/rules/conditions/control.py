@@ -219,11 +219,14 @@ class ExecutedRequests:
         return self.sorts.get(_sort(self.table, self.lifecycle, request))
 
     def strange(self, request: Instance) -> bool:
-        """Whether a value was never accepted, so that it may be the cause of a rejection."""
-        return not fields.sent_values(self.table.atoms, request) <= self.known or (
-            request_queries.signature(request) is None
-            and _address(self.lifecycle, request) not in self.addresses
-        )
+        """Whether a value was never accepted, so that it may be the cause of a rejection.
+
+        A day that was accepted earlier may have come since.
+        """
+        unknown = not fields.sent_values(self.table.atoms, request) <= self.known
+        unsigned = request_queries.signature(request) is None
+        elsewhere = unsigned and _address(self.lifecycle, request) not in self.addresses
+        return unknown or elsewhere or (unsigned and _late(self.lifecycle, request))
 
     def repeats(self, request: Instance) -> bool:
         """Whether the bank may take it for a repeat of a request carried out earlier."""
@@ -238,6 +241,13 @@ def _decided(request: Instance) -> int:
 
 def _address(lifecycle: tracker.Lifecycle, request: Instance) -> str:
     return repr(request.made.call.arguments.get(lifecycle.create.returns or ""))
+
+
+def _late(lifecycle: tracker.Lifecycle, request: Instance) -> bool:
+    """Whether the day of a deferred request may have come before it was made."""
+    made = request.made
+    ahead = request_queries.is_before_due_day(lifecycle, made.call.arguments, made.at)
+    return lifecycle.deferred(request.mode) and not ahead
 
 
 def _sort(table: Table, lifecycle: tracker.Lifecycle, request: Instance) -> Likeness:

@@ -148,7 +148,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "payee=own": lambda s: s.any(_own),
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
-    "arguments=all": lambda s: "dateFrom=" in s.query and "dateTo=" in s.query,
+    "arguments=all": lambda s: "dateFrom=" in s.content and "dateTo=" in s.content,
     "change=changed": lambda s: s.any(lambda each: each.changes > 0),
     "pause=login": lambda s: s.any(lambda each: each.waited >= _PAUSE),
     "pause=screens": lambda s: s.any(lambda each: each.lingered >= _PAUSE),

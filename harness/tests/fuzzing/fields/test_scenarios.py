@@ -14,7 +14,8 @@ from assay.execution.executor import run_probe
 from assay.fuzzing.fields import field_sequences
 from assay.fuzzing.fields.arguments import Sort, bound_arguments
 from assay.fuzzing.fields.shapes import missing_values, shape_of, wrong_values
-from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.limits import SearchLimits
+from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.actions import Actions
 from assay.fuzzing.sequences.concretize import script
 from assay.history import Advance, Arrange, Authorise, Call, Inquire

@@ -20,11 +20,12 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import Place
 from assay.cli import searches
 from assay.execution.environment import set_up
+from assay.fuzzing.limits import SearchLimits
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.fuzzing.schema.document_clauses import clauses
 from assay.fuzzing.schema.generator import CHECKS, Generator
 from assay.fuzzing.schema.search import SchemaSearch
-from assay.fuzzing.search import Search, SearchLimits
+from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.step_codec import encode_step
 from assay.history import Wire
 from assay.kill_matrix import variants
