@@ -15,7 +15,7 @@ from assay.planning.contextual import with_contexts
 from assay.planning.prepare import prepare
 from assay.sandbox.mutants.contextual import SITUATIONS
 
-OAUTH = Auth(kind=AuthKind.CODE, provider=Auth(kind=AuthKind.CLIENT))
+OAUTH = Auth(kind=AuthKind.CODE, tpp=Auth(kind=AuthKind.CLIENT))
 
 
 @pytest.fixture(scope="module")
