@@ -134,11 +134,9 @@ class Available(Kind):
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the customer's absence, which quotas limit, and the mode of a new request."""
+        presence = {"presence": "a call without the customer may be refused for its number"}
         modes = {"mode": "which modes are accepted is for other clauses"}
-        return {
-            "presence": "a call without the customer may be refused for its number",
-            **(modes if self.operation.makes else {}),
-        }
+        return presence | modes if self.operation.makes else presence
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid call; then one under each alias, or malformed ones and a last valid one."""
@@ -160,15 +158,10 @@ class Available(Kind):
             return
         keys = [owned.key for owned in psu.owns]
         yield from steps.grant(self.grant, "psu", *keys)
-        used = keys if scenario.id == "aliases" else keys[:1]
-        calls = [
-            Call(
-                operation=self.operation.id,
-                subject="psu",
-                arguments=steps.arguments(self.operation, key),
-            )
-            for key in used
-        ]
+        keys = keys if scenario.id == "aliases" else keys[:1]
+        used = [steps.arguments(self.operation, key) for key in keys]
+        name = self.operation.id
+        calls = [Call(operation=name, subject="psu", arguments=given) for given in used]
         if scenario.id == "malformed":
             yield from _bent(self, calls[0])
             return

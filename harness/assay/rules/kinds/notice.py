@@ -96,17 +96,14 @@ class Notice(Kind):
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the modes that the clause does not name."""
-        every = self.lifecycle.create.modes
-        why = "the clause names the modes that it is about"
-        return {f"mode={mode}": why for mode in every if mode not in self.modes}
+        others = (mode for mode in self.lifecycle.create.modes if mode not in self.modes)
+        return {f"mode={mode}": "the clause names the modes that it is about" for mode in others}
 
     def variants(self, scenario: str) -> tuple[Variant, ...]:
         """Return the variants of a scenario; another customer signs an immediate one."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(
-                sorted(plain, key=lambda variant: self.lifecycle.deferred(variant.mode))[:1]
-            )
+            return (min(plain, key=lambda variant: self.lifecycle.deferred(variant.mode)),)
         if scenario == "refused":
             return plain
         first = self.modes[0]
@@ -176,9 +173,8 @@ class Notice(Kind):
         def make(
             variant: Variant, *, ahead: int = request_steps.DAYS_AHEAD, variation: str = ""
         ) -> Part[Exchange]:
-            call = request_steps.request(
-                lifecycle, psu, variant.mode, variant.arguments, ahead=ahead, variation=variation
-            )
+            given = lifecycle, psu, variant.mode, variant.arguments
+            call = request_steps.request(*given, ahead=ahead, variation=variation)
             return (yield from send(call))
 
         unsigned: list[Exchange] = []
@@ -228,10 +224,9 @@ class Notice(Kind):
 
 
 def _needs(clause: Notice, scenario: str) -> frozenset[Capability]:
-    base = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
     clock = needs(Capability.CLOCK) if clause.later(scenario) else needs()
     two = needs(Capability.TWO_PSU, Capability.SCREENS) if scenario == "another" else needs()
-    return base | clock | two
+    return needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | two
 
 
 #: Equal for a request and its control: customer, TPP, mode, and exempting argument.
