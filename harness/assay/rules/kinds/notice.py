@@ -160,10 +160,7 @@ class Notice(Kind):
         return True
 
     def probe(self, scenario: Scenario) -> Script:
-        """Leave requests unsigned until their days are over; sign their controls.
-
-        Deferred controls are due a day later, others made a day after that: none is a repeat.
-        """
+        """Leave requests unsigned until their days are over; sign controls that are no repeats."""
         lifecycle, instead = self.lifecycle, INSTEAD[scenario.id]
         variants = self.variants(scenario.id)
         psu = yield from request_steps.customer(lifecycle)
