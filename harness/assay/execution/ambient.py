@@ -93,6 +93,18 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
         script.close()
 
 
+def ambient_obligations(plan: Plan) -> frozenset[str]:
+    """Return the obligations of a plan by which every trial is judged."""
+    ambient = {
+        (contract, name)
+        for contract, clauses in plan.clauses.items()
+        for name, clause in clauses.items()
+        if clause.kind.ambient
+    }
+    obligations = (item.obligation for item in plan.items)
+    return frozenset(each.id for each in obligations if (each.contract, each.clause) in ambient)
+
+
 def findings(
     plan: Plan, trial: Trial, history: History, known: Collection[str]
 ) -> Iterator[tuple[Verdict, FindingSource]]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,26 +19,24 @@ from typing import Any, cast
 import pytest
 
 from assay.contexts.covering import Depth
-from assay.contract.model import Level
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
+from assay.execution.ambient import ambient_obligations
 from assay.execution.environment import set_up
 from assay.execution.session import Options, Session
 from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.writer import Journal
-from assay.judging.assembly import OPEN
-from assay.judging.verdict import Exit, Standing, Verdict, explain
+from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import searches
+from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
 from assay.pytest_plugin.searches import params_of, search_of
 from assay.sca.protocol import StderrPrompt
 
 NAME = "assay-suites"
-#: The name of the property that carries a verdict.
-PROPERTY = "verdict"
 #: What ends the message on a target that cannot be reached.
 NO_BLAME = "no obligation is reported as violated"
 
@@ -111,11 +108,8 @@ class Suites:
     config: pytest.Config
     prepared: Prepared
     session: Session | None = None
-    counts: Counter[str] = field(default_factory=Counter[str])
-    open_musts: int = 0
-    seen: set[str] = field(default_factory=set[str])
+    reported: ReportedVerdicts = field(default_factory=ReportedVerdicts)
     claimed: set[str] = field(default_factory=set[str])
-    judged: set[str] = field(default_factory=set[str])
     held: set[str] = field(default_factory=set[str])
     began: float = field(default_factory=time.monotonic)
 
@@ -138,10 +132,16 @@ class Suites:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop items without an obligation or search; put searches and signatures last."""
+        """Drop items without an obligation or search; put searches and signatures last.
+
+        Obligations that every trial is judged by come after all others, so that the verdict
+        of their item is final.
+        """
         items[:] = [item for item in items if not _asks_nothing(item)]
-        items.sort(key=lambda item: search_of(item) is not None)
         plan = self.prepared.plan
+        ambient = ambient_obligations(plan)
+        items.sort(key=lambda item: _obligation(item) in ambient)
+        items.sort(key=lambda item: search_of(item) is not None)
         signed = {
             obligation.id for trial in plan.trials if trial.signed for obligation in trial.settles
         }
@@ -222,11 +222,8 @@ class Suites:
         """Run the trial of the obligation in all contexts, unless it has run; return the verdict."""
         with self._opened() as session:
             session.settle(planned.obligation)
-            late = self._hold_contexts(session, planned.obligation)
+            self._hold_contexts(session, planned.obligation)
             verdict = session.settle(planned.obligation)
-        self.judged.add(verdict.obligation)
-        if late:
-            pytest.fail("\n".join(map(explain, late)), pytrace=False)
         properties = request.node.user_properties
         properties.append((PROPERTY, verdict.standing.value))
         properties.append(("level", planned.obligation.level.value))
@@ -235,16 +232,12 @@ class Suites:
             pytest.skip(f"{verdict.standing.value}: {verdict.reason}")
         return verdict
 
-    def _hold_contexts(self, session: Session, obligation: Obligation) -> list[Verdict]:
-        """Run the trial in further contexts; return violations of obligations that have passed."""
-        before = session.violated()
+    def _hold_contexts(self, session: Session, obligation: Obligation) -> None:
+        """Run the trial of an obligation in further contexts, unless it has run there."""
         for trial in session.plan.contextual:
             if obligation in trial.settles and trial.id not in self.held:
                 self.held.add(trial.id)
                 session.run_contextual(trial)
-        late = (session.violated() - before) & self.judged
-        items = (item.obligation for item in session.plan.items)
-        return [session.settle(each) for each in items if each.id in late]
 
     @pytest.fixture
     def searched(self, search_request: SearchRequest) -> SearchResult:
@@ -254,21 +247,33 @@ class Suites:
             return searches.search(session, self.prepared, search_request, examples)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count the verdicts of all workers."""
-        properties: Mapping[str, object] = dict(report.user_properties)
-        standing = properties.get(PROPERTY)
-        if report.when != "teardown" or standing is None:
+        """Note the verdicts of all workers."""
+        self.reported.note(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take in what the session of a worker found."""
+        self.reported.take_in(getattr(node, "workeroutput", {}).get(OUTPUT))
+
+    @pytest.hookimpl(specname="pytest_sessionfinish", tryfirst=True)
+    def pytest_report_violations(self, session: pytest.Session) -> None:
+        """Report violations that no item reports; pytest knows its hooks by their prefix."""
+        violations = violations_of(self.session) if self.session else {}
+        output = cast("dict[str, object] | None", getattr(self.config, "workeroutput", None))
+        if output is not None:
+            output[OUTPUT] = violations
             return
-        self.seen.add(str(properties["obligation"]))
-        self.counts[str(standing)] += 1
-        must = properties.get("level") == Level.MUST.value
-        self.open_musts += must and Standing(str(standing)) in OPEN
+        self.reported.take_in(violations)
+        for report in self.reported.errors():
+            self.config.hook.pytest_runtest_logreport(report=report)
+            if session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Close the session, and set the exit code of an incomplete or failed run."""
         if self.session is not None and not self.session.closed:
-            everything = len(self.seen) >= len(self.session.plan.items)
+            everything = len(self.reported.standings) >= len(self.session.plan.items)
             if everything:
                 self.session.close()
             else:
@@ -279,22 +284,23 @@ class Suites:
         if session.exitstatus == pytest.ExitCode.OK:
             if faults:
                 session.exitstatus = Exit.FAULT.value
-            elif self.open_musts and not self.config.option.allow_incomplete:
+            elif self.reported.open_musts and not self.config.option.allow_incomplete:
                 session.exitstatus = Exit.INCOMPLETE.value
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the counts of the verdicts, harness faults and what is incomplete."""
-        if not self.counts:
+        counts, open_musts = self.reported.counts(), self.reported.open_musts
+        if not counts:
             return
         terminalreporter.section(f"conformance of {self.prepared.target.name}")
         for standing in Standing:
-            if self.counts[standing.value]:
-                terminalreporter.write_line(f"{self.counts[standing.value]:>5} {standing.value}")
+            if counts[standing.value]:
+                terminalreporter.write_line(f"{counts[standing.value]:>5} {standing.value}")
         for fault in self.session.faults if self.session else []:
             terminalreporter.write_line(f"harness fault: {fault}")
-        if self.open_musts:
+        if open_musts:
             terminalreporter.write_line(
-                f"incomplete: {self.open_musts} `must` obligations could not be verified"
+                f"incomplete: {len(open_musts)} `must` obligations could not be verified"
                 " (pytest -rs lists the reasons)"
             )
 

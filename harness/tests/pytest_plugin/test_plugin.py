@@ -80,7 +80,7 @@ def test_over_several_workers(tmp_path, faulty):
     code, out, _ = run("--target", faulty, "-n", "2", "-q", cwd=tmp_path)
     assert code == 1
     assert "1 violates" in out
-    assert "277 conforms" in out
+    assert "275 conforms" in out
 
 
 def test_the_journal_of_a_pytest_run_is_whole(tmp_path):
@@ -154,3 +154,42 @@ def test_an_item_is_tested_in_all_contexts(tmp_path, confined):
     assert code == 1
     assert "refuses-savings violates: only for instant requests" in out
     assert "1 failed" in out
+
+
+@pytest.fixture
+def keeps_amount():
+    """Serve a bank that executes a modified payment with its former amount."""
+    (fault,) = (one for one in PIS_MUTANTS if one.id == "pis.modify.keeps-amount")
+    with serving(make_app(fault.change(SOUND))) as url:
+        yield url
+
+
+SHOWN_ELSEWHERE = "carried-out-as-changed or as-asked"
+
+
+def test_an_obligation_of_every_trial_is_settled_last(tmp_path, keeps_amount):
+    """What another trial shows of it fails its own item."""
+    args = ("--contract", "pis", "--target", keeps_amount, "-k", SHOWN_ELSEWHERE)
+    code, out, _ = run(*args, "--assay-contexts", "base", "-rfE", cwd=tmp_path)
+    assert code == 1
+    assert "2 violates" in out
+    assert "2 failed" in out
+    assert "[pis/execution/as-asked]" in out.partition("short test summary")[2]
+
+
+def test_a_violation_found_by_another_worker_is_an_error(tmp_path, keeps_amount):
+    """The item has passed where it ran; the run fails all the same, and names the obligation."""
+    args = ("--contract", "pis", "--target", keeps_amount, "-k", SHOWN_ELSEWHERE)
+    spread = ("-n", "2", "--junitxml=j.xml", "-rfE")  # two items, one for each worker
+    code, out, _ = run(*args, *spread, "--assay-contexts", "base", cwd=tmp_path)
+    assert code == 1
+    assert "2 violates" in out
+    assert "1 failed, 1 passed, 1 error" in out
+    (error,) = [line for line in out.splitlines() if line.startswith("ERROR ")]
+    assert "[pis/execution/as-asked]" in error
+    assert "found in the trial of another obligation" in out
+    assert [1] == [
+        len(case.findall("error"))
+        for case in ET.parse(tmp_path / "j.xml").iter()
+        if case.find("error") is not None
+    ]

@@ -148,6 +148,43 @@ def cut_bodies(rng, entries):
     return entries
 
 
+def limited_bodies(rng, entries):
+    """Keep the beginnings of bodies only, as recorders with a limit do; the size is the true one."""
+    limit = rng.choice([0, 16, 64, 256])
+    for entry in entries:
+        posted, content = entry["request"].get("postData"), entry["response"]["content"]
+        for part in (posted, content):
+            if part and len(part.get("text") or "") > limit:
+                part["text"] = part["text"][:limit]
+    return entries
+
+
+def repeated(rng, entries):
+    """List one entry several times in a row, a little later each time, as a recorder that retries."""
+    if not entries:
+        return entries
+    at = rng.randrange(len(entries))
+    begun = datetime.fromisoformat(entries[at]["startedDateTime"])
+    again = []
+    for n in range(1, rng.randrange(2, 7)):
+        copy = deepcopy(entries[at])
+        copy["startedDateTime"] = (begun + n * timedelta(milliseconds=1)).isoformat()
+        again.append(copy)
+    return entries[: at + 1] + again + entries[at + 1 :]
+
+
+def skewed(rng, entries):
+    """Give some entries, or those of one host, the time of a clock that goes wrong."""
+    shift = rng.choice([-1, 1]) * timedelta(seconds=rng.choice([1, 30, 300, 3600, 86400]))
+    chosen = _some(rng, entries)
+    if rng.random() < 0.3:
+        chosen = [one for one in entries if one["request"]["url"].startswith(SECOND)]
+    for entry in chosen:
+        moment = datetime.fromisoformat(entry["startedDateTime"]) + shift
+        entry["startedDateTime"] = moment.isoformat()
+    return entries
+
+
 def fewer(rng, entries):
     """Drop some entries."""
     dropped = {id(one) for one in _some(rng, entries)}
@@ -278,6 +315,9 @@ MUTILATIONS = (
     requests_without_bodies,
     responses_without_bodies,
     cut_bodies,
+    limited_bodies,
+    repeated,
+    skewed,
     fewer,
     duplicated,
     filtered,

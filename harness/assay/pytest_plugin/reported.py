@@ -1,0 +1,83 @@
+"""Verdicts that items reported, of all workers, and violations that no item reports.
+
+A trial can show a violation of any obligation, also of one whose item has passed, or runs in
+another worker. Such a violation is reported once more at the end, as an error of its item.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+
+from assay.contract.model import Level
+from assay.execution.session import Session
+from assay.judging.assembly import OPEN
+from assay.judging.verdict import Standing, explain
+
+#: The property of a report that carries a verdict.
+PROPERTY = "verdict"
+#: The key under which a worker returns the violations of its session.
+OUTPUT = "assay_violations"
+
+
+@dataclass(slots=True, kw_only=True)
+class ReportedVerdicts:
+    """The verdict on each obligation and its report; `violations` are those of all sessions."""
+
+    standings: dict[str, Standing] = field(default_factory=dict[str, Standing])
+    reports: dict[str, pytest.TestReport] = field(default_factory=dict[str, pytest.TestReport])
+    open_musts: set[str] = field(default_factory=set[str])
+    violations: dict[str, str] = field(default_factory=dict[str, str])
+
+    def note(self, report: pytest.TestReport) -> None:
+        """Note the verdict of an item whose teardown is over."""
+        properties: Mapping[str, object] = dict(report.user_properties)
+        standing = properties.get(PROPERTY)
+        if report.when != "teardown" or standing is None:
+            return
+        obligation = str(properties["obligation"])
+        self.standings[obligation] = Standing(str(standing))
+        self.reports[obligation] = report
+        if properties.get("level") == Level.MUST.value and self.standings[obligation] in OPEN:
+            self.open_musts.add(obligation)
+
+    def counts(self) -> Counter[str]:
+        """Return the number of obligations by their verdicts."""
+        return Counter(standing.value for standing in self.standings.values())
+
+    def take_in(self, output: object) -> None:
+        """Take in the violations of a session."""
+        self.violations |= cast("dict[str, str]", output or {})
+
+    def errors(self) -> Iterator[pytest.TestReport]:
+        """Yield an error for each violation that its item does not report; it counts from now on."""
+        for obligation, explanation in self.violations.items():
+            reported = self.reports.get(obligation)
+            if reported is None or self.standings[obligation] is Standing.VIOLATES:
+                continue
+            self.standings[obligation] = Standing.VIOLATES
+            self.open_musts.discard(obligation)
+            yield pytest.TestReport(
+                nodeid=reported.nodeid,
+                location=reported.location,
+                keywords={},
+                outcome="failed",
+                longrepr=f"found in the trial of another obligation:\n{explanation}",
+                when="teardown",
+            )
+
+
+def violations_of(session: Session) -> dict[str, str]:
+    """Return what a session found to be violated, each with its explanation, after waivers."""
+    found = session.violated()
+    obligations = (item.obligation for item in session.plan.items)
+    verdicts = (session.settle(each) for each in obligations if each.id in found)
+    return {
+        verdict.obligation: explain(verdict)
+        for verdict in verdicts
+        if verdict.standing is Standing.VIOLATES
+    }
