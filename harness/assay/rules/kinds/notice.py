@@ -96,17 +96,14 @@ class Notice(Kind):
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the modes that the clause does not name."""
-        every = self.lifecycle.create.modes
-        why = "the clause names the modes that it is about"
-        return {f"mode={mode}": why for mode in every if mode not in self.modes}
+        others = [mode for mode in self.lifecycle.create.modes if mode not in self.modes]
+        return {f"mode={mode}": "the clause names the modes that it is about" for mode in others}
 
     def variants(self, scenario: str) -> tuple[Variant, ...]:
         """Return the variants of a scenario; another customer signs an immediate one."""
         plain = tuple(Variant(mode=mode) for mode in self.modes)
         if scenario == "another":
-            return tuple(
-                sorted(plain, key=lambda variant: self.lifecycle.deferred(variant.mode))[:1]
-            )
+            return (min(plain, key=lambda variant: self.lifecycle.deferred(variant.mode)),)
         if scenario == "refused":
             return plain
         first = self.modes[0]
@@ -325,13 +322,14 @@ def _judge(
     if agreement is UNCLEAR:
         why = "its control was not carried out" if timeline.done is None else EARLIER
         seen = f"{seen}; {why}"
+    varied = (request.made.call, *(signing.step for signing in request.signings))
     yield Evidence(
         facet=facet,
         agreement=agreement,
         expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *control_numbers})),
-        variation=request.made.call.variation or _variation(request),
+        variation=next((step.variation for step in varied if step.variation), ""),
     )
 
 
@@ -349,8 +347,3 @@ _EXPECTED: Mapping[str, str] = {
     REFUSED: "not carried out after its customer refused it",
     ANOTHER: "not carried out for another customer's signature",
 }
-
-
-def _variation(request: Instance) -> str:
-    variations = (signing.step.variation for signing in request.signings)
-    return next(filter(None, variations), "")
