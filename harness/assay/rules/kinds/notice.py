@@ -322,14 +322,14 @@ def _judge(
     if agreement is UNCLEAR:
         why = "its control was not carried out" if timeline.done is None else EARLIER
         seen = f"{seen}; {why}"
-    varied = (request.made.call, *(signing.step for signing in request.signings))
+    steps_varied = (signing.step.variation for signing in request.signings)
     yield Evidence(
         facet=facet,
         agreement=agreement,
         expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *control_numbers})),
-        variation=next((step.variation for step in varied if step.variation), ""),
+        variation=request.made.call.variation or next(filter(None, steps_varied), ""),
     )
 
 
