@@ -95,8 +95,8 @@ class Session:
                 command=options.command,
             ),
         )
-        for item in self.plan.items:
-            self.journal.write("plan", planned(item))
+        for item in map(planned, self.plan.items):
+            self.journal.write("plan", item)
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
         """Run one trial, and return the verdicts on the obligations that it settles.
@@ -222,8 +222,7 @@ class Session:
 
     def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         clause, probe = self._script(trial)
-        stopped = self.environment.guard.stopped
-        if stopped:
+        if stopped := self.environment.guard.stopped:
             run = ProbeRun(history=History(), stopped=stopped)
             return run, judge(partial(evidence_of, clause.kind), trial.settles, run, ())
         run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
