@@ -58,14 +58,14 @@ class WithRenewedToken(StepMapper):
     contract: Contract
     parties: frozenset[bool]
     customers: set[str] = field(default_factory=set[str])
-    renewed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    called: set[tuple[str, bool, Renew]] = field(default_factory=set[tuple[str, bool, Renew]])
+    renewed: set[str] = field(default_factory=set[str])
+    called: set[tuple[str, str, bool]] = field(default_factory=set[tuple[str, str, bool]])
 
     def before(self, step: Step) -> Script:
         """Renew a token that is used for the first time."""
         renewal = self._renewal(step)
-        if renewal is not None and (renewal.subject, renewal.by) not in self.renewed:
-            self.renewed.add((renewal.subject, renewal.by))
+        if renewal is not None and (owner := self._owner(renewal)) not in self.renewed:
+            self.renewed.add(owner)
             yield renewal
 
     def after(self, step: Step, reply: Reply) -> Script:
@@ -73,10 +73,15 @@ class WithRenewedToken(StepMapper):
         renewal = self._renewal(step)
         if renewal is None or not isinstance(step, Call) or not isinstance(reply, Exchange):
             return
-        first = step.operation, step.present, renewal
+        first = self._owner(renewal), step.operation, step.present
         if first not in self.called:
             self.called.add(first)
             yield renewal
+
+    def _owner(self, renewal: Renew) -> str:
+        """Return whose token it is: a TPP, or a customer."""
+        party = self.contract.operations[renewal.operation].by_tpp
+        return f"TPP {renewal.by}" if party else f"customer {renewal.subject}"
 
     def reply(self, step: Step, reply: Reply) -> Reply:
         """Note the customers who have a token."""
@@ -94,8 +99,7 @@ class WithRenewedToken(StepMapper):
             return None
         # The same token is used for every operation of a party.
         first = next(one.id for one in operations.values() if one.by_tpp is party)
-        subject, by = ("", step.by) if party else (step.subject, "")
-        return Renew(subject=subject, operation=first, by=by)
+        return Renew(subject=step.subject, operation=first, by=step.by if party else "")
 
 
 def renewal_reason(contract: Contract, parties: frozenset[bool], steps: Sequence[Step]) -> str:

@@ -184,8 +184,8 @@ def test_a_token_is_renewed_before_its_first_call_and_after_it(pis):
     def mapper():
         return calls.WithRenewedToken(contract=pis, parties=frozenset({True, False}))
 
-    own = Renew(subject="", operation="create-payment")
-    second = Renew(subject="", operation="create-payment", by="other")
+    own = Renew(subject="psu", operation="create-payment")
+    second = Renew(subject="psu", operation="create-payment", by="other")
     assert [CUSTOMER, own, CREATE, own, read, own, read, second, other, second] == played(
         steps(CUSTOMER, CREATE, read, read, other), pis, mapper
     )
