@@ -199,7 +199,7 @@ def _open(
     given: RunOptions, prepared: Prepared, sequences: Sequence[RecordedSequence]
 ) -> tuple[Session, Path]:
     """Make the target ready and open the journal; return the session and its folder."""
-    plan = _plan(prepared.plan, sequences)
+    plan = _plan(prepared, sequences)
     environment = _set_up(given, prepared, plan)
     folder = given.out or _new_folder(prepared)
     session = Session(
@@ -228,13 +228,13 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
     return environment
 
 
-def _plan(plan: Plan, sequences: Sequence[RecordedSequence]) -> Plan:
+def _plan(prepared: Prepared, sequences: Sequence[RecordedSequence]) -> Plan:
     """Return the part of a plan that recorded sequences test; the whole if there are none."""
     if not sequences:
-        return plan
+        return prepared.plan
     from assay.fuzzing.session import replayed  # noqa: PLC0415 -- Hypothesis only for a search
 
-    return replayed(plan, sequences)
+    return replayed(prepared.plan, sequences, prepared.target)
 
 
 def _new_folder(prepared: Prepared) -> Path:

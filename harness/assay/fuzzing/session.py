@@ -285,11 +285,12 @@ def run_search(
 
 
 # -- one recorded sequence ---------------------------------------------------------
-def replayed(plan: Plan, sequences: Iterable[RecordedSequence]) -> Plan:
+def replayed(plan: Plan, sequences: Iterable[RecordedSequence], target: Target) -> Plan:
     """Return the part of a plan that these sequences are about, without trials.
 
     Raises:
-        InputError: a sequence is about an obligation that the plan does not have.
+        InputError: a sequence is about an obligation that the plan does not have, or has a
+            context that the target cannot show.
 
     """
     names: set[str] = set()
@@ -300,6 +301,7 @@ def replayed(plan: Plan, sequences: Iterable[RecordedSequence]) -> Plan:
                 hint = did_you_mean(name, planned) or "check the version of the contract"
                 raise InputError.one(recorded.path, f"there is no obligation {name}", hint=hint)
         names |= set(recorded.breaks)
+        _context(recorded, plan.contracts[recorded.contract], target)
     return replace(restrict(plan, names), trials=())
 
 

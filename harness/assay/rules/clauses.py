@@ -7,12 +7,13 @@ no kind knows another by name.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from assay.contract.model import Contract, Json, Operation
-from assay.history import Call, Exchange, Owned, Subject
+from assay.history import Call, Exchange, History, Owned, Subject
 from assay.rules.queries import Consents, consented_keys, names_each_once
 from assay.rules.rule import Kind
 
@@ -187,6 +188,24 @@ def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
             if limit.attended is attended:
                 limits[operation] = min(limit.number, limits.get(operation, limit.number))
     return limits
+
+
+def perhaps_exhausted(contract: Contract, operation: str, history: History) -> frozenset[int]:
+    """Return the numbers of the calls for which the limit with the customer may be used up.
+
+    What counts, and since when, is open, so every earlier call of the customer does.
+    """
+    most = call_limits(contract, attended=True).get(operation)
+    if most is None:
+        return frozenset()
+    asked = Counter[str]()
+    beyond: set[int] = set()
+    for exchange in history.exchanges:
+        if exchange.call.operation == operation:
+            asked[exchange.call.subject] += 1
+            if asked[exchange.call.subject] > most:
+                beyond.add(exchange.n)
+    return frozenset(beyond)
 
 
 def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:

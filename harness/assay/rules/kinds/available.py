@@ -182,6 +182,7 @@ class Available(Kind):
         consents = Consents(grant=self.grant)
         controlled: set[str] = set()
         shown: dict[tuple[str, str, str], Exchange] = {}
+        exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
         for exchange in history.exchanges:
             call = exchange.call
             if consents.note(exchange):
@@ -207,6 +208,7 @@ class Available(Kind):
                     subject=subjects.get(call.subject),
                     consents=consents,
                 )
+                sound = sound and exchange.n not in exhausted
                 yield from _plain(exchange, sound=sound, controlled=twin)
 
 

@@ -128,7 +128,10 @@ class Pagination(Kind):
         """Judge each walk by itself, and against the resources of its customer."""
         subjects = history.subjects
         narrowed = NarrowedLists.read(history, self.granting)
+        exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
         for walk in page_walks(history, self.operation.id):
+            if exhausted.intersection(walk.numbers):
+                continue
             # A list without anything may be a refusal: what was consented to is
             # another clause's business.
             bare_walk = bare(walk.call, self.operation) and walk.on_one_day(self.zone)
