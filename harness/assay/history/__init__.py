@@ -48,6 +48,7 @@ from assay.history.steps import (
     Malformed,
     Register,
     Step,
+    Token,
     Withdraw,
 )
 
@@ -86,6 +87,7 @@ __all__ = [
     "State",
     "Step",
     "Subject",
+    "Token",
     "Unavailable",
     "Wire",
     "Withdraw",

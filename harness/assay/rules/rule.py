@@ -42,9 +42,10 @@ FEATURES: Final = (
     "approval",
     "aliases",
     "credentials",
+    "token",
 )
 
-#: A running probe: it yields steps and receives the reply to each.
+#: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]
 
 
@@ -157,7 +158,6 @@ class Kind:
     #: Whether violations also count that the check finds in the trials of other clauses.
     ambient: ClassVar[bool] = False
 
-    #: The contract of the clause.
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
 
     # -- from a contract to an instance ----------------------------------------------

@@ -555,6 +555,22 @@ def credentials(bank, id):
     return not guest.http.get("/accounts", headers=headers).is_success
 
 
+@facet(
+    *(
+        f"token-required/{operation}-{which}"
+        for operation in OPERATIONS
+        for which in ("without-token", "invented-token")
+    )
+)
+def token_required(bank, id):
+    operation, _, which = id.partition("/")[2].partition("-")
+    _, guest = ready(bank)
+    if guest is None or not operate(guest, operation).is_success:
+        return None
+    headers = {"Authorization": "" if which == "without-token" else "Bearer 0000"}
+    return not operate(guest, operation, headers=headers).is_success
+
+
 @facet(*(f"live-host/{what}-links" for what in ("accounts", "balances")))
 @facet("live-host/transactions-links")
 def links(bank, id):
