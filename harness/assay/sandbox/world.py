@@ -207,7 +207,7 @@ def find_session(
         case "bearer" if "token" in honours:
             session = registry.by_token(rest.strip())
             return session or (registry.latest() if "invented" in honours else None)
-        case "" if "none" in honours:
+        case "" if "none" in honours and credentials_in(request.body) is None:
             return registry.latest()
         case "basic" if "basic" in honours:
             return find_session_by_basic(rest, registry)

@@ -5,7 +5,7 @@ also discloses the customer's name. A fault of the redirect approach honours cus
 own credentials.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assay.sandbox.access import (
@@ -277,10 +277,6 @@ EFFECT = (
 )
 
 
-#: What else shows a fault: credentials in a body are sent without a token.
-_NOR_CREDENTIALS: Mapping[tuple[Operation, Approach], str] = {
-    ("consents", "none"): " redirect-only/consents"
-}
 _ANYBODY: tuple[tuple[Approach, str, str], ...] = (
     ("none", "without-token", "to a call without a token"),
     ("invented", "invented-token", "to a call with a token that nobody issued"),
@@ -296,7 +292,7 @@ CREDENTIALS = (
     *(
         breaking(
             f"token.{operation}-{approach}",
-            f"token-required/{operation}-{facet}{_NOR_CREDENTIALS.get((operation, approach), '')}",
+            f"token-required/{operation}-{facet}",
             f"{operation} serves whoever was there last {says}",
             honours=_honours(operation, approach),
         )
