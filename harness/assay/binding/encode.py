@@ -18,7 +18,7 @@ from assay.binding.spelling import RequestValues, filled, same, sent, values_fro
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
-from assay.history import Call, Malformed
+from assay.history import Call, Malformed, Token
 
 BARE = OperationBinding()
 
@@ -144,16 +144,26 @@ def _standing(
 ) -> Iterator[tuple[str, str]]:
     yield "Accept", "application/json"
     auth = target.auth.of(by_tpp=operation.by_tpp)
-    if access.token and not call.credentials:
+    token = _token(call, access)
+    if token and not call.credentials:
         match auth.kind:
             case AuthKind.NONE:
                 pass
             case AuthKind.KEY:
-                yield auth.header, access.token
+                yield auth.header, token
             case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
-                yield "Authorization", f"Bearer {access.token}"
+                yield "Authorization", f"Bearer {token}"
     if target.presence and call.present is not target.presence.absent:
         yield target.presence.header, target.presence.value
+
+
+def _token(call: Call, access: Access) -> str | None:
+    """Return the token of a call: its own, none, or an invented one of the same shape."""
+    if call.token is Token.NONE:
+        return None
+    if call.token is Token.INVENTED and access.token:
+        return "".join("0" if sign.isalnum() else sign for sign in access.token)
+    return access.token
 
 
 def _complete(draft: _RequestDraft, operation: Operation) -> None:

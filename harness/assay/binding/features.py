@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 from assay._resources import contract_dir
+from assay.binding.security import AuthKind
 from assay.binding.spelling import OperationBinding
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.load import load
@@ -138,6 +139,9 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
         return True  # a signer without screens needs no link to them
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True
+    if requirement.feature == "token":
+        made_by = contract.operations[requirement.operation].by_tpp
+        return target.auth.of(by_tpp=made_by).kind is not AuthKind.NONE
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
@@ -151,6 +155,8 @@ def _has_own_paths(contract: Contract, target: Target) -> bool:
 
 def missing_reason(requirement: BindingRequirement) -> str:
     """Return why an obligation is not tested on a target that does not bind a requirement."""
+    if requirement.feature == "token":
+        return "the target file says that calls need no token (`auth`)"
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

@@ -285,7 +285,7 @@ class Executor:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
         else:
             body = body_of(wire)
-            refused = None if call.credentials else rejected_token(operation, wire, target)
+            refused = rejected_token(operation, wire, target) if call.own_token else None
             outcome = refused or decode(wire, body, operation, target)
             binding = target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):

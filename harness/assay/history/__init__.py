@@ -51,6 +51,7 @@ from assay.history.steps import (
     Renew,
     Resend,
     Step,
+    Token,
     Withdraw,
 )
 
@@ -92,6 +93,7 @@ __all__ = [
     "State",
     "Step",
     "Subject",
+    "Token",
     "Unavailable",
     "Wire",
     "Withdraw",

@@ -64,6 +64,13 @@ class Malformed(Enum):
     HUGE = "a body of two million bytes"
 
 
+class Token(Enum):
+    """What a call has in place of the token of its customer or TPP."""
+
+    NONE = "no token"
+    INVENTED = "a token that nobody issued"
+
+
 #: The mode of a recorded request that names one which the target file does not define.
 UNBOUND_MODE: Final = "a mode that is not spelt"
 
@@ -75,11 +82,11 @@ class Call:
     `alias` selects another path of the same method; `follow` requests the page that
     an earlier response named; `present` says that the customer is present. `without`
     are arguments that are left out, `varied` those that take the other value in the
-    target file. `by` names the TPP that calls, where there is more than one; `host`
-    selects another of the target's hosts. `invented` has the arguments whose value is a key
-    that nothing has, each with the key that it was made from: a journal hides them, and what
-    they look like. `variation` is the one difference from the accepted control, in words;
-    empty for the control itself.
+    target file. `token` takes the place of the caller's own. `by` names the TPP that calls,
+    where there is more than one; `host` selects another of the target's hosts. `invented` has
+    the arguments whose value is a key that nothing has, each with the key that it was made
+    from: a journal hides them, and what they look like. `variation` is the one difference from
+    the accepted control, in words; empty for the control itself.
     """
 
     operation: str
@@ -90,6 +97,7 @@ class Call:
     follow: str | None = None
     mode: str | None = None
     credentials: bool = False
+    token: Token | None = None
     malformed: Malformed | None = None
     without: tuple[str, ...] = ()
     varied: tuple[str, ...] = ()
@@ -97,6 +105,11 @@ class Call:
     by: str = ""
     host: int | None = None
     variation: str = ""
+
+    @property
+    def own_token(self) -> bool:
+        """Whether it has the token of its customer or TPP, and no credentials in its place."""
+        return self.token is None and not self.credentials
 
 
 class Code(Enum):

@@ -241,7 +241,7 @@ class CredentialWatch:
     """Detects a party whose calls were never accepted, and some refused with a 401.
 
     A party is the customers (False) or the TPPs (True). `tpp_operations` are those that TPPs call
-    with their own credentials; `without_token` are the calls that had only a customer's login.
+    with their own credentials; `without_token` are the calls that had not its own token.
     """
 
     tpp_operations: Collection[str] = ()
@@ -251,7 +251,7 @@ class CredentialWatch:
 
     def see(self, exchange: Exchange) -> None:
         """Take in an exchange."""
-        if exchange.call.credentials:
+        if not exchange.call.own_token:
             self.without_token.add(exchange.n)
             return
         party = exchange.call.operation in self.tpp_operations

@@ -71,7 +71,7 @@ def page_walks(history: History, operation: str) -> Iterator[PageWalk]:
     named: dict[tuple[str, str], list[list[Exchange]]] = {}
     for exchange in history.exchanges:
         call = exchange.call
-        if call.operation != operation or call.malformed or call.credentials:
+        if call.operation != operation or call.malformed or not call.own_token:
             continue
         if call.follow is None:
             pages = [exchange]
@@ -115,12 +115,12 @@ def plain(call: Call) -> bool:
 
     `variation` does not count: it is a note of the probe, and recorded traffic has none.
     """
-    return not (call.follow or call.malformed or call.credentials or call.mode)
+    return call.own_token and not (call.follow or call.malformed or call.mode)
 
 
 def ordinary(call: Call) -> bool:
     """Whether a call is well formed, in any mode, and asks for a first page."""
-    return not (call.follow or call.malformed or call.credentials)
+    return call.own_token and not (call.follow or call.malformed)
 
 
 def bare(call: Call, operation: Operation) -> bool:

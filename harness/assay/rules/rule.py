@@ -42,9 +42,10 @@ FEATURES: Final = (
     "approval",
     "aliases",
     "credentials",
+    "token",
 )
 
-#: A running probe: it yields steps and receives the reply to each.
+#: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]
 
 
@@ -159,7 +160,6 @@ class Kind:
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
 
-    #: The contract of the clause.
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
 
     # -- from a contract to an instance ----------------------------------------------

@@ -13,11 +13,13 @@ from assay._resources import contract_dir
 from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
 from assay.binding.join import bind, capabilities, expired, waiver_of
 from assay.binding.read import find_target, read_target
+from assay.binding.security import AuthKind
 from assay.binding.target import Sca, ScaKind, Waiver
 from assay.contract.files.load import load
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
+from assay.judging.verdict import Standing
 from assay.rules.rule import FEATURES, BindingRequirement
 
 SMALL = "assay: 1\ntarget: t\nextends: sandbox\n"
@@ -44,7 +46,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 145) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 160) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
@@ -182,8 +184,25 @@ def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) ->
 
 
 def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
-    """The words that a facet can require are features that a target file can bind."""
-    assert {*FEATURES} <= {*BINDING_FEATURES}
+    """The words that a facet can require are features that a target file can bind.
+
+    A token is bound for all operations, under `auth`.
+    """
+    assert {*FEATURES} <= {*BINDING_FEATURES, "token"}
+
+
+def test_a_token_is_required_where_the_target_file_has_one() -> None:
+    """Where calls need none, there is nothing to leave out, and that is no gap."""
+    target = read_target(find_target("sandbox"))
+    none = replace(target, auth=replace(target.auth, kind=AuthKind.NONE))
+    contract = parse_contract(find_contract("aisp"))
+    required = BindingRequirement(
+        operation="accounts", feature="token", if_missing=Standing.NOT_APPLICABLE
+    )
+
+    assert is_bound(required, contract, target)
+    assert not is_bound(required, contract, none)
+    assert "need no token" in missing_reason(required)
 
 
 def test_waivers() -> None:

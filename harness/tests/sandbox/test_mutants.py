@@ -555,6 +555,22 @@ def credentials(bank, id):
     return not guest.http.get("/accounts", headers=headers).is_success
 
 
+@facet(
+    *(
+        f"token-required/{operation}-{which}"
+        for operation in OPERATIONS
+        for which in ("without-token", "invented-token")
+    )
+)
+def token_required(bank, id):
+    operation, _, which = id.partition("/")[2].partition("-")
+    _, guest = ready(bank)
+    if guest is None or not operate(guest, operation).is_success:
+        return None
+    headers = {"Authorization": "" if which == "without-token" else "Bearer 0000"}
+    return not operate(guest, operation, headers=headers).is_success
+
+
 @facet(*(f"live-host/{what}-links" for what in ("accounts", "balances")))
 @facet("live-host/transactions-links")
 def links(bank, id):
@@ -650,7 +666,23 @@ def shorter_range(bank, _):
         and early - {2} == {3, 4, 5}
         and both - {4, 2} == {3}
         and not any(EARLY in page for page in pages)
+        and whole_in_ranges(bank)
     )
+
+
+def whole_in_ranges(bank):
+    """Whether a range of several pages has what the whole list has of its inner days."""
+    dates = [(TODAY - timedelta(days=n)).isoformat() for n in range(1, 6)]
+    _, guest = ready(bank, {"resource": "account", "entries": dates * 4})
+    if guest is None:
+        return True
+    path = f"/transactions?iban={guest.keys()[0]}"
+    lists = [walked(guest, url, "transactions")[0] for url in (path, f"{path}&dateTo={dates[1]}")]
+    whole, ranged = (
+        {row["id"] for page in pages or () for row in page if row["bookingDate"] < dates[1]}
+        for pages in lists
+    )
+    return whole <= ranged
 
 
 @facet("consistent/meeting-ranges")

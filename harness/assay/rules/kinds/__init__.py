@@ -42,6 +42,7 @@ from assay.rules.kinds.quota import Quota
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
 from assay.rules.kinds.timeout import Timeout
+from assay.rules.kinds.token_required import TokenRequired
 from assay.rules.kinds.unavailable import UnavailableOperation
 from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
@@ -66,6 +67,7 @@ KINDS: Mapping[str, type[Kind]] = {
         OwnData,
         DisclosedWhen,
         NoCredentials,
+        TokenRequired,
         Quota,
         Unmetered,
         HostAffinity,

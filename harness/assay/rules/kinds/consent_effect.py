@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
@@ -235,14 +236,17 @@ class _Attempt:
 class _Past:
     """What one customer transmitted and read; `count` are the consents so far.
 
-    `taken` are the lists that were accepted, the last one since `since`. `served` and `refused`
-    say after how many consents a question was last answered so.
+    `taken` are the lists that were accepted, the last one since `since`; `replaced` is what those
+    before it name, `last_refused` the last that was refused. `served` and `refused` say after how
+    many consents a question was last answered so.
     """
 
     count: int = 0
     since: int = 0
     taken: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    replaced: set[str] = field(default_factory=set[str])
     attempts: list[_Attempt] = field(default_factory=list[_Attempt])
+    last_refused: int = 0
     served: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
     refused: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
 
@@ -254,6 +258,8 @@ class _Past:
         keys, malformed = consented_keys(call, grant), _malformed(call, grant)
         refused = was_refused(exchange)
         strange = subject is not None and any(subject.owned(key) is None for key in keys)
+        if refused:
+            self.last_refused = self.count
         if refused or malformed or strange:
             beyond = refused and not call.present and plain(call) and not malformed
             self.attempts.append(
@@ -281,12 +287,13 @@ class _Past:
         if exchange.accepted and plain(call):
             self.since = self.count
             if not malformed:
+                self.replaced |= set(self.taken[-1] if self.taken else ())
                 self.taken.append(tuple(sorted(keys)))
 
     def covered(self, asked: tuple[str, ...], key: str) -> Iterator[str]:
         """Yield the facets of a read of what the last consent names."""
         before = self.served.get(asked, 0)
-        if any(each.refused and each.number > max(before, self.since) for each in self.attempts):
+        if self.last_refused > max(before, self.since):
             if before >= self.since:
                 yield KEEPS
             return
@@ -294,17 +301,18 @@ class _Past:
             return
         if len(self.taken[-1]) > 1 and before < self.since:
             yield EACH
-        if len(self.taken) > 1 and all(key not in keys for keys in self.taken[:-1]):
+        if len(self.taken) > 1 and key not in self.replaced:
             yield LATER
 
     def uncovered(self, asked: tuple[str, ...], key: str) -> str | None:
         """Return the facet of a read of what no consent that was taken names, if it has one."""
         if asked not in self.refused:
             return None
-        since = [each for each in self.attempts if each.number > self.refused[asked]]
-        naming = [each for each in since if each.refused and key in each.keys]
-        if naming:
-            return BEYOND if naming[-1].beyond else REFUSED
+        last = self.refused[asked]
+        since = list(takewhile(lambda each: each.number > last, reversed(self.attempts)))
+        naming = next((each for each in since if each.refused and key in each.keys), None)
+        if naming is not None:
+            return BEYOND if naming.beyond else REFUSED
         return LISTS if any(each.malformed or not each.refused for each in since) else None
 
 

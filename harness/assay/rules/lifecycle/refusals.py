@@ -31,8 +31,8 @@ class Refusals:
     """What was refused so far in a history.
 
     `changes` are the refused values with the number of their call, by request; `keys` are those
-    that the refusal of a request names; `looks` are at changed requests, `opened` are readings of
-    refused ones that show them as open or carried out.
+    that the refusal of a request names; `looks` are at changed requests, `latest` says what the last one
+    at each showed, `opened` are readings of refused ones that show them as open or carried out.
     """
 
     changes: dict[int, list[tuple[int, Mapping[str, Json]]]] = field(
@@ -40,6 +40,7 @@ class Refusals:
     )
     keys: dict[str, Record] = field(default_factory=dict[str, Record])
     looks: list[Look] = field(default_factory=list[Look])
+    latest: dict[int, tuple[object, ...]] = field(default_factory=dict[int, tuple[object, ...]])
     opened: dict[int, Exchange] = field(default_factory=dict[int, Exchange])
 
     def request(self, record: Record) -> None:
@@ -78,7 +79,10 @@ class Refusals:
                     stored[name] = shown[name]
         if stored or kept:
             calls = (record.request.made.n, *(n for n, _ in refused), *numbers)
-            self.looks.append(Look(record=record, numbers=calls, stored=stored, kept=kept))
+            # An inquiry may say again what an earlier one said.
+            if self.latest.get(id(record)) != (calls, stored, kept):
+                self.latest[id(record)] = calls, stored, kept
+                self.looks.append(Look(record=record, numbers=calls, stored=stored, kept=kept))
 
     def read(self, exchange: Exchange) -> None:
         """Process the reading of a request by a key that a refusal named."""

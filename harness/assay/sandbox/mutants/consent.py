@@ -20,6 +20,7 @@ from assay.sandbox.access import (
 from assay.sandbox.accounts import Row
 from assay.sandbox.messages import (
     KINDS,
+    OPERATIONS,
     Fault,
     Kind,
     Malformed,
@@ -276,12 +277,28 @@ EFFECT = (
 )
 
 
+_ANYBODY: tuple[tuple[Approach, str, str], ...] = (
+    ("none", "without-token", "to a call without a token"),
+    ("invented", "invented-token", "to a call with a token that nobody issued"),
+)
+
+
 def _honours(operation: Operation, approach: Approach) -> Table[Operation, frozenset[Approach]]:
     honoured: frozenset[Approach] = frozenset({"token", approach})
     return put(SOUND.honours, **{operation: honoured})
 
 
 CREDENTIALS = (
+    *(
+        breaking(
+            f"token.{operation}-{approach}",
+            f"token-required/{operation}-{facet}",
+            f"{operation} serves whoever was there last {says}",
+            honours=_honours(operation, approach),
+        )
+        for operation in OPERATIONS
+        for approach, facet, says in _ANYBODY
+    ),
     breaking(
         "credentials.basic-for-accounts",
         "redirect-only/accounts",

@@ -72,6 +72,8 @@ class PaymentPolicies:
     closed: Closed
     #: redirect-only: operations for which a customer's credentials replace a TPP's token.
     honours_credentials: frozenset[PaymentOperation]
+    #: token-required: whether a caller whose token is unknown, or missing, is served.
+    honours_anybody: Callable[[PaymentOperation | None, bool], bool]
     #: host: whether a host is served.
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
@@ -236,15 +238,11 @@ def _never_again(_payment: Payment) -> None:
     return None
 
 
-def _once_only(_payment: Payment) -> bool:
-    return False
-
-
 def _terms_stay(payment: Payment, _content: Content) -> Terms:
     return payment.terms
 
 
-def _no_rejected(_reason: Reason) -> bool:
+def _never(*_: object) -> bool:
     return False
 
 
@@ -286,6 +284,7 @@ _PLACES: tuple[PaymentPlace, ...] = ("create-self", "create-approval", "read-sel
 SOUND_PAYMENTS = PaymentPolicies(
     closed=MONDAY_NIGHT,
     honours_credentials=frozenset(),
+    honours_anybody=_never,
     serves=_any_host,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
@@ -313,9 +312,9 @@ SOUND_PAYMENTS = PaymentPolicies(
     due=due,
     times=_once,
     again=_never_again,
-    reopens=_once_only,
+    reopens=_never,
     after_refusal=_terms_stay,
-    executes_rejected=_no_rejected,
+    executes_rejected=_never,
     decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),
     factors=MappingProxyType(
         {

@@ -80,6 +80,8 @@ def _authorised(
     caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
     if scheme.lower() == "basic" and operation in policies.payments.honours_credentials:
         caller = _tpp_for_credentials(rest, id, registry)
+    if caller is None and policies.payments.honours_anybody(operation, scheme.lower() == "bearer"):
+        caller = registry.latest_tpp()
     if caller is None:
         challenge = ("WWW-Authenticate", "Bearer")
         return error(401, "a TPP's access token is required", challenge)

@@ -668,8 +668,9 @@ SCREENS = (
     "pis.timers-",
     "pis.too-late-",
 )
-#: Mutants that fail over values which this script does not send, or whose effects it does not see.
-VALUES = ("pis.withstands.", "pis.execution.")
+#: Mutants that fail over values or tokens which this script does not send, or whose effects it
+#: does not see.
+VALUES = ("pis.withstands.", "pis.execution.", "pis.token.", "token.")
 ALL = {
     "aisp": (*MUTANTS, *NEUTRAL),
     "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),

@@ -172,6 +172,13 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
     ),
 )
 
+
+def _anybody(
+    operation: PaymentOperation, *, token: bool
+) -> Callable[[PaymentOperation | None, bool], bool]:
+    return lambda called, given: called == operation and given is token
+
+
 AVAILABLE_FAULTS = (
     *(
         breaking_pis(
@@ -272,6 +279,20 @@ AVAILABLE_FAULTS = (
             honours_credentials=frozenset({operation}),
         )
         for operation in _OPERATIONS
+    ),
+    *(
+        breaking_pis(
+            f"token.{operation}-{facet}",
+            f"token-required/{operation}-payment-{facet}{also.format(operation)}",
+            f"{operation} serves a call with {says} as the TPP that came last",
+            honours_anybody=_anybody(operation, token=token),
+        )
+        for operation in _OPERATIONS
+        # Credentials in a body are sent without a token, too.
+        for facet, says, token, also in (
+            ("without-token", "no token", False, " redirect-only/{}-payment"),
+            ("invented-token", "a token that nobody issued", True, ""),
+        )
     ),
     *(
         breaking_pis(

@@ -1,0 +1,105 @@
+"""`token-required`: a call without the token that it needs, or with an invented one, is not served.
+
+How calls are authenticated is for the target file to say: the same call with its own token is the
+control. Where the target file says that calls need no token, there is nothing to leave out. That
+another customer's token opens nothing is the business of `consent-scope`, and that another TPP's
+does not, of `addressed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from assay.contract.model import Capability, Operation
+from assay.history import Call, History, Holding, Token
+from assay.judging.verdict import Evidence, Standing
+from assay.rules import parameters, steps
+from assay.rules.evidence import must_be_refused
+from assay.rules.lifecycle import request_steps
+from assay.rules.queries import ordinary
+from assay.rules.rule import (
+    BindingRequirement,
+    Facet,
+    Kind,
+    Scenario,
+    Script,
+    consent,
+    needs,
+    scenario_of,
+)
+
+#: The last part of a facet id, and what is asked of a call.
+FACETS = {Token.NONE: "without-token", Token.INVENTED: "invented-token"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallScenario(Scenario):
+    """Calls of one operation."""
+
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRequired(Kind):
+    """Operations that serve nobody without a token."""
+
+    name = "token-required"
+
+    operations: tuple[Operation, ...] = parameters.operations()
+    grant: Operation | None = parameters.grant()
+
+    def facets(self) -> tuple[Facet, ...]:
+        """Return two facets for each operation."""
+        return tuple(
+            Facet(
+                id=f"{operation.id}-{id_}",
+                description=f"{operation.id} refuses a call with {token.value}",
+                scenario=CallScenario(id=operation.id, operation=operation),
+                needs=needs(Capability.PSU)
+                | consent(self.grant if operation.about and not operation.request else operation)
+                | needs(*([Capability.WRITE] if operation.request else [])),
+                requires=(
+                    BindingRequirement(
+                        operation=operation.id, feature="token", if_missing=Standing.NOT_APPLICABLE
+                    ),
+                ),
+            )
+            for operation in self.operations
+            for token, id_ in FACETS.items()
+        )
+
+    def probe(self, scenario: Scenario) -> Script:
+        """Make a call as it should be, then without a token, and with an invented one."""
+        operation = scenario_of(scenario, CallScenario).operation
+        if operation.request:
+            _, call = yield from request_steps.prepare_call(self.contract, operation)
+        else:
+            today = (yield from steps.clock()).date()
+            owner = steps.owners(self.contract, operation)[0]
+            entries = steps.days_before(today, 1)
+            psu = yield from steps.arrange("psu", Holding(resource=owner, entries=entries))
+            key = psu.owns[0].key
+            if operation.about:
+                yield from steps.grant(self.grant, "psu", key)
+            given = steps.arguments(operation, key)
+            call = Call(operation=operation.id, subject="psu", arguments=given)
+        if call is not None:
+            yield from steps.send(call)
+            for token in FACETS:
+                yield from steps.send(replace(call, token=token, variation=token.value))
+
+    def check(self, history: History) -> Iterator[Evidence]:
+        """Judge every call with another token than its own whose control was accepted."""
+        named = {operation.id for operation in self.operations}
+        known = {
+            (exchange.call.subject, exchange.call.operation)
+            for exchange in history.exchanges
+            if exchange.accepted and ordinary(exchange.call)
+        }
+        for exchange in history.exchanges:
+            call = exchange.call
+            controlled = (call.subject, call.operation) in known
+            if call.token is not None and controlled and call.operation in named:
+                facet = f"{call.operation}-{FACETS[call.token]}"
+                yield must_be_refused(facet, exchange, f"it has {call.token.value}")

@@ -1,0 +1,80 @@
+"""`token-required` judges calls without a token, or with an invented one."""
+
+import pytest
+from building import (
+    BROKEN,
+    DONE,
+    FAILED,
+    LOST,
+    NO,
+    NONE,
+    UNKNOWN,
+    Obliging,
+    ask,
+    check,
+    leaked,
+    listed,
+    owner,
+    ruled,
+)
+
+from assay.history import Token
+
+DATA = listed("x")
+WORDS = {Token.NONE: "without-token", Token.INVENTED: "invented-token"}
+
+
+def says(*events):
+    return check("token-required", owner(), *events)
+
+
+def bare(came, token, operation="accounts", **how):
+    return ask(operation, came, token=token, **how)
+
+
+@pytest.mark.parametrize("token", Token)
+@pytest.mark.parametrize(
+    ("came", "agreement"),
+    [
+        (UNKNOWN, "agrees"),
+        (NO, "agrees"),
+        (DATA, "disagrees"),
+        (DONE, "disagrees"),
+        (leaked("x"), "disagrees"),
+        (NONE, "unclear"),
+        (FAILED, "unclear"),
+        (BROKEN, "unclear"),
+        (LOST, "unclear"),
+    ],
+)
+def test_nobody_is_served_without_a_token(token, came, agreement):
+    """A rejected token is just what is asked; a failure is no answer to it."""
+    told = says(ask("accounts", DATA), bare(came, token))
+    assert [f"accounts-{WORDS[token]} {agreement} 2"] == told
+
+
+@pytest.mark.parametrize(
+    "control",
+    [[], [ask("accounts", NO)], [ask("balances", DATA, "A1")], [ask("accounts", DATA, by="other")]],
+    ids=["none", "refused", "another method", "another customer"],
+)
+def test_without_the_control_nothing_is_said(control):
+    """The same call with its own token must have been served."""
+    for came in (NO, DATA):
+        assert [] == says(*control, bare(came, Token.NONE))
+
+
+def test_no_other_clause_takes_such_a_call_for_an_ordinary_one():
+    """A refusal is no refusal of the customer's call."""
+    refused = bare(UNKNOWN, Token.NONE)
+
+    assert [] == check("accounts.available", owner(), refused)
+    assert [] == check("batch-quota", owner(), bare(NO, Token.INVENTED, present=False))
+
+
+def test_the_probe_makes_the_same_call_three_times():
+    """With its own token first."""
+    clause = ruled("token-required")
+    calls = Obliging().play(clause.probe(clause.scenario("balances")))
+
+    assert [None, None, Token.NONE, Token.INVENTED] == [call.token for call in calls]
