@@ -177,14 +177,14 @@ class FormWithBlanks(Laboratory):
         return isinstance(form, str) and form.strip(" \n") == "L4"
 
 
-class AmountsAsTexts(Laboratory):
-    """An amount may be a text."""
+class AmountsInLists(Laboratory):
+    """An amount may be in a list."""
 
     breaks = ("orders.whole/millilitres-type",)
 
     def accepts(self, wanted):
         amount = wanted["ml"]
-        number = int(amount) if isinstance(amount, str) and amount.isdigit() else amount
+        number = amount[0] if isinstance(amount, list) and amount else amount
         return super().accepts({**wanted, "ml": number})
 
 
