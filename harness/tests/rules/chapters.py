@@ -110,6 +110,7 @@ def accounts(n, who, other):
         *(ask("accounts", listed(mine), **batch) for _ in range(4)),
         ask("accounts", NO, **batch),
         ask("accounts", listed(mine), by=who, wire={"links": ("/x",), "body": b"{}"}),
+        consent(by=who, came=NO),
         Advanced(now=AT),
     ]
 

@@ -31,8 +31,8 @@ class Refusals:
     """What was refused so far in a history.
 
     `changes` are the refused values with the number of their call, by request; `keys` are those
-    that the refusal of a request names; `looks` are at changed requests, `latest` says what the last one
-    at each showed, `opened` are readings of refused ones that show them as open or carried out.
+    that the refusal of a request names; `looks` are at changed requests, each once, for `said` has
+    what they show; `opened` are readings of refused ones that show them as open or carried out.
     """
 
     changes: dict[int, list[tuple[int, Mapping[str, Json]]]] = field(
@@ -40,7 +40,7 @@ class Refusals:
     )
     keys: dict[str, Record] = field(default_factory=dict[str, Record])
     looks: list[Look] = field(default_factory=list[Look])
-    latest: dict[int, tuple[object, ...]] = field(default_factory=dict[int, tuple[object, ...]])
+    said: set[str] = field(default_factory=set[str])
     opened: dict[int, Exchange] = field(default_factory=dict[int, Exchange])
 
     def request(self, record: Record) -> None:
@@ -80,8 +80,9 @@ class Refusals:
         if stored or kept:
             calls = (record.request.made.n, *(n for n, _ in refused), *numbers)
             # An inquiry may say again what an earlier one said.
-            if self.latest.get(id(record)) != (calls, stored, kept):
-                self.latest[id(record)] = calls, stored, kept
+            said = repr((id(record), calls, stored, kept))
+            if said not in self.said:
+                self.said.add(said)
                 self.looks.append(Look(record=record, numbers=calls, stored=stored, kept=kept))
 
     def read(self, exchange: Exchange) -> None:
