@@ -41,7 +41,7 @@ from orders import (
     withdrawn,
 )
 
-from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject
+from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject, Token
 from assay.rules.kinds.addressed import similar_key
 
 #: Each chapter begins at the hour of the maintenance, on another day than that.
@@ -111,6 +111,7 @@ def accounts(n, who, other):
         ask("accounts", NO, **batch),
         ask("accounts", listed(mine), by=who, wire={"links": ("/x",), "body": b"{}"}),
         consent(by=who, came=NO),
+        ask("accounts", NO, by=who, token=Token.INVENTED),
         Advanced(now=AT),
     ]
 
@@ -173,6 +174,7 @@ def payments(n, who, other):
         read(shown(key["f"], OPEN), key=key["f"], by=who, host=0),
         ask("confirm-payment", GONE, by=who, arguments={KEY: key["f"]}),
         read(NO, key=f"{n}-nothing", by=who),
+        read(NO, key=key["f"], by=who, token=Token.INVENTED),
         # Signed too slowly, or in another way than is needed.
         make(shown(key["i"]), mode="instant", by=other, debtorAccount=f"{other}-A"),
         sign(Ending.DISCONNECTED, key=key["i"], by=other, moments=(AT, AT + IDLE), **SCREENS),

@@ -150,11 +150,12 @@ class Books:
             for effect in event.done:
                 listed[effect.request] = listed.get(effect.request, 0) + 1
                 record = self._record(effect.request)
-                if record is not None:
-                    self.refusals.look(record, effect.fields)
                 if record is None:
                     self.strangers[effect.request] = effect
-                elif listed[effect.request] > len(record.effects) or (
+                    continue
+                if all(known != effect for _, known, _ in record.effects):
+                    self.refusals.look(record, effect.fields)
+                if listed[effect.request] > len(record.effects) or (
                     listed[effect.request] == 1
                     and all(known.on != effect.on for _, known, _ in record.effects)
                 ):
