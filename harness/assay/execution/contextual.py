@@ -2,9 +2,9 @@
 
 Every check of the contract judges such a trial, as it judges a random sequence. A trial varies
 several dimensions at once. What it violates is tried again with each value alone, so that a
-violation names the one that it takes. So is what shows less than the trial did in the base
-context: one value may hide what another would show. A dimension that hid something before is
-tried apart, and the other values together.
+violation names the one that it takes. What shows less than the trial did in the base context is
+tried again in parts, for one value may hide what another would show. A dimension that hid
+something before is tried apart.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ class Masking:
     """What trials showed in the base context, and what hides some of it in others.
 
     `shown` counts for each trial the evidence of its clause that agreed, by facet. `hiding` has
-    the dimensions of which a value alone showed less, by contract and clause.
+    the dimensions of which a value alone showed less of any clause, by contract: what hides
+    something of one clause often does so of others.
     """
 
     shown: dict[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
-    hiding: defaultdict[tuple[str, str], set[str]] = field(
-        default_factory=lambda: defaultdict[tuple[str, str], set[str]](set)
+    hiding: defaultdict[str, set[str]] = field(
+        default_factory=lambda: defaultdict[str, set[str]](set)
     )
 
 
@@ -72,22 +73,15 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
     history = holder.hold(trial)
     together = _violated(holder.broken(holder.plan, trial.contract, history), known)
     if not together:
-        if not _hides(trial, holder, history, so_far):
-            return
-        hiding = holder.masking.hiding[trial.contract, trial.clause]
-        apart = tuple(value for value in trial.context if value.dimension in hiding)
-        rest = tuple(value for value in trial.context if value not in apart)
-        if apart and rest:
-            yield from findings(in_context(trial, rest), holder, so_far)
-            yield from findings(in_context(trial, apart), holder, so_far)
-            return
+        if _hides(trial, holder, history, so_far):
+            for part in _parts(trial, holder.masking.hiding[trial.contract]):
+                yield from findings(part, holder, so_far)
+        return
     held: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():
         alone = in_context(trial, (value,))
         history = holder.hold(alone)
         held.append((alone, _violated(holder.broken(holder.plan, alone.contract, history), known)))
-        if _hides(alone, holder, history, so_far):
-            holder.masking.hiding[trial.contract, trial.clause].add(value.dimension)
     found: dict[str, ContextFinding] = {}
     for each, violated in (*held, (trial, together)):
         for obligation, breaches in violated.items():
@@ -95,6 +89,23 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
             finding = ContextFinding(verdict=verdict, trial=each.id, context=each.context)
             found.setdefault(obligation, finding)
     yield from found.values()
+
+
+def _parts(trial: Trial, hiding: set[str]) -> Iterator[Trial]:
+    """Yield the parts of a trial that shows less; a value alone is noted in `hiding`.
+
+    Each dimension that hid something before stands alone; where none did, there are two halves.
+    """
+    context = trial.context
+    if not context[1:]:
+        hiding |= {value.dimension for value in context}
+        return
+    rest = tuple(value for value in context if value.dimension not in hiding)
+    half = len(context) // 2
+    halves = (context[:half], context[half:])
+    alone = tuple((value,) for value in context if value not in rest)
+    for part in (rest, *alone) if rest and alone else alone or halves:
+        yield in_context(trial, part)
 
 
 def _hides(trial: Trial, holder: Holder, history: History, so_far: VerdictAssembly) -> bool:
