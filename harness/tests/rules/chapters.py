@@ -41,7 +41,7 @@ from orders import (
     withdrawn,
 )
 
-from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject
+from assay.history import Advanced, Authorised, Ending, Exchange, History, Malformed, Subject, Token
 from assay.rules.kinds.addressed import similar_key
 
 #: Each chapter begins at the hour of the maintenance, on another day than that.
@@ -90,6 +90,7 @@ def accounts(n, who, other):
             follow=f"{n}-more",
         ),
         ask("accounts", NO, by=who, credentials=True),
+        ask("accounts", NO, by=who, token=Token.NONE),
         ask("accounts", listed(theirs), by=other),
         ask("transactions", listed(*pages[0], next=f"{n}-2"), mine, by=who),
         ask("transactions", listed(*pages[1], next=f"{n}-3"), mine, by=who, follow=f"{n}-2"),
@@ -103,6 +104,10 @@ def accounts(n, who, other):
         ask("transactions", listed(item(f"{theirs}-1", on=TODAY)), theirs, by=other),
         ask("balances", listed(item("b", balanceType="CLBD", currency="EUR")), mine, by=who),
         ask("balances", listed(item("b", balanceType="CLBD", currency="EUR")), mine, **batch),
+        # A consent that names nothing gives access to nothing.
+        ask("balances", NO, f"{who}-F", by=who),
+        ask("consents", NO, arguments={"accounts": []}, by=who),
+        ask("balances", NO, f"{who}-F", by=who),
         ask("balances", NO, second, by=who),
         ask("balances", FAILED, mine, by=who, malformed=Malformed.BAD_IDENTIFIER),
         ask("trusted-beneficiaries", GONE, by=who),
@@ -132,6 +137,7 @@ def payments(n, who, other):
         sign(key=key["a"], by=who, redirected="https://tpp.example/back", **SCREENS),
         effects(key["a"], amount="12.30"),
         read(carried_out["a"], key=key["a"], by=who),
+        read(NO, key=key["a"], by=who, token=Token.NONE),
         make(NO, **once),
         make(shown(key["b"]), **once | {"amount": "12.30"}),
         sign(key=key["b"], by=who, step={"by": other}, **SCREENS),

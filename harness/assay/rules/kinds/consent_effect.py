@@ -211,40 +211,37 @@ class ConsentEffect(Kind):
                 yield doubt(evidence, "but nothing else was served either") if alone else evidence
             if exchange.accepted and exchange.items:
                 past.served[asked] = past.count
+                past.methods.add(operation.id)
         elif owned.key not in consents.possible(subject.name):
             facet = past.uncovered(asked, owned.key)
-            if facet is not None and any(what == operation.id for _, what, _ in past.served):
+            if facet is not None and operation.id in past.methods:
                 evidence = must_be_refused(facet, exchange, "no consent that was taken names it")
                 yield evidence if subject.fresh else doubt(evidence, EARLIER)
             if exchange.refused and not exchange.items:
                 past.refused[asked] = past.count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """A consent that was refused, is malformed, or names what its customer does not own."""
-
-    number: int
-    keys: frozenset[str]
-    refused: bool
-    malformed: bool
-    beyond: bool
-
-
 @dataclass(slots=True, kw_only=True)
 class _Past:
     """What one customer transmitted and read; `count` are the consents so far.
 
-    `taken` are the lists that were accepted, the last one since `since`. `served` and `refused`
-    say after how many consents a question was last answered so.
+    `taken` is the last list that was accepted, as number `since`, and `former` are the keys of all
+    before it. `naming` says for each key which refused consent named it last, and whether that
+    was beyond the limit; `refusal` is the last refused one, `odd` the last one that was malformed,
+    or accepted with what its customer does not own. `served` and `refused` say after how many
+    consents a question was last answered so, `methods` which operations served anything.
     """
 
     count: int = 0
     since: int = 0
-    taken: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
-    attempts: list[_Attempt] = field(default_factory=list[_Attempt])
+    refusal: int = 0
+    odd: int = 0
+    taken: tuple[str, ...] = ()
+    former: set[str] = field(default_factory=set[str])
+    naming: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
     served: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
     refused: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
+    methods: set[str] = field(default_factory=set[str])
 
     def transmitted(
         self, exchange: Exchange, grant: Operation, subject: Subject | None
@@ -254,17 +251,12 @@ class _Past:
         keys, malformed = consented_keys(call, grant), _malformed(call, grant)
         refused = was_refused(exchange)
         strange = subject is not None and any(subject.owned(key) is None for key in keys)
-        if refused or malformed or strange:
-            beyond = refused and not call.present and plain(call) and not malformed
-            self.attempts.append(
-                _Attempt(
-                    number=self.count,
-                    keys=keys,
-                    refused=refused,
-                    malformed=malformed,
-                    beyond=beyond,
-                )
-            )
+        if refused:
+            beyond = not call.present and plain(call) and not malformed
+            self.refusal = self.count
+            self.naming |= dict.fromkeys(keys, (self.count, beyond))
+        if malformed or (strange and not refused):
+            self.odd = self.count
         if malformed and plain(call) and self.taken:
             yield Evidence(
                 facet=SURVIVES,
@@ -281,31 +273,32 @@ class _Past:
         if exchange.accepted and plain(call):
             self.since = self.count
             if not malformed:
-                self.taken.append(tuple(sorted(keys)))
+                self.former.update(self.taken)
+                self.taken = tuple(sorted(keys))
 
     def covered(self, asked: tuple[str, ...], key: str) -> Iterator[str]:
         """Yield the facets of a read of what the last consent names."""
         before = self.served.get(asked, 0)
-        if any(each.refused and each.number > max(before, self.since) for each in self.attempts):
+        if self.refusal > max(before, self.since):
             if before >= self.since:
                 yield KEEPS
             return
-        if not self.taken or key not in self.taken[-1]:
+        if key not in self.taken:
             return
-        if len(self.taken[-1]) > 1 and before < self.since:
+        if len(self.taken) > 1 and before < self.since:
             yield EACH
-        if len(self.taken) > 1 and all(key not in keys for keys in self.taken[:-1]):
+        if self.former and key not in self.former:
             yield LATER
 
     def uncovered(self, asked: tuple[str, ...], key: str) -> str | None:
         """Return the facet of a read of what no consent that was taken names, if it has one."""
         if asked not in self.refused:
             return None
-        since = [each for each in self.attempts if each.number > self.refused[asked]]
-        naming = [each for each in since if each.refused and key in each.keys]
-        if naming:
-            return BEYOND if naming[-1].beyond else REFUSED
-        return LISTS if any(each.malformed or not each.refused for each in since) else None
+        last = self.refused[asked]
+        number, beyond = self.naming.get(key, (0, False))
+        if number > last:
+            return BEYOND if beyond else REFUSED
+        return LISTS if self.odd > last else None
 
 
 def _malformed(call: Call, grant: Operation) -> bool:

@@ -150,8 +150,6 @@ class Books:
             for effect in event.done:
                 listed[effect.request] = listed.get(effect.request, 0) + 1
                 record = self._record(effect.request)
-                if record is not None:
-                    self.refusals.look(record, effect.fields)
                 if record is None:
                     self.strangers[effect.request] = effect
                 elif listed[effect.request] > len(record.effects) or (
@@ -159,6 +157,7 @@ class Books:
                     and all(known.on != effect.on for _, known, _ in record.effects)
                 ):
                     record.effects.append((place, effect, event.now))
+                    self.refusals.look(record, effect.fields)
         elif isinstance(event, Exchange) and event.item is not None and event.item.state:
             read = self.lifecycle.read
             request = self.past.tracker.find(event.item.key or "")
