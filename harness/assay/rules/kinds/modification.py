@@ -105,8 +105,9 @@ class Modification(Kind):
         out.append(_facet(self, PERSISTS, "an accepted change is read back", only[self.only[0]]))
         for mode in self.closed:
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
-            description = f"{mode} requests cannot be changed"
-            out.append(_facet(self, f"{mode}-refused", description, scenario))
+            out.append(
+                _facet(self, f"{mode}-refused", f"{mode} requests cannot be changed", scenario)
+            )
         description = "a signed request can be changed before its day"
         out.append(_facet(self, SIGNED, description, ModificationScenario(id="signed"), extra=sign))
         if self.plain:
@@ -114,9 +115,11 @@ class Modification(Kind):
             scenario = ModificationScenario(id="done", mode=self.once, refused=True)
             out.append(_facet(self, DONE, description, scenario, extra=day))
         description = "a request is carried out as last changed"
-        carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
-        return (*out, _facet(self, CARRIED, description, last, extra=carried))
+        return (
+            *out,
+            _facet(self, CARRIED, description, last, extra=day | needs(Capability.EFFECTS)),
+        )
 
     def probe(self, scenario: Scenario) -> Script:
         """Request changes, one argument at a time."""
