@@ -24,7 +24,6 @@ from assay.rules.lifecycle.parameters import (
     the_request,
 )
 from assay.rules.lifecycle.request_queries import was_refused
-from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -105,9 +104,8 @@ class Modification(Kind):
         out.append(_facet(self, PERSISTS, "an accepted change is read back", only[self.only[0]]))
         for mode in self.closed:
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
-            out.append(
-                _facet(self, f"{mode}-refused", f"{mode} requests cannot be changed", scenario)
-            )
+            description = f"{mode} requests cannot be changed"
+            out.append(_facet(self, f"{mode}-refused", description, scenario))
         description = "a signed request can be changed before its day"
         out.append(_facet(self, SIGNED, description, ModificationScenario(id="signed"), extra=sign))
         if self.plain:
@@ -115,11 +113,9 @@ class Modification(Kind):
             scenario = ModificationScenario(id="done", mode=self.once, refused=True)
             out.append(_facet(self, DONE, description, scenario, extra=day))
         description = "a request is carried out as last changed"
+        carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
-        return (
-            *out,
-            _facet(self, CARRIED, description, last, extra=day | needs(Capability.EFFECTS)),
-        )
+        return (*out, _facet(self, CARRIED, description, last, extra=carried))
 
     def probe(self, scenario: Scenario) -> Script:
         """Request changes, one argument at a time."""
@@ -145,7 +141,6 @@ class Modification(Kind):
             made = yield from _made(self, psu, scenario.mode)
             yield from _change(self, psu, control, (self.plain,))
             yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
-            yield from request_steps.read(self.lifecycle, made)
         else:
             made = yield from _made(self, psu, scenario.mode)
             for name in self.fields:
@@ -183,7 +178,7 @@ class Modification(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every change of a request that was made in this history."""
-        tracked = Tracker(lifecycle=self.lifecycle)
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
         for event in history.events:
             change = change_of(self.lifecycle, tracked, event)
             if change is not None:
