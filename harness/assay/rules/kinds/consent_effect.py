@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import Final
 
 from assay.contract.model import Capability, Json, Operation
@@ -212,43 +211,37 @@ class ConsentEffect(Kind):
                 yield doubt(evidence, "but nothing else was served either") if alone else evidence
             if exchange.accepted and exchange.items:
                 past.served[asked] = past.count
+                past.methods.add(operation.id)
         elif owned.key not in consents.possible(subject.name):
             facet = past.uncovered(asked, owned.key)
-            if facet is not None and any(what == operation.id for _, what, _ in past.served):
+            if facet is not None and operation.id in past.methods:
                 evidence = must_be_refused(facet, exchange, "no consent that was taken names it")
                 yield evidence if subject.fresh else doubt(evidence, EARLIER)
             if exchange.refused and not exchange.items:
                 past.refused[asked] = past.count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """A consent that was refused, is malformed, or names what its customer does not own."""
-
-    number: int
-    keys: frozenset[str]
-    refused: bool
-    malformed: bool
-    beyond: bool
-
-
 @dataclass(slots=True, kw_only=True)
 class _Past:
     """What one customer transmitted and read; `count` are the consents so far.
 
-    `taken` are the lists that were accepted, the last one since `since`; `replaced` is what those
-    before it name, `last_refused` the last that was refused. `served` and `refused` say after how
-    many consents a question was last answered so.
+    `taken` is the last list that was accepted, as number `since`, and `former` are the keys of all
+    before it. `naming` says for each key which refused consent named it last, and whether that
+    was beyond the limit; `refusal` is the last refused one, `odd` the last one that was malformed,
+    or accepted with what its customer does not own. `served` and `refused` say after how many
+    consents a question was last answered so, `methods` which operations served anything.
     """
 
     count: int = 0
     since: int = 0
-    taken: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
-    replaced: set[str] = field(default_factory=set[str])
-    attempts: list[_Attempt] = field(default_factory=list[_Attempt])
-    last_refused: int = 0
+    refusal: int = 0
+    odd: int = 0
+    taken: tuple[str, ...] = ()
+    former: set[str] = field(default_factory=set[str])
+    naming: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
     served: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
     refused: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
+    methods: set[str] = field(default_factory=set[str])
 
     def transmitted(
         self, exchange: Exchange, grant: Operation, subject: Subject | None
@@ -259,18 +252,11 @@ class _Past:
         refused = was_refused(exchange)
         strange = subject is not None and any(subject.owned(key) is None for key in keys)
         if refused:
-            self.last_refused = self.count
-        if refused or malformed or strange:
-            beyond = refused and not call.present and plain(call) and not malformed
-            self.attempts.append(
-                _Attempt(
-                    number=self.count,
-                    keys=keys,
-                    refused=refused,
-                    malformed=malformed,
-                    beyond=beyond,
-                )
-            )
+            beyond = not call.present and plain(call) and not malformed
+            self.refusal = self.count
+            self.naming |= dict.fromkeys(keys, (self.count, beyond))
+        if malformed or (strange and not refused):
+            self.odd = self.count
         if malformed and plain(call) and self.taken:
             yield Evidence(
                 facet=SURVIVES,
@@ -287,21 +273,21 @@ class _Past:
         if exchange.accepted and plain(call):
             self.since = self.count
             if not malformed:
-                self.replaced |= set(self.taken[-1] if self.taken else ())
-                self.taken.append(tuple(sorted(keys)))
+                self.former.update(self.taken)
+                self.taken = tuple(sorted(keys))
 
     def covered(self, asked: tuple[str, ...], key: str) -> Iterator[str]:
         """Yield the facets of a read of what the last consent names."""
         before = self.served.get(asked, 0)
-        if self.last_refused > max(before, self.since):
+        if self.refusal > max(before, self.since):
             if before >= self.since:
                 yield KEEPS
             return
-        if not self.taken or key not in self.taken[-1]:
+        if key not in self.taken:
             return
-        if len(self.taken[-1]) > 1 and before < self.since:
+        if len(self.taken) > 1 and before < self.since:
             yield EACH
-        if len(self.taken) > 1 and key not in self.replaced:
+        if self.former and key not in self.former:
             yield LATER
 
     def uncovered(self, asked: tuple[str, ...], key: str) -> str | None:
@@ -309,11 +295,10 @@ class _Past:
         if asked not in self.refused:
             return None
         last = self.refused[asked]
-        since = list(takewhile(lambda each: each.number > last, reversed(self.attempts)))
-        naming = next((each for each in since if each.refused and key in each.keys), None)
-        if naming is not None:
-            return BEYOND if naming.beyond else REFUSED
-        return LISTS if any(each.malformed or not each.refused for each in since) else None
+        number, beyond = self.naming.get(key, (0, False))
+        if number > last:
+            return BEYOND if beyond else REFUSED
+        return LISTS if self.odd > last else None
 
 
 def _malformed(call: Call, grant: Operation) -> bool:

@@ -33,7 +33,6 @@ from assay.rules.lifecycle.parameters import (
     the_request,
 )
 from assay.rules.lifecycle.request_queries import was_refused
-from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -145,7 +144,6 @@ class Modification(Kind):
             made = yield from _made(self, psu, scenario.mode)
             yield from _change(self, psu, control, (self.plain,))
             yield from _change(self, psu, made, (self.plain,), variation=f"it is {scenario.mode}")
-            yield from request_steps.read(self.lifecycle, made)
         else:
             made = yield from _made(self, psu, scenario.mode)
             accepted = yield from _change_each(self, psu, made)
@@ -185,7 +183,7 @@ class Modification(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every change of a request that was made in this history."""
-        tracked = Tracker(lifecycle=self.lifecycle)
+        tracked = tracker.Tracker(lifecycle=self.lifecycle)
         for event in history.events:
             change = change_of(self.lifecycle, tracked, event)
             if change is not None:

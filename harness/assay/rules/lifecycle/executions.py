@@ -160,6 +160,7 @@ class Books:
                     and all(known.on != effect.on for _, known, _ in record.effects)
                 ):
                     record.effects.append((place, effect, event.now))
+                    self.refusals.look(record, effect.fields)
         elif isinstance(event, Exchange) and event.item is not None and event.item.state:
             read = self.lifecycle.read
             request = self.past.tracker.find(event.item.key or "")
