@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 import command_line
 import pytest
@@ -210,4 +211,21 @@ def test_the_journal_of_a_pytest_run(tmp_path):
     report = read_journal(tmp_path / "j.jsonl")
     assert [(search.contract, search.how, search.made) for search in report.searches] == [
         ("aisp", "journeys", 2)
+    ]
+
+
+@pytest.mark.skipif(find_spec("schemathesis") is None, reason="there is no Schemathesis")
+def test_pytest_searches_each_operation_by_its_document(tmp_path):
+    """Each operation is one item of `--assay-schema`, and one search of the journal."""
+    code, out, _ = pytest_run(
+        *("-c", os.devnull, "--contract", "aisp", "-k", "schema and (accounts or identity)"),
+        *("--assay-schema", "--assay-journal", "j.jsonl"),
+        cwd=tmp_path,
+    )
+    assert code == 0, out
+    assert "2 passed" in out
+    report = read_journal(tmp_path / "j.jsonl")
+    assert [(search.how, search.operation) for search in report.searches] == [
+        ("schema", "accounts"),
+        ("schema", "end-user-identity"),
     ]

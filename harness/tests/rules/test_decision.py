@@ -498,6 +498,26 @@ PARAMS = ruled("cash")
 FACETS = {facet.id: facet for facet in PARAMS.facets()}
 
 
+def test_a_cancelled_request_that_is_shown_as_rejected():
+    """A bank may show so what the TPP cancelled: no rule rejected it."""
+    cancelled = [
+        make(shown("P1"), key="P1", at=AT),
+        cancel(shown("P1", REJECTED), key="P1", at=AT),
+        read(shown("P1", REJECTED), key="P1", at=AT),
+    ]
+    assert [CONTROLLED] == says(payer(), CONTROL, cancelled)
+
+
+@pytest.mark.parametrize("days", [1, 2, 5])
+def test_a_day_that_has_come_may_explain_a_refusal(days):
+    """What was accepted for a day ahead may be refused on that day, and after it."""
+    ahead = {"mode": "deferred", "date": (AT + timedelta(days=2)).date().isoformat()}
+    odd = {"varied": ("categoryPurpose",), "categoryPurpose": "SUPP"}
+    refused = make(NO, at=AT + timedelta(days=days), **odd, **ahead)
+    said = says(payer(), paid(DONE, key="P0", **ahead), refused)
+    assert (days < 2) is any("disagrees" in each for each in said), said
+
+
 def test_the_facets_are_the_rows_of_the_table():
     """Ten requests, each with its own trial."""
     assert [

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
+from building import AT, BROKEN, FAILED, LOST, NO, UNKNOWN, account, card, owner
 from orders import DONE, PIS, REJECTED, check, make, read, shown, sign
 from playing import calls, carrying_out, paid, play, price
 
@@ -47,6 +47,13 @@ def test_an_ordinary_thing_that_is_refused_convicts_beside_another():
     assert ["serves-ordinary agrees 1", "serves-ordinary disagrees 1,2"] == says(
         about("A1"), about("A2", NO)
     )
+
+
+def test_what_is_rejected_at_once_is_no_control_though_it_is_signed():
+    """A bank may offer its screens all the same."""
+    twice = [make(shown(key, REJECTED), key=key, at=AT, debtorAccount="A1") for key in ("P1", "P2")]
+    said = says(*twice, sign(key="P2", at=AT))
+    assert not any("disagrees" in each for each in said), said
 
 
 def test_what_must_not_be_used_and_is_convicts():

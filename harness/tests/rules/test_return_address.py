@@ -1,6 +1,7 @@
 """`return-address` compares where a customer was sent with where the request said."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from building import LOST
@@ -134,6 +135,14 @@ def test_what_was_put_off_is_signed_before_its_day():
         for state in (REJECTED, ENDED):
             over = story("P1", CONFIRMED, state, arguments=put_off, redirected=redirected)
             assert [] == says(*over)
+
+
+@pytest.mark.parametrize("step", [{"linger": (timedelta(minutes=31),)}, {"pace": timedelta(1)}])
+def test_who_pauses_may_be_disconnected_before_its_day(step):
+    """A request that waits for its day is open whether it was signed or not."""
+    put_off = {"mode": "deferred", "date": "2026-09-19", "successfulReportUrl": BACK}
+    way = story("P1", CONFIRMED, OPEN, arguments=put_off, redirected=None, stuck=True, step=step)
+    assert [] == says(*way)
 
 
 @pytest.mark.parametrize("state", [OPEN, REJECTED, ENDED])

@@ -125,9 +125,14 @@ def _astray(parts: SplitResult | None) -> tuple[str, ...]:
 
 
 def _waits(clause: ReturnAddress, signing: Signing) -> bool:
-    """Whether the request was signed and its day is still to come."""
+    """Whether the request was signed and its day is still to come.
+
+    Who pauses may be disconnected instead, which an open request does not show.
+    """
+    step = signing.event.step
     return (
         signing.undone
+        and not (step.linger or step.pace)
         and signing.request.state is State.OPEN
         and clause.lifecycle.deferred(signing.request.mode)
     )

@@ -87,7 +87,7 @@ class Attempt:
     def rejected(self) -> bool:
         """Whether it was refused, or rejected before anybody signed it."""
         request = self.request
-        if self.made.refused:
+        if self.made.refused or _stands(self.made) is State.REJECTED:
             return True
         soon = request.seen_at is not None and request.seen_at - self.made.at <= RECENT
         touched = request.signings or self.touched

@@ -83,8 +83,15 @@ def perhaps_signed(request: Instance) -> bool:
 
 
 def perhaps_lapsed(request: Instance) -> bool:
-    """Whether it was accepted, and may be rejected because it was not signed in time."""
-    if request.made.refused or request.seen_at is None or signed(request):
+    """Whether it was accepted, and may be rejected because it was not signed in time, or cancelled.
+
+    A bank may show a cancelled request as rejected.
+    """
+    if request.made.refused or request.seen_at is None:
+        return False
+    if request.withdrawn or not all(end.refused for end in request.ends):
+        return True
+    if signed(request):
         return False
     return request.seen_at - request.made.at >= LAPSES_AFTER
 

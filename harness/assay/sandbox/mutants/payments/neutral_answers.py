@@ -115,7 +115,7 @@ ANSWERS_NEUTRAL: tuple[Neutral, ...] = (
     neutral_pis(
         "ended-is-forgotten",
         "A payment that was cancelled, refused or not signed in time cannot be read any more.",
-        leaves="cancel/by-customer-shown cancel/by-provider-shown"
+        leaves="cancel/by-customer-shown cancel/by-tpp-shown"
         " redirect.idle/nothing-done redirect.overall/nothing-done",
         respond=_forgotten,
     ),
