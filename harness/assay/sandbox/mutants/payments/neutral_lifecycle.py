@@ -46,7 +46,8 @@ _NO_CHANGE = (
     " modify.deferred-only/instant-refused modify.deferred-only/done-refused"
     " redirect-only/modify-payment host/modify-payment-links values/modify-payment-amount"
     " values/modify-payment-creditorAccount values/modify-payment-date"
-    " values/modify-payment-currency"
+    " values/modify-payment-currency token-required/modify-payment-without-token"
+    " token-required/modify-payment-invented-token"
 )
 #: What is not shown where a signed payment cannot be cancelled.
 _NOT_CANCELLED = (
