@@ -82,7 +82,7 @@ class Call:
     `alias` selects another path of the same method; `follow` requests the page that
     an earlier response named; `present` says that the customer is present. `without`
     are arguments that are left out, `varied` those that take the other value in the
-    target file. `token` takes the place of the caller's own. `by` names the TPP that calls, where there is more than one; `host`
+    target file. `bearer` takes the place of the caller's own. `by` names the TPP that calls, where there is more than one; `host`
     selects another of the target's hosts. `variation` is the one difference from the
     accepted control, in words; empty for the control itself.
     """
@@ -95,7 +95,7 @@ class Call:
     follow: str | None = None
     mode: str | None = None
     credentials: bool = False
-    token: Token | None = None
+    bearer: Token | None = None
     malformed: Malformed | None = None
     without: tuple[str, ...] = ()
     varied: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class Call:
     @property
     def own_token(self) -> bool:
         """Whether it has the token of its customer or TPP, and no credentials in its place."""
-        return self.token is None and not self.credentials
+        return self.bearer is None and not self.credentials
 
 
 class Code(Enum):
