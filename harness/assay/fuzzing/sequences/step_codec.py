@@ -44,6 +44,7 @@ from assay.history import (
     Malformed,
     Register,
     Step,
+    Token,
     Withdraw,
 )
 
@@ -315,6 +316,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "code": partial(_member, Code),
     "typed": partial(_member, Code),
     "malformed": partial(_member, Malformed),
+    "bearer": partial(_member, Token),
     "without": tuple,
     "varied": tuple,
 }
