@@ -159,9 +159,9 @@ def _standing(
 
 def _token(call: Call, access: Access) -> str | None:
     """Return the token of a call: its own, none, or an invented one of the same shape."""
-    if call.token is Token.NONE:
+    if call.bearer is Token.NONE:
         return None
-    if call.token is Token.INVENTED and access.token:
+    if call.bearer is Token.INVENTED and access.token:
         return "".join("0" if sign.isalnum() else sign for sign in access.token)
     return access.token
 

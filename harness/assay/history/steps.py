@@ -82,7 +82,7 @@ class Call:
     `alias` selects another path of the same method; `follow` requests the page that
     an earlier response named; `present` says that the customer is present. `without`
     are arguments that are left out, `varied` those that take the other value in the
-    target file. `token` takes the place of the caller's own. `by` names the TPP that calls,
+    target file. `bearer` takes the place of the caller's own. `by` names the TPP that calls,
     where there is more than one; `host` selects another of the target's hosts. `invented` has
     the arguments whose value is a key that nothing has, each with the key that it was made
     from: a journal hides them, and what they look like. `variation` is the one difference from
@@ -97,7 +97,7 @@ class Call:
     follow: str | None = None
     mode: str | None = None
     credentials: bool = False
-    token: Token | None = None
+    bearer: Token | None = None
     malformed: Malformed | None = None
     without: tuple[str, ...] = ()
     varied: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Call:
     @property
     def own_token(self) -> bool:
         """Whether it has the token of its customer or TPP, and no credentials in its place."""
-        return self.token is None and not self.credentials
+        return self.bearer is None and not self.credentials
 
 
 class Code(Enum):

@@ -57,7 +57,7 @@ CALL = Call(
     follow="https://bank.example/next?page=2",
     mode="deferred",
     credentials=True,
-    token=Token.INVENTED,
+    bearer=Token.INVENTED,
     malformed=Malformed.DEEP,
     without=("amount",),
     varied=("currency",),

@@ -90,7 +90,7 @@ def accounts(n, who, other):
             follow=f"{n}-more",
         ),
         ask("accounts", NO, by=who, credentials=True),
-        ask("accounts", NO, by=who, token=Token.NONE),
+        ask("accounts", NO, by=who, bearer=Token.NONE),
         ask("accounts", listed(theirs), by=other),
         ask("transactions", listed(*pages[0], next=f"{n}-2"), mine, by=who),
         ask("transactions", listed(*pages[1], next=f"{n}-3"), mine, by=who, follow=f"{n}-2"),
@@ -116,7 +116,7 @@ def accounts(n, who, other):
         ask("accounts", NO, **batch),
         ask("accounts", listed(mine), by=who, wire={"links": ("/x",), "body": b"{}"}),
         consent(by=who, came=NO),
-        ask("accounts", NO, by=who, token=Token.INVENTED),
+        ask("accounts", NO, by=who, bearer=Token.INVENTED),
         Advanced(now=AT),
     ]
 
@@ -139,7 +139,7 @@ def payments(n, who, other):
         sign(key=key["a"], by=who, redirected="https://tpp.example/back", **SCREENS),
         effects(key["a"], amount="12.30"),
         read(carried_out["a"], key=key["a"], by=who),
-        read(NO, key=key["a"], by=who, token=Token.NONE),
+        read(NO, key=key["a"], by=who, bearer=Token.NONE),
         make(NO, **once),
         make(shown(key["b"]), **once | {"amount": "12.30"}),
         sign(key=key["b"], by=who, step={"by": other}, **SCREENS),
@@ -180,7 +180,7 @@ def payments(n, who, other):
         read(shown(key["f"], OPEN), key=key["f"], by=who, host=0),
         ask("confirm-payment", GONE, by=who, arguments={KEY: key["f"]}),
         read(NO, key=f"{n}-nothing", by=who),
-        read(NO, key=key["f"], by=who, token=Token.INVENTED),
+        read(NO, key=key["f"], by=who, bearer=Token.INVENTED),
         # Signed too slowly, or in another way than is needed.
         make(shown(key["i"]), mode="instant", by=other, debtorAccount=f"{other}-A"),
         sign(Ending.DISCONNECTED, key=key["i"], by=other, moments=(AT, AT + IDLE), **SCREENS),

@@ -29,7 +29,7 @@ def says(*events):
 
 
 def bare(came, token, operation="accounts", **how):
-    return ask(operation, came, token=token, **how)
+    return ask(operation, came, bearer=token, **how)
 
 
 @pytest.mark.parametrize("token", Token)
@@ -77,4 +77,4 @@ def test_the_probe_makes_the_same_call_three_times():
     clause = ruled("token-required")
     calls = Obliging().play(clause.probe(clause.scenario("balances")))
 
-    assert [None, None, Token.NONE, Token.INVENTED] == [call.token for call in calls]
+    assert [None, None, Token.NONE, Token.INVENTED] == [call.bearer for call in calls]

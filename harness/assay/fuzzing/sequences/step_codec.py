@@ -50,6 +50,7 @@ from assay.history import (
     Renew,
     Resend,
     Step,
+    Token,
     Withdraw,
 )
 
@@ -345,6 +346,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "code": partial(_member, Code),
     "typed": partial(_member, Code),
     "malformed": partial(_member, Malformed),
+    "bearer": partial(_member, Token),
     "without": tuple,
     "varied": tuple,
 }

@@ -87,7 +87,7 @@ class TokenRequired(Kind):
         if call is not None:
             yield from steps.send(call)
             for token in FACETS:
-                yield from steps.send(replace(call, token=token, variation=token.value))
+                yield from steps.send(replace(call, bearer=token, variation=token.value))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with another token than its own whose control was accepted."""
@@ -100,6 +100,6 @@ class TokenRequired(Kind):
         for exchange in history.exchanges:
             call = exchange.call
             controlled = (call.subject, call.operation) in known
-            if call.token is not None and controlled and call.operation in named:
-                facet = f"{call.operation}-{FACETS[call.token]}"
-                yield must_be_refused(facet, exchange, f"it has {call.token.value}")
+            if call.bearer is not None and controlled and call.operation in named:
+                facet = f"{call.operation}-{FACETS[call.bearer]}"
+                yield must_be_refused(facet, exchange, f"it has {call.bearer.value}")
