@@ -76,9 +76,7 @@ REPLACED: Raw = {"to": None, "request": "", "exchange": 0, "approval": None, "fo
 #: The keys of those members, by the type of step.
 KEYS: Mapping[type[Any], frozenset[str]] = {
     Call: frozenset({"page"}),
-    Authorise: frozenset({"request"}),
-    Withdraw: frozenset({"request"}),
-    Resend: frozenset({"request"}),
+    **dict.fromkeys((Authorise, Withdraw, Resend), frozenset({"request"})),
     Advance: frozenset({"after", "at", "days", "on"}),
 }
 #: Fields with any value; in other fields, an object holds one value for each name.
