@@ -172,9 +172,9 @@ def payments(n, who, other):
         ask("create-payment", NO, by=who, mode="immediate", credentials=True),
         make(LOST, **plain | {"amount": "1.00"}),
         # About what is another's, or not available, or not there; and on another host.
-        make(shown(key["h"]), provider="other", **plain | {"amount": "2.00"}),
-        read(shown(key["h"]), key=key["h"], by=who, provider="other"),
-        read(NO, key=key["f"], by=who, provider="other"),
+        make(shown(key["h"]), tpp="other", **plain | {"amount": "2.00"}),
+        read(shown(key["h"]), key=key["h"], by=who, tpp="other"),
+        read(NO, key=key["f"], by=who, tpp="other"),
         read(NO, key=similar_key(key["f"]), by=who),
         read(shown(key["f"], OPEN), key=key["f"], by=who, wire={"body": b"{}"}),
         read(shown(key["f"], OPEN), key=key["f"], by=who, host=0),

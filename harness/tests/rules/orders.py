@@ -61,27 +61,25 @@ def make(came=None, *, by="psu", mode="immediate", without=(), at=None, key="P1"
     """Write down that a request was made; `came` is `shown(key)` if nothing else is said.
 
     In `arguments` of the call stands what was sent: what is named here takes the place
-    of what a valid request has, and `provider` is who called; `varied` are those that the
+    of what a valid request has, and `tpp` is who called; `varied` are those that the
     profile vouches for.
     """
     call = {name: arguments.pop(name) for name in ("variation", "host") if name in arguments}
     varied = tuple(arguments.pop("varied", ()))
-    provider = arguments.pop("provider", "")
+    tpp = arguments.pop("tpp", "")
     sent = {**ARGUMENTS, **arguments}
     sent = {name: value for name, value in sent.items() if name not in without}
     event = ask(
         "create-payment", came or shown(key), by=by, at=at, mode=mode, arguments=sent, **call
     )
-    return replace(
-        event, call=replace(event.call, by=provider, without=tuple(without), varied=varied)
-    )
+    return replace(event, call=replace(event.call, by=tpp, without=tuple(without), varied=varied))
 
 
-def read(came=None, *, key="P1", by="psu", at=None, provider="", **call):
+def read(came=None, *, key="P1", by="psu", at=None, tpp="", **call):
     """Write down that a request was read."""
     arguments = {KEY: key}
     event = ask("read-payment", came or shown(key), by=by, at=at, arguments=arguments, **call)
-    return replace(event, call=replace(event.call, by=provider))
+    return replace(event, call=replace(event.call, by=tpp))
 
 
 def modify(came=None, *, key="P1", by="psu", at=None, varied=None, **arguments):

@@ -28,15 +28,15 @@ from assay.rules.lifecycle.request_queries import similar_key
 MINE, THEIRS = "3f9a0c11d2", "77b0c4e8aa"
 ODD = similar_key(MINE)
 #: The caller's own, so that it is known that he is answered at all.
-OWN = make(shown(THEIRS), provider="other"), read(key=THEIRS, provider="other")
+OWN = make(shown(THEIRS), tpp="other"), read(key=THEIRS, tpp="other")
 
 
 def says(*events, who=None):
     return check("payments.addressed", who or payer(), make(shown(MINE)), *events)
 
 
-def by(provider, event):
-    return replace(event, call=replace(event.call, by=provider))
+def by(tpp, event):
+    return replace(event, call=replace(event.call, by=tpp))
 
 
 def refusal(*items, status=403):
@@ -157,7 +157,7 @@ def test_only_a_key_made_from_a_real_one_is_known_to_be_nobodys():
 def test_a_stray_key_that_is_real_after_all_is_its_makers():
     """Somebody may be given it by chance."""
     assert [] == says(make(shown(ODD)), read(shown(ODD), key=ODD))
-    foreign = make(shown(ODD), provider="other"), read(shown(ODD), key=ODD)
+    foreign = make(shown(ODD), tpp="other"), read(shown(ODD), key=ODD)
     assert ["read-payment-foreign disagrees 3"] == says(*foreign)
 
 
@@ -171,12 +171,12 @@ def test_a_short_key_may_have_been_used_by_one_who_has_a_past():
     assert ["read-payment-unknown disagrees 2"] == check("payments.addressed", *events)
 
 
-# -- another provider's -----------------------------------------------------------------
+# -- another TPP's -----------------------------------------------------------------
 def foreign(came, key=MINE):
-    return read(came, key=key, provider="other")
+    return read(came, key=key, tpp="other")
 
 
-def test_another_providers_must_be_refused():
+def test_another_tpps_must_be_refused():
     """The maker is answered about it, and the caller about his own."""
     assert ["read-payment-foreign agrees 2"] == says(foreign(NO), read(key=MINE), *OWN)
     assert ["read-payment-foreign agrees 5"] == says(read(key=MINE), *OWN, foreign(NO))
@@ -218,8 +218,8 @@ def test_a_refusal_may_repeat_what_was_asked():
         [read(key=MINE)],
         [*OWN],
         [read(key=MINE), OWN[0]],
-        [read(key=MINE), OWN[0], read(NO, key=THEIRS, provider="other")],
-        [read(key=MINE), make(shown(THEIRS), provider="third"), by("third", OWN[1])],
+        [read(key=MINE), OWN[0], read(NO, key=THEIRS, tpp="other")],
+        [read(key=MINE), make(shown(THEIRS), tpp="third"), by("third", OWN[1])],
         [read(NO, key=MINE), *OWN],
     ],
     ids=[
@@ -263,9 +263,9 @@ def test_what_happens_to_another_request_does_not_matter():
     assert ["read-payment-foreign agrees 7"] == says(OWN[0], read(key=MINE), *events)
 
 
-def test_keys_may_be_given_out_by_each_provider_anew():
+def test_keys_may_be_given_out_by_each_tpp_anew():
     """Then both are makers of it, and nobody is a stranger."""
-    theirs = make(shown(MINE), provider="other")
+    theirs = make(shown(MINE), tpp="other")
     assert [] == says(theirs, foreign(shown(MINE)), read(key=MINE))
 
 
@@ -330,7 +330,7 @@ def test_a_probe_stops_where_no_request_is_made(scenario):
     assert (1, []) == (len(calls(steps)), said)
 
 
-def test_only_the_foreign_needs_a_second_provider():
+def test_only_the_foreign_needs_a_second_tpp():
     """The rest can be asked of any bank."""
     params = ruled("payments.addressed")
     needing = [facet.id for facet in params.facets() if Capability.TPPS in facet.needs]

@@ -67,9 +67,9 @@ def days(came, since=None, until=None, **how):
     return reads(came, arguments=given, **how)
 
 
-def through(provider, exchange):
-    """Let another provider make a call."""
-    return replace(exchange, call=replace(exchange.call, by=provider))
+def through(tpp, exchange):
+    """Let another TPP make a call."""
+    return replace(exchange, call=replace(exchange.call, by=tpp))
 
 
 def says(*events, psu=FRESH, **how):

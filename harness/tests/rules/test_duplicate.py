@@ -351,7 +351,7 @@ def test_the_repeat_of_what_was_not_carried_out_is_rejected(facet, first, argume
 
 
 def test_what_the_customer_cancelled_is_cancelled():
-    """Elsewhere than at the provider."""
+    """Elsewhere than at the TPP."""
     first = [payer(), *paid(OPEN, key="P0", **LATE), withdrawn(key="P0")]
 
     assert "after-cancelled-accepted agrees" in says(first, paid(OPEN, **LATE))[0]

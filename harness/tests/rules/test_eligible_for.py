@@ -99,7 +99,7 @@ def test_a_trait_that_this_clause_does_not_name_is_not_judged():
 
 @pytest.mark.parametrize(
     "changes",
-    [{"amount": "12.31"}, {"mode": "instant"}, {"provider": "another"}, {"by": "other"}],
+    [{"amount": "12.31"}, {"mode": "instant"}, {"tpp": "another"}, {"by": "other"}],
     ids=lambda words: next(iter(words)),
 )
 def test_a_refusal_for_another_reason_counts_on_neither_side(changes):

@@ -242,7 +242,7 @@ def test_a_second_execution_is_told_by_a_later_inquiry():
     assert [f"{ONCE} disagrees"] == says(*once, effects("P1", "P1", now=LONG_AFTER), facet=ONCE)
 
 
-@pytest.mark.parametrize("refused", [{}, {"provider": "other"}], ids=["own", "another TPP's"])
+@pytest.mark.parametrize("refused", [{}, {"tpp": "other"}], ids=["own", "another TPP's"])
 @pytest.mark.parametrize(("amount", "agreement"), [("12.30", "agrees"), ("9.00", "disagrees")])
 def test_a_change_that_was_refused_is_not_shown(amount, agreement, refused):
     """Neither when it is read nor when it is carried out."""

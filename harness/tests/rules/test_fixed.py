@@ -122,7 +122,7 @@ def test_the_control_has_the_right_value():
     "changes",
     [
         {"by": "other"},
-        {"provider": "second"},
+        {"tpp": "second"},
         {"mode": "instant"},
         {"host": 0},
         {"amount": "9.99"},

@@ -187,11 +187,11 @@ def test_a_second_deviation_that_is_no_field_of_the_rule_needs_its_own_control()
 
 @pytest.mark.parametrize(
     "changes",
-    [{"by": "other"}, {"provider": "second"}, {"mode": "instant"}, {"host": 0}, {"amount": "9.99"}],
+    [{"by": "other"}, {"tpp": "second"}, {"mode": "instant"}, {"host": 0}, {"amount": "9.99"}],
     ids=str,
 )
 def test_somebody_elses_request_is_no_control(changes):
-    """The control is the same request of the same customer, by the same provider."""
+    """The control is the same request of the same customer, by the same TPP."""
     assert [] == says(payer("other"), make(**changes), bent(NO))
     assert ["chargeBearer-missing agrees 1,2"] == says(make(**changes), bent(NO, **changes))
 

@@ -96,7 +96,7 @@ def test_who_refuses_everything_is_not_judged_here():
     [
         make(NO, amount="12.31"),
         make(NO, without=("categoryPurpose",)),
-        make(NO, provider="another"),
+        make(NO, tpp="another"),
         make(NO, host=0),
         make(NO, debtorAccount="A2"),
         make(NO, by="other", debtorAccount="B1"),
@@ -112,7 +112,7 @@ def test_who_refuses_everything_is_not_judged_here():
     ids=[
         "another amount",
         "something missing",
-        "another provider",
+        "another tpp",
         "another host",
         "another thing",
         "another customer",

@@ -151,7 +151,7 @@ def test_a_refused_cancellation_changes_nothing():
 
 
 def test_a_change_by_somebody_else_is_not_judged():
-    """Another provider's, another customer's, one with credentials, or a broken one."""
+    """Another TPP's, another customer's, one with credentials, or a broken one."""
     mine = change(NO)
     others = [
         replace(mine, call=replace(mine.call, **how))
@@ -394,8 +394,8 @@ def test_what_should_have_been_refused_need_not_persist():
 
 
 def test_a_stranger_reads_nothing():
-    """What another provider is shown is another matter."""
-    other = read(shown(amount="12.30"), provider="two")
+    """What another TPP is shown is another matter."""
+    other = read(shown(amount="12.30"), tpp="two")
     assert [] == says(put_off(), change(), other, facet="persists")
 
 

@@ -139,7 +139,7 @@ def test_without_a_control_nothing_is_earned():
         carried(**LATER),
         carried(amount="0.01"),
         [payer("other", "B1"), *carried(by="other")],
-        [make(shown("P9"), key="P9", provider="two"), *carried()[1:]],
+        [make(shown("P9"), key="P9", tpp="two"), *carried()[1:]],
     ):
         (found,) = says(make(), *like, read())
         assert found.startswith("nothing-before-signing unclear")

@@ -126,7 +126,7 @@ def test_a_request_can_be_read(came, says):
         [make(NO), read(NO)],
         [make(LOST), read(NO)],
         [make(), read(NO, key="P2")],
-        [make(provider="one"), read(NO, provider="two")],
+        [make(tpp="one"), read(NO, tpp="two")],
     ],
     ids=["unknown", "refused", "lost", "another", "another's"],
 )

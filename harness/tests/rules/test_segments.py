@@ -89,7 +89,7 @@ def test_no_answer_tells_nothing(came):
         {"amount": "12.31"},
         {"mode": "instant"},
         {"without": ("chargeBearer",)},
-        {"provider": "another"},
+        {"tpp": "another"},
     ],
     ids=lambda words: next(iter(words)),
 )

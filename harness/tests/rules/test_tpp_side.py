@@ -1,4 +1,4 @@
-"""What is sure of a provider, and what is not: literal histories with nothing else in them."""
+"""What is sure of a TPP, and what is not: literal histories with nothing else in them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -66,15 +66,15 @@ def pay(came, *, mode="immediate", **changed):
     return ask("create-payment", came, by="payer", arguments={**REQUEST, **changed}, mode=mode)
 
 
-def replace_by(exchange, provider):
-    """Say that another provider called."""
-    return replace(exchange, call=replace(exchange.call, by=provider))
+def replace_by(exchange, tpp):
+    """Say that another TPP called."""
+    return replace(exchange, call=replace(exchange.call, by=tpp))
 
 
-def about(operation, key, came, *, provider="", **changed):
+def about(operation, key, came, *, tpp="", **changed):
     """Write down a call about a request."""
     sent = {"paymentRequestResourceId": key, **changed}
-    return replace_by(ask(operation, came, by="payer", arguments=sent), provider)
+    return replace_by(ask(operation, came, by="payer", arguments=sent), tpp)
 
 
 def test_every_duty_is_of_a_kind_and_a_clause():
@@ -282,9 +282,9 @@ def test_keys():
     assert ["unclear 1"] == say("payments.addressed", about("read-payment", "PAY-1", GONE))
 
 
-def test_another_providers_key():
-    """A key that another provider was given is not one's own."""
-    asked = about("read-payment", KEY, GONE, provider="provider-2")
+def test_another_tpps_key():
+    """A key that another TPP was given is not one's own."""
+    asked = about("read-payment", KEY, GONE, tpp="tpp-2")
     assert ["disagrees 2"] == say("payments.addressed", pay(shown(KEY)), asked)
 
 

@@ -54,7 +54,7 @@ def test_changes_are_judged_beside_changes():
         (make(), make(BROKEN, amount=None, currency=None)),
         (make(), make(BROKEN, amount=None, creditorAccount="C2")),
         (make(), make(BROKEN, amount=None, mode="instant")),
-        (make(), make(BROKEN, amount=None, provider="other")),
+        (make(), make(BROKEN, amount=None, tpp="other")),
         (make(), payer("other"), make(BROKEN, amount=None, by="other")),
     ],
     ids=[

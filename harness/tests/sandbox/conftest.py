@@ -78,7 +78,7 @@ class World:
         account = {"resource": "account", "entries": [], "traits": traits}
         return self.customer(account, segment=segment)
 
-    def provider(self) -> "Provider":
+    def tpp(self) -> "Provider":
         made = self.control("tpps").json()
         return Provider(http=self.http, token=made["token"], world=self)
 
@@ -139,7 +139,7 @@ class Provider:
             return None
         made = answer.json()
         return Payment(
-            provider=self,
+            tpp=self,
             guest=guest,
             id=made["paymentRequestResourceId"],
             approval=made["links"]["consentApproval"],
@@ -150,20 +150,20 @@ class Provider:
 class Payment:
     """A payment request, for all parties."""
 
-    provider: Provider
+    tpp: Provider
     guest: Guest
     id: str
     approval: str
 
-    def read(self, provider: Provider | None = None) -> httpx.Response:
-        return (provider or self.provider).call("GET", f"/payment-requests/{self.id}")
+    def read(self, tpp: Provider | None = None) -> httpx.Response:
+        return (tpp or self.tpp).call("GET", f"/payment-requests/{self.id}")
 
-    def modify(self, provider: Provider | None = None, **changes: Any) -> httpx.Response:
+    def modify(self, tpp: Provider | None = None, **changes: Any) -> httpx.Response:
         path = f"/payment-requests/{self.id}"
-        return (provider or self.provider).call("PUT", path, json=changes)
+        return (tpp or self.tpp).call("PUT", path, json=changes)
 
     def confirmation(self) -> httpx.Response:
-        return self.provider.call("POST", f"/payment-requests/{self.id}/confirmation", json={})
+        return self.tpp.call("POST", f"/payment-requests/{self.id}/confirmation", json={})
 
     def status(self) -> str | None:
         answer = self.read()
@@ -172,21 +172,21 @@ class Payment:
     def sign(self, factor: str = "sms", decision: str = "confirm", **who: str) -> "Payment":
         """Sign by the control API."""
         content = {"customer": self.guest.customer, "factor": factor, "decision": decision}
-        self.provider.world.control(f"payments/{self.id}/sign", **content, **who)
+        self.tpp.world.control(f"payments/{self.id}/sign", **content, **who)
         return self
 
     def cancel(self, *, by: str) -> bool:
         """Cancel as the TPP or as the customer."""
         if by == "tpp":
             return self.modify(status="cancelled").is_success
-        return self.provider.world.control(f"payments/{self.id}/cancel").is_success
+        return self.tpp.world.control(f"payments/{self.id}/cancel").is_success
 
     def executed(self) -> list[dict[str, Any]]:
         """Return its executions."""
-        return [row for row in self.provider.world.executions() if self.id == row["payment"]]
+        return [row for row in self.tpp.world.executions() if self.id == row["payment"]]
 
     def screens(self) -> "Browser":
-        browser = Browser(http=self.provider.http, guest=self.guest)
+        browser = Browser(http=self.tpp.http, guest=self.guest)
         browser.open(self.approval)
         return browser
 

@@ -10,8 +10,8 @@ CREDITOR = "DE89370400440532013000"
 
 
 @pytest.fixture
-def provider(world):
-    return world.provider()
+def tpp(world):
+    return world.tpp()
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def payer(world):
     return world.payer()
 
 
-def test_create(provider, payer):
+def test_create(tpp, payer):
     """A new payment is received, with a link to itself and one for the customer."""
-    answer = provider.create(payer)
+    answer = tpp.create(payer)
     assert answer.status_code == 201
     made = answer.json()
     assert {"paymentRequestResourceId", "status", "links"} == set(made)
@@ -45,24 +45,24 @@ def test_create(provider, payer):
         {"categoryPurpose": "CASH"},
     ],
 )
-def test_reads_back_as_created(provider, payer, changes):
+def test_reads_back_as_created(tpp, payer, changes):
     """Every member reads back as it was sent; members not sent are absent."""
-    payment = provider.pay(payer, **changes)
+    payment = tpp.pay(payer, **changes)
     shown = payment.read().json()
     links = shown.pop("links")
     assert {"self": f"http://bank.test/payment-requests/{payment.id}"} == links
     assert payment.id == shown.pop("paymentRequestResourceId")
     assert shown.pop("status") == "received"
-    assert provider.body(payer, **changes) == shown
+    assert tpp.body(payer, **changes) == shown
 
 
 @pytest.mark.parametrize(
     "field", ["chargeBearer", "categoryPurpose", "creditorAccount", "successfulReportUrl"]
 )
 @pytest.mark.parametrize("value", [..., None, "", " ", 17, True, ["SLEV"], {"a": 1}, "SLEV "])
-def test_mandatory_fields(provider, payer, field, value):
+def test_mandatory_fields(tpp, payer, field, value):
     """A mandatory member must be present, a non-empty string, and valid."""
-    assert provider.create(payer, **{field: value}).status_code == 400
+    assert tpp.create(payer, **{field: value}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -117,19 +117,19 @@ def test_mandatory_fields(provider, payer, field, value):
         ("transfers", ([{}, {}], [1, 2, 3], {}, "two", 2)),
     ],
 )
-def test_what_does_not_read(provider, payer, field, values):
+def test_what_does_not_read(tpp, payer, field, values):
     """Each wrong value is refused with 400, and not repeated in the answer."""
     for value in values:
-        answer = provider.create(payer, **{field: value})
+        answer = tpp.create(payer, **{field: value})
         assert (value, answer.status_code) == (value, 400)
         assert {"status", "message"} == set(answer.json())
         assert len(answer.json()["message"]) < 80
 
 
 @pytest.mark.parametrize("transfers", [None, [], [{"amount": "1.00"}]])
-def test_one_transfer_is_no_offence(provider, payer, transfers):
+def test_one_transfer_is_no_offence(tpp, payer, transfers):
     """A list of at most one transfer is accepted."""
-    assert provider.create(payer, transfers=transfers).status_code == 201
+    assert tpp.create(payer, transfers=transfers).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -149,20 +149,18 @@ def test_one_transfer_is_no_offence(provider, payer, transfers):
         ("instant", "2026-09-17", 400),
     ],
 )
-def test_the_day(provider, payer, type, day, status):
+def test_the_day(tpp, payer, type, day, status):
     """A deferred payment needs a future day; other payments have none."""
-    answer = provider.create(payer, paymentType=type, requestedExecutionDate=day)
+    answer = tpp.create(payer, paymentType=type, requestedExecutionDate=day)
     assert status == answer.status_code
 
 
 def test_the_day_is_local(bank):
     """Half an hour before midnight in UTC, it is the next day in Paris."""
     world = bank.world(now="2026-09-16T00:30:00+02:00")
-    provider, payer = world.provider(), world.payer()
+    tpp, payer = world.tpp(), world.payer()
     days = ("2026-09-16", "2026-09-17")
-    made = [
-        provider.create(payer, paymentType="deferred", requestedExecutionDate=day) for day in days
-    ]
+    made = [tpp.create(payer, paymentType="deferred", requestedExecutionDate=day) for day in days]
     assert [answer.status_code for answer in made] == [400, 201]
 
 
@@ -170,9 +168,9 @@ def test_instant_where_it_is_offered(bank):
     """A bank without instant payments refuses only those."""
     for offered, status in ((True, 201), (False, 400)):
         world = bank.world(offers={"instant": offered})
-        provider, payer = world.provider(), world.payer()
-        assert status == provider.create(payer, paymentType="instant").status_code
-        assert provider.create(payer).status_code == 201
+        tpp, payer = world.tpp(), world.payer()
+        assert status == tpp.create(payer, paymentType="instant").status_code
+        assert tpp.create(payer).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -186,22 +184,22 @@ def test_instant_where_it_is_offered(bank):
         ("GUARDIAN", 403),
     ],
 )
-def test_segments(world, provider, segment, status):
+def test_segments(world, tpp, segment, status):
     """Only retail customers and small professionals are served."""
-    assert status == provider.create(world.payer(segment)).status_code
+    assert status == tpp.create(world.payer(segment)).status_code
 
 
 @pytest.mark.parametrize("trait", ["savings", "inactive", "offline"])
-def test_ineligible_accounts(world, provider, trait):
+def test_ineligible_accounts(world, tpp, trait):
     """Only active current accounts, accessible online, can be debited."""
-    assert provider.create(world.payer(**{trait: True})).status_code == 403
+    assert tpp.create(world.payer(**{trait: True})).status_code == 403
 
 
-def test_accounts_of_nobody(world, provider, payer):
+def test_accounts_of_nobody(world, tpp, payer):
     """Neither an unknown account nor a card can be debited."""
     card = world.customer({"resource": "card", "entries": []})
     for debtor in (CREDITOR, "nonsense", card.keys()[0]):
-        assert provider.create(payer, debtorAccount=debtor).status_code == 403
+        assert tpp.create(payer, debtorAccount=debtor).status_code == 403
 
 
 BODIES = [
@@ -223,22 +221,22 @@ BODIES = [
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_bodies_that_do_not_read(provider, payer, body):
+def test_bodies_that_do_not_read(tpp, payer, body):
     """A body that is no object, too deep or too long is refused without effect."""
-    assert provider.call("POST", "/payment-requests", content=body).status_code == 400
-    payment = provider.pay(payer, paymentType="deferred")
+    assert tpp.call("POST", "/payment-requests", content=body).status_code == 400
+    payment = tpp.pay(payer, paymentType="deferred")
     before = payment.read().json()
     path = f"/payment-requests/{payment.id}"
-    assert provider.call("PUT", path, content=body).status_code == 400
+    assert tpp.call("PUT", path, content=body).status_code == 400
     assert before == payment.read().json()
 
 
-def test_a_good_body_that_is_too_long(provider, payer):
+def test_a_good_body_that_is_too_long(tpp, payer):
     """A request of more than 64 KiB is refused even if it is valid."""
-    whole = provider.body(payer)
+    whole = tpp.body(payer)
     padding = 64 * 1024 - len(json.dumps({**whole, "x": ""}))
     statuses = [
-        provider.call(
+        tpp.call(
             "POST", "/payment-requests", content=json.dumps({**whole, "x": "x" * (padding + more)})
         ).status_code
         for more in (0, 1)
@@ -246,18 +244,18 @@ def test_a_good_body_that_is_too_long(provider, payer):
     assert statuses == [201, 400]
 
 
-def test_unknown_payments(provider, payer):
+def test_unknown_payments(tpp, payer):
     """A payment that does not exist is not found by any operation."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     for wrong in ("0" * 24, payment.id[:-1], payment.id.upper() + "x", "%00", "a" * 9_000):
         payment.id = wrong
         assert payment.read().status_code == 404
         assert payment.modify(amount="1.00").status_code == 404
 
 
-def test_other_providers(world, provider, payer):
+def test_other_tpp(world, tpp, payer):
     """Another TPP's payment is neither found nor modified."""
-    payment, other = provider.pay(payer, paymentType="deferred"), world.provider()
+    payment, other = tpp.pay(payer, paymentType="deferred"), world.tpp()
     assert payment.read(other).status_code == 404
     assert payment.modify(other, amount="1.00").status_code == 404
     assert payment.modify(other, status="cancelled").status_code == 404
@@ -265,32 +263,32 @@ def test_other_providers(world, provider, payer):
     assert payment.read().json()["amount"] == "250.00"
 
 
-def test_providers_of_other_worlds(bank, provider, payer):
+def test_tpps_of_other_worlds(bank, tpp, payer):
     """Payments of another world are not visible."""
-    payment = provider.pay(payer)
-    assert payment.read(bank.world().provider()).status_code == 404
+    payment = tpp.pay(payer)
+    assert payment.read(bank.world().tpp()).status_code == 404
 
 
-def test_tokens(bank, world, provider, payer):
+def test_tokens(bank, world, tpp, payer):
     """Payments need a TPP's token, and account information a customer's."""
-    path = f"/payment-requests/{provider.pay(payer).id}"
-    for token in ("", "Bearer", "Bearer nobody", f"Token {provider.token}", payer.token):
+    path = f"/payment-requests/{tpp.pay(payer).id}"
+    for token in ("", "Bearer", "Bearer nobody", f"Token {tpp.token}", payer.token):
         answer = bank.http.get(path, headers={"Authorization": token})
         assert answer.status_code == 401
         assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert payer.get(path).status_code == 401
-    assert provider.call("GET", "/accounts").status_code == 401
+    assert tpp.call("GET", "/accounts").status_code == 401
 
 
-def test_tokens_end_with_their_world(bank, world, provider, payer):
+def test_tokens_end_with_their_world(bank, world, tpp, payer):
     """The TPPs and screens of a closed world do not exist any more."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     bank.http.delete(f"/assay-control/1/worlds/{world.id}")
     assert payment.read().status_code == 401
     assert bank.http.get(payment.approval).status_code == 404
 
 
-def test_demo_providers(bank):
+def test_demo_tpp(bank):
     """The demo world has two TPPs, which do not see each other's payments."""
     headers = {"Authorization": "Bearer demo-alice", "PSU-IP-Address": "192.0.2.7"}
     debtor = bank.http.get("/accounts", headers=headers).json()["accounts"][0]["iban"]
@@ -322,9 +320,9 @@ def test_demo_providers(bank):
     ],
 )
 @pytest.mark.parametrize("signed", [False, True])
-def test_modify(provider, payer, changes, signed):
+def test_modify(tpp, payer, changes, signed):
     """A deferred payment can be modified, signed or not, and reads back as modified."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     if signed:
         payment.sign()
     before = payment.read().json()
@@ -352,9 +350,9 @@ def test_modify(provider, payer, changes, signed):
         {"status": "cancelled", "amount": "1.00"},
     ],
 )
-def test_modifications_that_do_not_read(provider, payer, changes):
+def test_modifications_that_do_not_read(tpp, payer, changes):
     """The rules for fields are the same, and no other field can be modified."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     before = payment.read().json()
     assert payment.modify(**changes).status_code == 400
     assert before == payment.read().json()
@@ -362,9 +360,9 @@ def test_modifications_that_do_not_read(provider, payer, changes):
 
 @pytest.mark.parametrize("type", ["immediate", "instant"])
 @pytest.mark.parametrize("changes", [{"amount": "3.00"}, {"status": "cancelled"}])
-def test_only_deferred_payments(provider, payer, type, changes):
+def test_only_deferred_payments(tpp, payer, type, changes):
     """Immediate and instant payments can be neither modified nor cancelled."""
-    payment = provider.pay(payer, paymentType=type)
+    payment = tpp.pay(payer, paymentType=type)
     before = payment.read().json()
     assert payment.modify(**changes).status_code == 403
     assert before == payment.read().json()
@@ -372,10 +370,10 @@ def test_only_deferred_payments(provider, payer, type, changes):
 
 
 @pytest.mark.parametrize("state", ["executed", "cancelled", "refused", "expired", "rejected"])
-def test_not_after_the_end(world, provider, payer, state):
+def test_not_after_the_end(world, tpp, payer, state):
     """A payment in a final status can be neither modified nor cancelled."""
     purpose = "CASH" if state == "rejected" else "DVPM"
-    payment = provider.pay(payer, paymentType="deferred", categoryPurpose=purpose)
+    payment = tpp.pay(payer, paymentType="deferred", categoryPurpose=purpose)
     if state == "cancelled":
         payment.cancel(by="customer")
     elif state == "expired":
@@ -390,23 +388,23 @@ def test_not_after_the_end(world, provider, payer, state):
     assert state == payment.status()
 
 
-def test_confirmation(provider, payer):
+def test_confirmation(tpp, payer):
     """The confirmation is not available, neither before signing nor after it."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     assert payment.confirmation().status_code == 405
     payment.sign()
     assert payment.confirmation().status_code == 405
     assert payment.status() == "executed"
 
 
-def test_paths_and_verbs(provider, payer):
+def test_paths_and_verbs(tpp, payer):
     """Unknown paths are 404, other methods 405 with the allowed ones."""
-    made = provider.pay(payer).id
-    assert provider.call("GET", "/payment-requests").headers["Allow"] == "POST"
-    assert provider.call("DELETE", f"/payment-requests/{made}").status_code == 405
+    made = tpp.pay(payer).id
+    assert tpp.call("GET", "/payment-requests").headers["Allow"] == "POST"
+    assert tpp.call("DELETE", f"/payment-requests/{made}").status_code == 405
     for path in ("/payment-requestsx", f"/payment-requests/{made}/nothing", "/payment-requests//"):
-        assert provider.call("GET", path).status_code == 404
-    assert provider.call("HEAD", f"/payment-requests/{made}").content == b""
+        assert tpp.call("GET", path).status_code == 404
+    assert tpp.call("HEAD", f"/payment-requests/{made}").content == b""
 
 
 @pytest.mark.parametrize(
@@ -417,12 +415,12 @@ def test_paths_and_verbs(provider, payer):
 def test_links_stay_on_the_host(open_bank, host, base_url):
     """All links of a flow stay on the host that was called, in either form."""
     world = open_bank(base_url=base_url).world()
-    provider, payer = world.provider(), world.payer()
+    tpp, payer = world.tpp(), world.payer()
     how = {"headers": {"Host": host}}
-    made = provider.create(payer, how=how, paymentType="deferred").json()
+    made = tpp.create(payer, how=how, paymentType="deferred").json()
     path = f"/payment-requests/{made['paymentRequestResourceId']}"
-    read = provider.call("GET", path, **how).json()
-    modified = provider.call("PUT", path, json={"amount": "1.00"}, **how).json()
+    read = tpp.call("GET", path, **how).json()
+    modified = tpp.call("PUT", path, json={"amount": "1.00"}, **how).json()
     links = [*made["links"].values(), read["links"]["self"], modified["links"]["self"]]
     assert len(links) == 4
     assert all(link.startswith(f"http://{host}/") for link in links)
@@ -442,26 +440,26 @@ def test_links_stay_on_the_host(open_bank, host, base_url):
         ("2026-10-26T02:00:00+01:00", True),
     ],
 )
-def test_maintenance(world, provider, payer, moment, closed):
+def test_maintenance(world, tpp, payer, moment, closed):
     """Calls and screens are closed on Monday from two to six local time."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     world.at(moment)
     statuses = [
-        provider.create(payer).status_code,
+        tpp.create(payer).status_code,
         payment.read().status_code,
         payment.modify(amount="1.00").status_code,
-        provider.call("GET", "/payment-requests/nothing").status_code,
+        tpp.call("GET", "/payment-requests/nothing").status_code,
         payment.screens().answer.status_code,
     ]
     assert statuses == ([503] * 5 if closed else [201, 200, 403, 404, 200])
 
 
-def test_the_halves_close_apart(world, provider, payer):
+def test_the_halves_close_apart(world, tpp, payer):
     """On Sunday night only accounts are closed, on Monday night only payments."""
     world.at("2026-09-20T03:00:00+02:00")
-    assert (payer.get("/accounts").status_code, provider.create(payer).status_code) == (503, 201)
+    assert (payer.get("/accounts").status_code, tpp.create(payer).status_code) == (503, 201)
     world.at("2026-09-21T03:00:00+02:00")
-    assert (payer.get("/accounts").status_code, provider.create(payer).status_code) == (200, 503)
+    assert (payer.get("/accounts").status_code, tpp.create(payer).status_code) == (200, 503)
 
 
 def test_the_document_of_the_control_api(bank):

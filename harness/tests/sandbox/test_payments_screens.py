@@ -9,8 +9,8 @@ REFUSED = "https://tpp.example/back/no?flow=17"
 
 
 @pytest.fixture
-def provider(world):
-    return world.provider()
+def tpp(world):
+    return world.tpp()
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def at(minutes, seconds=0):
 
 
 @pytest.mark.parametrize("factor", ["sms", "cap", "soft-token"])
-def test_signing(provider, payer, factor):
+def test_signing(tpp, payer, factor):
     """Password, factor, code and the payment itself; then back to the TPP."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens()
     seen = []
     while browser.screen:
@@ -38,17 +38,17 @@ def test_signing(provider, payer, factor):
     assert payment.status() == "executed"
 
 
-def test_refusing(provider, payer):
+def test_refusing(tpp, payer):
     """A refusal ends at the other URL, and the payment is refused."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens().walk(decision="refuse")
     assert (303, REFUSED) == (browser.answer.status_code, browser.location)
     assert payment.status() == "refused"
 
 
-def test_refusing_with_nowhere_to_go(provider, payer):
+def test_refusing_with_nowhere_to_go(tpp, payer):
     """Without the other URL, a refusal ends at a page of the bank."""
-    payment = provider.pay(payer, unsuccessfulReportUrl=...)
+    payment = tpp.pay(payer, unsuccessfulReportUrl=...)
     browser = payment.screens().walk(decision="refuse")
     assert (200, None, "refused") == (
         browser.answer.status_code,
@@ -58,15 +58,15 @@ def test_refusing_with_nowhere_to_go(provider, payer):
 
 
 @pytest.mark.parametrize("url", ["http://localhost:9000/", "https://tpp.example", BACK])
-def test_the_way_back_is_exact(provider, payer, url):
+def test_the_way_back_is_exact(tpp, payer, url):
     """The customer is redirected to exactly the given URL."""
-    browser = provider.pay(payer, successfulReportUrl=url).screens().walk()
+    browser = tpp.pay(payer, successfulReportUrl=url).screens().walk()
     assert url == browser.location
 
 
-def test_rejected_after_signing(provider, payer):
+def test_rejected_after_signing(tpp, payer):
     """A payment rejected by a rule redirects the customer as after signing."""
-    payment = provider.pay(payer, categoryPurpose="CASH")
+    payment = tpp.pay(payer, categoryPurpose="CASH")
     assert payment.screens().walk().location == BACK
     assert payment.status() == "rejected"
 
@@ -74,35 +74,35 @@ def test_rejected_after_signing(provider, payer):
 @pytest.mark.parametrize(
     ("segment", "factors"), [("PART", ["sms", "cap", "soft-token"]), ("PRO", ["sms", "cap"])]
 )
-def test_factors(world, provider, segment, factors):
+def test_factors(world, tpp, segment, factors):
     """Small professionals are not offered the soft token, and cannot submit it."""
     payer = world.payer(segment)
-    browser = provider.pay(payer).screens().walk("factor")
+    browser = tpp.pay(payer).screens().walk("factor")
     assert factors == browser.page.fields["factor"]
     taken = browser.submit(factor="soft-token").screen
     assert taken == ("code" if "soft-token" in factors else "factor")
 
 
 @pytest.mark.parametrize("segment", ["PART", "PRO"])
-def test_a_factor_that_is_offered_to_nobody(world, provider, segment):
+def test_a_factor_that_is_offered_to_nobody(world, tpp, segment):
     """The bank does not offer codes by e-mail, and they cannot be submitted."""
     payer = world.payer(segment)
-    browser = provider.pay(payer).screens().walk("factor")
+    browser = tpp.pay(payer).screens().walk("factor")
     assert browser.submit(factor="email").screen == "factor"
     assert "email" in payer.factors
 
 
-def test_the_payment_is_shown(provider, payer):
+def test_the_payment_is_shown(tpp, payer):
     """The screen shows the requested payment."""
-    browser = provider.pay(payer, paymentType="deferred").screens().walk("confirm")
+    browser = tpp.pay(payer, paymentType="deferred").screens().walk("confirm")
     for text in ("250.00 EUR", "FR7630006000011234567890189", "2026-09-18", "Invoice 17"):
         assert text in browser.page.text
     assert ["confirm", "refuse"] == browser.page.fields["decision"]
 
 
-def test_wrong_passwords(provider, payer):
+def test_wrong_passwords(tpp, payer):
     """A wrong password can be corrected twice; the third locks the signing."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens()
     for login, password in ((payer.login, "wrong"), ("nobody", payer.password)):
         browser.submit(login=login, password=password)
@@ -114,9 +114,9 @@ def test_wrong_passwords(provider, payer):
     assert payment.screens().page.name == "locked"
 
 
-def test_wrong_codes(provider, payer):
+def test_wrong_codes(tpp, payer):
     """Wrong codes and passwords count together, and another factor's code is wrong."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens().submit(login=payer.login, password="wrong").walk("code")
     assert browser.submit(code=payer.factors["cap"]).screen == "code"
     assert "not right" in browser.page.text
@@ -124,9 +124,9 @@ def test_wrong_codes(provider, payer):
     assert payment.executed() == []
 
 
-def test_one_mistake_is_forgiven(provider, payer):
+def test_one_mistake_is_forgiven(tpp, payer):
     """One mistake on each screen is allowed."""
-    browser = provider.pay(payer).screens()
+    browser = tpp.pay(payer).screens()
     browser.submit(login=payer.login, password="wrong").walk("factor")
     browser.submit(factor="fax").submit().walk("code")
     browser.submit(code="000000").walk("confirm")
@@ -134,18 +134,18 @@ def test_one_mistake_is_forgiven(provider, payer):
     assert browser.walk().location == BACK
 
 
-def test_another_customer_cannot_sign(world, provider, payer):
+def test_another_customer_cannot_sign(world, tpp, payer):
     """Only the account's owner can log in."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens()
     other = world.payer()
     assert browser.submit(login=other.login, password=other.password).screen == "password"
     assert payment.status() == "received"
 
 
-def test_no_step_is_skipped(provider, payer):
+def test_no_step_is_skipped(tpp, payer):
     """Only the field of the current screen counts."""
-    browser = provider.pay(payer).screens()
+    browser = tpp.pay(payer).screens()
     everything = {
         "factor": "sms",
         "code": payer.factors["sms"],
@@ -159,9 +159,9 @@ def test_no_step_is_skipped(provider, payer):
         assert browser.submit(**login, **everything).screen == screen
 
 
-def test_looking_again(provider, payer):
+def test_looking_again(tpp, payer):
     """A page that is loaded again is the same page."""
-    browser = provider.pay(payer).screens()
+    browser = tpp.pay(payer).screens()
     for screen in ("password", "factor", "code", "confirm"):
         browser.walk(screen)
         assert browser.open(browser.page.action).screen == screen
@@ -169,9 +169,9 @@ def test_looking_again(provider, payer):
 
 @pytest.mark.parametrize(("moment", "alive"), [(at(3, 59), True), (at(4), False), (at(5), False)])
 @pytest.mark.parametrize("screen", ["password", "factor", "code", "confirm"])
-def test_idle(world, provider, payer, *, moment, alive, screen):
+def test_idle(world, tpp, payer, *, moment, alive, screen):
     """Four minutes after the last request the signing expires, on every screen."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens().walk(screen)
     world.at(moment)
     assert payment.status() == ("received" if alive else "expired")
@@ -188,9 +188,9 @@ def test_idle(world, provider, payer, *, moment, alive, screen):
     assert [] == world.executions()
 
 
-def test_activity_renews(world, provider, payer):
+def test_activity_renews(world, tpp, payer):
     """Every request counts as activity, even loading a screen or a wrong entry."""
-    browser = provider.pay(payer).screens()
+    browser = tpp.pay(payer).screens()
     world.at(at(3, 59))
     browser.open(browser.page.action)
     world.at(at(7, 58))
@@ -204,9 +204,9 @@ def test_activity_renews(world, provider, payer):
 @pytest.mark.parametrize(
     ("seconds", "alive"), [(29 * 60 + 59, True), (30 * 60, False), (30 * 60 + 1, False)]
 )
-def test_overall(world, provider, payer, seconds, alive):
+def test_overall(world, tpp, payer, seconds, alive):
     """Thirty minutes after the first screen the signing expires, despite all activity."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens().walk("confirm")
     for minutes in range(3, 30, 3):
         world.at(at(minutes))
@@ -218,16 +218,16 @@ def test_overall(world, provider, payer, seconds, alive):
     assert payment.status() == ("executed" if alive else "expired")
 
 
-def test_the_timers_start_with_the_first_screen(world, provider, payer):
+def test_the_timers_start_with_the_first_screen(world, tpp, payer):
     """The timers start with the first screen, not with the link."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     world.at("2026-09-19T10:00:00+02:00")
     assert payment.screens().walk().location == BACK
 
 
-def test_disconnected_for_good(world, provider, payer):
+def test_disconnected_for_good(world, tpp, payer):
     """After the expiry neither the link nor any page works."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens().walk("confirm")
     action = browser.page.action
     world.at(at(4))
@@ -244,27 +244,27 @@ def test_disconnected_for_good(world, provider, payer):
     assert [] == world.executions()
 
 
-def test_a_deferred_payment_expires_too(world, provider, payer):
+def test_a_deferred_payment_expires_too(world, tpp, payer):
     """An expired deferred payment is not executed on its day."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     payment.screens().walk("confirm")
     world.at("2026-09-30T10:00:00+02:00")
     assert payment.status() == "expired"
     assert [] == world.executions()
 
 
-def test_signed_payments_do_not_expire(world, provider, payer):
+def test_signed_payments_do_not_expire(world, tpp, payer):
     """The timers end with the signing."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     payment.screens().walk()
     world.at("2026-09-17T10:00:00+02:00")
     assert payment.status() == "pending"
 
 
 @pytest.mark.parametrize("decision", ["confirm", "refuse"])
-def test_signing_ends(world, provider, payer, decision):
+def test_signing_ends(world, tpp, payer, decision):
     """Submitting a form a second time has no effect."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens().walk("confirm")
     action = browser.page.action
     browser.submit(decision=decision)
@@ -274,18 +274,18 @@ def test_signing_ends(world, provider, payer, decision):
     assert (decision == "confirm") is (len(world.executions()) == 1)
 
 
-def test_cancelled_meanwhile(provider, payer):
+def test_cancelled_meanwhile(tpp, payer):
     """A payment cancelled during signing cannot be signed."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     browser = payment.screens().walk("confirm")
     payment.modify(status="cancelled")
     assert browser.submit(decision="confirm").page.name == "closed"
     assert payment.status() == "cancelled"
 
 
-def test_modified_meanwhile(provider, payer):
+def test_modified_meanwhile(tpp, payer):
     """A payment modified during signing is shown again before it can be confirmed."""
-    payment = provider.pay(payer, paymentType="deferred")
+    payment = tpp.pay(payer, paymentType="deferred")
     browser = payment.screens().walk("confirm")
     payment.modify(amount="9000.00")
     browser.submit(decision="confirm")
@@ -295,9 +295,9 @@ def test_modified_meanwhile(provider, payer):
     assert browser.submit(decision="confirm").location == BACK
 
 
-def test_one_signing_for_each_payment(provider, payer):
+def test_one_signing_for_each_payment(tpp, payer):
     """The link shows the password screen until the login, and then nothing."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens()
     assert payment.screens().page.action == browser.page.action
     browser.walk("factor")
@@ -306,9 +306,9 @@ def test_one_signing_for_each_payment(provider, payer):
     assert browser.page.action not in second.answer.text
 
 
-def test_the_key_changes_with_the_password(provider, payer):
+def test_the_key_changes_with_the_password(tpp, payer):
     """The key of the first screen does not work after the login."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     stranger, browser = payment.screens(), payment.screens()
     browser.walk("confirm")
     for answer in (
@@ -320,9 +320,9 @@ def test_the_key_changes_with_the_password(provider, payer):
     assert browser.walk().location == BACK
 
 
-def test_keys_of_others(bank, world, provider, payer):
+def test_keys_of_others(bank, world, tpp, payer):
     """A key works for its own signing in its own world only."""
-    payment, two = provider.pay(payer), provider.pay(payer, amount="7.00")
+    payment, two = tpp.pay(payer), tpp.pay(payer, amount="7.00")
     first, second = payment.screens().walk("confirm"), two.screens()
     assert first.page.action != second.page.action
     second.submit(**second.fill())
@@ -345,9 +345,9 @@ def test_keys_of_others(bank, world, provider, payer):
         assert bank.http.get(path).status_code == 404
 
 
-def test_verbs(bank, provider, payer):
+def test_verbs(bank, tpp, payer):
     """HEAD does not start a signing, and other methods are refused."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     for verb in ("HEAD", "OPTIONS", "POST", "DELETE"):
         assert bank.http.request(verb, payment.approval).status_code == 405
     browser = payment.screens()
@@ -366,9 +366,9 @@ def test_verbs(bank, provider, payer):
         "\u202eevil",
     ],
 )
-def test_references_are_escaped(provider, payer, text):
+def test_references_are_escaped(tpp, payer, text):
     """Texts of a TPP are escaped in the pages."""
-    browser = provider.pay(payer, reference=text).screens().walk("confirm")
+    browser = tpp.pay(payer, reference=text).screens().walk("confirm")
     assert "49" not in browser.page.text.partition("Reference")[2]
     tags = [name for name, _ in browser.page.tags]
     assert "script" not in tags
@@ -378,15 +378,15 @@ def test_references_are_escaped(provider, payer, text):
     assert browser.walk().location == BACK
 
 
-def test_unpaired_surrogates(world, provider, payer):
+def test_unpaired_surrogates(world, tpp, payer):
     """JSON can contain invalid Unicode; pages and lists are still shown."""
-    body = provider.body(payer)
-    content = b'{"reference": "\\ud800", ' + provider.http.build_request(
+    body = tpp.body(payer)
+    content = b'{"reference": "\\ud800", ' + tpp.http.build_request(
         "POST", "/", json={name: value for name, value in body.items() if name != "reference"}
     ).content.lstrip(b"{")
-    made = provider.call("POST", "/payment-requests", content=content)
+    made = tpp.call("POST", "/payment-requests", content=content)
     assert made.status_code == 201
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     payment.id = made.json()["paymentRequestResourceId"]
     payment.approval = made.json()["links"]["consentApproval"]
     assert payment.screens().walk().location == BACK
@@ -405,9 +405,9 @@ def test_unpaired_surrogates(world, provider, payer):
         BACK + "/../other",
     ],
 )
-def test_open_redirects(provider, payer, asked):
+def test_open_redirects(tpp, payer, asked):
     """Input of the browser does not influence the redirection."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens()
     names = ("returnUrl", "next", "url", "redirect", "successfulReportUrl")
     for _ in range(4):
@@ -428,17 +428,17 @@ def test_open_redirects(provider, payer, asked):
         b"login=a&login=b&password=%ED%A0%80",
     ],
 )
-def test_forms_that_do_not_read(provider, payer, content):
+def test_forms_that_do_not_read(tpp, payer, content):
     """Arbitrary forms show the page again."""
-    browser = provider.pay(payer).screens()
+    browser = tpp.pay(payer).screens()
     answer = browser.http.post(browser.page.action, content=content)
     assert answer.status_code == 200
     assert 'data-screen="password"' in answer.text
 
 
-def test_pages_keep_to_themselves(world, provider, payer):
+def test_pages_keep_to_themselves(world, tpp, payer):
     """Pages have no scripts, external references or cookies, and are not cached or framed."""
-    payment = provider.pay(payer)
+    payment = tpp.pay(payer)
     browser = payment.screens()
     screens = ("password", "factor", "code", "confirm", None)
     pages = [browser.walk(screen).answer for screen in screens]
@@ -454,29 +454,29 @@ def test_pages_keep_to_themselves(world, provider, payer):
         assert not re.search(r"<script|src=|https?://|url\(", page.text)
 
 
-def test_the_policy_lets_the_customer_back(provider, payer):
+def test_the_policy_lets_the_customer_back(tpp, payer):
     """Browsers check redirections against `form-action`, so it has both return URLs."""
     failure = "http://other.example:8080/no"
-    browser = provider.pay(payer, unsuccessfulReportUrl=failure).screens()
+    browser = tpp.pay(payer, unsuccessfulReportUrl=failure).screens()
     assert "form-action 'self';" in browser.answer.headers["Content-Security-Policy"]
     policy = browser.walk("confirm").answer.headers["Content-Security-Policy"]
     assert "form-action 'self' http://other.example:8080 https://tpp.example;" in policy
 
 
-def test_the_style_is_the_one_that_is_allowed(provider, payer):
+def test_the_style_is_the_one_that_is_allowed(tpp, payer):
     """The digest in the policy is that of the page's style."""
     from base64 import b64encode  # noqa: PLC0415 -- only here
     from hashlib import sha256  # noqa: PLC0415
 
-    answer = provider.pay(payer).screens().answer
+    answer = tpp.pay(payer).screens().answer
     style = re.search(r"<style>(.*?)</style>", answer.text, re.DOTALL)[1]
     digest = b64encode(sha256(style.encode()).digest()).decode()
     assert f"'sha256-{digest}'" in answer.headers["Content-Security-Policy"]
 
 
-def test_pages_are_accessible(provider, payer):
+def test_pages_are_accessible(tpp, payer):
     """Each page has a language, a title and a heading, and each field a label."""
-    browser = provider.pay(payer).screens()
+    browser = tpp.pay(payer).screens()
     while browser.screen:
         tags = browser.page.tags
         names = [name for name, _ in tags]
@@ -490,8 +490,8 @@ def test_pages_are_accessible(provider, payer):
 def test_screens_close_for_maintenance(bank):
     """On Monday night a page says that the bank is closed, and the timers continue."""
     world = bank.world(now="2026-09-21T01:58:00+02:00")
-    provider, payer = world.provider(), world.payer()
-    payment = provider.pay(payer)
+    tpp, payer = world.tpp(), world.payer()
+    payment = tpp.pay(payer)
     browser = payment.screens().walk("confirm")
     world.at("2026-09-21T02:00:00+02:00")
     action = browser.page.action

@@ -167,8 +167,8 @@ def test_what_was_not_made_is_left_out(came):
 
 
 def test_a_call_about_what_was_made():
-    """It has its key, its customer and its provider."""
-    made = make(shown("P7"), by="other", provider="second")
+    """It has its key, its customer and its TPP."""
+    made = make(shown("P7"), by="other", tpp="second")
     call = request_steps.call_about(LIFE.change, made, amount="1.00")
 
     assert "P7" == request_steps.key_of(made)

@@ -406,8 +406,8 @@ def test_a_state_may_be_taken_back():
 
 
 def test_anybodys_look_is_a_look():
-    """Another provider who is let in sees where the request stands, too."""
-    made = one(make(), read(shown(state=DONE), by="other", provider="second"))
+    """Another TPP who is let in sees where the request stands, too."""
+    made = one(make(), read(shown(state=DONE), by="other", tpp="second"))
     assert (InstanceOutcome.DONE, 1) == (made.outcome, len(made.reads))
 
 

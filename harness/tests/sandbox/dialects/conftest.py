@@ -66,13 +66,13 @@ class Stet:
             url = body["_links"].get("next", {}).get("href")
         return pages
 
-    def pay(self, provider: Any, body: dict[str, Any]) -> str | None:
+    def pay(self, tpp: Any, body: dict[str, Any]) -> str | None:
         """Create a payment; return its link, or None if refused."""
-        answer = self.call(provider, "POST", "/payment-requests", json=body)
+        answer = self.call(tpp, "POST", "/payment-requests", json=body)
         return answer.headers["Location"] if answer.is_success else None
 
-    def payment(self, provider: Any, link: str) -> dict[str, Any]:
-        return self.get(provider, link).json()["paymentRequest"]
+    def payment(self, tpp: Any, link: str) -> dict[str, Any]:
+        return self.get(tpp, link).json()["paymentRequest"]
 
 
 def request(guest: Any, **changes: Any) -> dict[str, Any]:
@@ -127,8 +127,8 @@ def payer(stet):
 
 
 @pytest.fixture
-def provider(stet):
-    return stet.world.provider()
+def tpp(stet):
+    return stet.world.tpp()
 
 
 @pytest.fixture

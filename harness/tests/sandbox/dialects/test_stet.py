@@ -441,10 +441,10 @@ def call(method, path, body=b"", **environ):
     return int(line[:3]), headers, b"".join(parts)
 
 
-def test_create(stet, payer, provider, write):
+def test_create(stet, payer, tpp, write):
     """A new payment is 201, with its location in a header and a link for the customer."""
     request, _ = write
-    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
+    answer = stet.call(tpp, "POST", "/payment-requests", json=request(payer))
     assert (answer.status_code, answer.headers["Content-Type"]) == (201, HAL)
     body = answer.json()
     assert {"appliedAuthenticationApproach", "_links"} == set(body)
@@ -482,12 +482,12 @@ def test_a_host_that_is_no_header(write):
         {"debtor": {"name": "Camille Fictif"}, "purpose": "TRPT"},
     ],
 )
-def test_reads_back_as_created(stet, payer, provider, write, changes):
+def test_reads_back_as_created(stet, payer, tpp, write, changes):
     """A payment is shown as it was sent, with its identifier and status."""
     request, _ = write
     body = request(payer, **changes)
-    link = stet.pay(provider, body)
-    shown = stet.get(provider, link).json()
+    link = stet.pay(tpp, body)
+    shown = stet.get(tpp, link).json()
     assert {"self": {"href": link}} == shown["_links"]
     payment = shown["paymentRequest"]
     assert link.rpartition("/")[2] == payment.pop("resourceId")
@@ -495,16 +495,16 @@ def test_reads_back_as_created(stet, payer, provider, write, changes):
     assert body == payment
 
 
-def test_only_what_the_standard_has_is_given_back(stet, payer, provider, write):
+def test_only_what_the_standard_has_is_given_back(stet, payer, tpp, write):
     """Unknown members of a request, such as a password, are not shown."""
     request, _ = write
-    link = stet.pay(provider, request(payer, password="hunter2", note="x"))
-    assert {"password", "note"}.isdisjoint(stet.payment(provider, link))
+    link = stet.pay(tpp, request(payer, password="hunter2", note="x"))
+    assert {"password", "note"}.isdisjoint(stet.payment(tpp, link))
 
 
-def kind(stet, guest, provider, body):
+def kind(stet, guest, tpp, body):
     """Return the type that the bank gave a payment, from its screens; None if refused."""
-    answer = stet.call(provider, "POST", "/payment-requests", json=body)
+    answer = stet.call(tpp, "POST", "/payment-requests", json=body)
     if not answer.is_success:
         return None
     page = stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
@@ -550,8 +550,8 @@ INST = {"serviceLevel": "SEPA", "categoryPurpose": "DVPM", "localInstrument": "I
 def test_types_of_payments(stet, payer, write, changes, taken):
     """Immediate, deferred and instant differ by date and instrument."""
     request, _ = write
-    provider = stet.world.provider()
-    assert taken == kind(stet, payer, provider, request(payer, **changes))
+    tpp = stet.world.tpp()
+    assert taken == kind(stet, payer, tpp, request(payer, **changes))
 
 
 @pytest.mark.parametrize(
@@ -577,10 +577,10 @@ def test_types_of_payments(stet, payer, write, changes, taken):
         {"numberOfTransactions": True},
     ],
 )
-def test_requests_that_are_refused(stet, payer, provider, write, changes):
+def test_requests_that_are_refused(stet, payer, tpp, write, changes):
     """A missing, null, empty, ill-typed or wrong value is refused, as at the bank."""
     request, _ = write
-    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer, **changes))
+    answer = stet.call(tpp, "POST", "/payment-requests", json=request(payer, **changes))
     assert answer.status_code in (400, 403)
     assert answer.json()["message"] in ("FF01", "AG01")
 
@@ -603,45 +603,45 @@ def test_requests_that_are_refused(stet, payer, provider, write, changes):
         {"requestedExecutionDate": "2026-09-18"},
     ],
 )
-def test_transfers_that_are_refused(stet, payer, provider, write, changes):
+def test_transfers_that_are_refused(stet, payer, tpp, write, changes):
     """A transfer is one amount in euro, made once, with at most one text."""
     request, transfer = write
     single = transfer(**{"amount": "250.00", **changes})
     body = request(payer, creditTransferTransaction=[single])
-    assert stet.pay(provider, body) is None
+    assert stet.pay(tpp, body) is None
 
 
-def test_several_transfers_are_refused(stet, payer, provider, write):
+def test_several_transfers_are_refused(stet, payer, tpp, write):
     """A request has exactly one transfer."""
     request, transfer = write
     two = [transfer("1.00"), transfer("2.00")]
-    assert stet.pay(provider, request(payer, creditTransferTransaction=two)) is None
+    assert stet.pay(tpp, request(payer, creditTransferTransaction=two)) is None
 
 
 LATER_DAY = {"requestedExecutionDate": "2026-09-18"}
 
 
-def standing(stet, provider, link):
-    payment = stet.payment(provider, link)
+def standing(stet, tpp, link):
+    payment = stet.payment(tpp, link)
     return payment["paymentInformationStatus"], payment.get("statusReasonInformation")
 
 
-def test_where_a_payment_stands(stet, payer, provider, write):
+def test_where_a_payment_stands(stet, payer, tpp, write):
     """Each status of the bank has its own status and reason."""
     request, transfer = write
 
     def made(amount, **changes):
         body = request(payer, creditTransferTransaction=[transfer(amount)], **changes)
-        return stet.pay(provider, body)
+        return stet.pay(tpp, body)
 
     def sign(link, decision="confirm"):
         content = {"customer": payer.customer, "factor": "sms", "decision": decision}
         stet.world.control(f"payments/{link.rpartition('/')[2]}/sign", **content)
-        return standing(stet, provider, link)
+        return standing(stet, tpp, link)
 
     received, repeat = made("1.00"), made("2.00")
     cash = made("4.00", paymentTypeInformation={"categoryPurpose": "CASH"})
-    assert ("ACTC", None) == standing(stet, provider, received)
+    assert ("ACTC", None) == standing(stet, tpp, received)
     assert ("ACSC", None) == sign(made("2.00"))
     assert ("ACSP", None) == sign(made("3.00", **LATER_DAY))
     assert ("RJCT", "MS03") == sign(repeat)
@@ -649,31 +649,31 @@ def test_where_a_payment_stands(stet, payer, provider, write):
     assert ("RJCT", "CUST") == sign(made("5.00"), "refuse")
     cancelled = made("6.00", **LATER_DAY)
     stet.world.control(f"payments/{cancelled.rpartition('/')[2]}/cancel")
-    assert ("RJCT", "DS02") == standing(stet, provider, cancelled)
-    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
+    assert ("RJCT", "DS02") == standing(stet, tpp, cancelled)
+    answer = stet.call(tpp, "POST", "/payment-requests", json=request(payer))
     stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
     stet.world.at("2026-09-16T10:05:00+02:00")
-    assert ("RJCT", "NOAS") == standing(stet, provider, answer.headers["Location"])
+    assert ("RJCT", "NOAS") == standing(stet, tpp, answer.headers["Location"])
 
 
-def test_modify(stet, payer, provider, write):
+def test_modify(stet, payer, tpp, write):
     """A modification changes what it names, and is answered with the payment."""
     request, _ = write
     body = request(payer, requestedExecutionDate="2026-09-18T00:00:00+02:00")
-    link = stet.pay(provider, body)
+    link = stet.pay(tpp, body)
     for change, expected in (
         ({"instructedAmount": {"amount": "47.11"}}, "47.11"),
         ({"instructedAmount": {"amount": "47.12", "currency": "EUR"}}, "47.12"),
     ):
-        answer = stet.call(provider, "PUT", link, json={"creditTransferTransaction": [change]})
+        answer = stet.call(tpp, "PUT", link, json={"creditTransferTransaction": [change]})
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, HAL)
         transfer = answer.json()["paymentRequest"]["creditTransferTransaction"][0]
         assert {"amount": expected, "currency": "EUR"} == transfer["instructedAmount"]
         assert body["creditTransferTransaction"][0]["paymentId"] == transfer["paymentId"]
     day = {"requestedExecutionDate": "2026-12-20T00:00:00+01:00"}
     creditor = {"beneficiary": {"creditorAccount": {"iban": "DE89370400440532013000"}}}
-    answer = stet.call(provider, "PUT", link, json={**day, **creditor})
-    shown = stet.payment(provider, link)
+    answer = stet.call(tpp, "PUT", link, json={**day, **creditor})
+    shown = stet.payment(tpp, link)
     assert shown == answer.json()["paymentRequest"]
     assert day["requestedExecutionDate"] == shown["requestedExecutionDate"]
     assert shown["beneficiary"]["creditorAccount"] == {"iban": "DE89370400440532013000"}
@@ -703,65 +703,65 @@ def test_modify(stet, payer, provider, write):
         {"password": "x"},
     ],
 )
-def test_changes_that_are_refused(stet, payer, provider, write, change):
+def test_changes_that_are_refused(stet, payer, tpp, write, change):
     """Nothing else can be modified, and nothing else cancels."""
     request, _ = write
-    link = stet.pay(provider, request(payer, **LATER_DAY))
-    before = stet.payment(provider, link)
-    assert stet.call(provider, "PUT", link, json=change).status_code == 400
-    assert before == stet.payment(provider, link)
+    link = stet.pay(tpp, request(payer, **LATER_DAY))
+    before = stet.payment(tpp, link)
+    assert stet.call(tpp, "PUT", link, json=change).status_code == 400
+    assert before == stet.payment(tpp, link)
 
 
-def test_cancel(stet, payer, provider, write):
+def test_cancel(stet, payer, tpp, write):
     """RJCT with DS02 cancels a deferred payment, even if the whole request is sent along."""
     request, _ = write
     cancellation = {"paymentInformationStatus": "RJCT", "statusReasonInformation": "DS02"}
     for more in ({}, request(payer, **LATER_DAY)):
-        link = stet.pay(provider, request(payer, **LATER_DAY))
-        answer = stet.call(provider, "PUT", link, json={**more, **cancellation})
+        link = stet.pay(tpp, request(payer, **LATER_DAY))
+        answer = stet.call(tpp, "PUT", link, json={**more, **cancellation})
         assert answer.status_code == 200
         assert cancellation.items() <= answer.json()["paymentRequest"].items()
-        assert ("RJCT", "DS02") == standing(stet, provider, link)
-    immediate = stet.pay(provider, request(payer))
-    refused = stet.call(provider, "PUT", immediate, json=cancellation)
+        assert ("RJCT", "DS02") == standing(stet, tpp, link)
+    immediate = stet.pay(tpp, request(payer))
+    refused = stet.call(tpp, "PUT", immediate, json=cancellation)
     assert (refused.status_code, refused.json()["message"]) == (403, "AG01")
 
 
-def test_payments_of_others(stet, payer, provider, write):
+def test_payments_of_others(stet, payer, tpp, write):
     """The stored request is shown only to TPPs to whom the bank shows the payment."""
     request, _ = write
-    link = stet.pay(provider, request(payer))
-    other = stet.world.provider()
+    link = stet.pay(tpp, request(payer))
+    other = stet.world.tpp()
     for answer in (stet.get(other, link), stet.call(other, "PUT", link, json=LATER_DAY)):
         assert answer.status_code == 404
         assert {"status", "error", "message", "path"} == set(answer.json())
 
 
-def test_confirmation(stet, payer, provider, write):
+def test_confirmation(stet, payer, tpp, write):
     """The confirmation is 405, and NIMP."""
     request, _ = write
-    link = stet.pay(provider, request(payer))
-    answer = stet.call(provider, "POST", f"{link}/confirmation", json={})
+    link = stet.pay(tpp, request(payer))
+    answer = stet.call(tpp, "POST", f"{link}/confirmation", json={})
     assert (answer.status_code, answer.json()["message"]) == (405, "NIMP")
 
 
-def test_screens_and_controls_pass(stet, payer, provider, write):
+def test_screens_and_controls_pass(stet, payer, tpp, write):
     """Paths that are not for TPPs are answered as without the dialect."""
     request, _ = write
-    answer = stet.call(provider, "POST", "/payment-requests", json=request(payer))
+    answer = stet.call(tpp, "POST", "/payment-requests", json=request(payer))
     page = stet.http.get(href(answer.json()["_links"], "consentApproval"), follow_redirects=True)
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     controls = stet.http.get("/assay-control/1/").json()
     assert controls["api"] == "assay-control/1"
 
 
-def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, provider, write, monkeypatch):
+def test_what_is_forgotten_is_shown_as_the_bank_shows_it(stet, payer, tpp, write, monkeypatch):
     """Without a stored request, the bank's own members are still shown."""
     monkeypatch.setattr("assay.sandbox.dialects.stet.payments._MOST", 1)
     request, _ = write
-    first = stet.pay(provider, request(payer, paymentTypeInformation=INST))
-    stet.pay(provider, request(payer))
-    shown = stet.payment(provider, first)
+    first = stet.pay(tpp, request(payer, paymentTypeInformation=INST))
+    stet.pay(tpp, request(payer))
+    shown = stet.payment(tpp, first)
     assert {"localInstrument": "INST", "categoryPurpose": "DVPM"} == shown["paymentTypeInformation"]
     assert [
         {

@@ -57,14 +57,14 @@ class Flow:
     http: httpx.Client
     world: dict = field(init=False)
     guest: dict = field(init=False)
-    provider: dict = field(init=False)
+    tpp: dict = field(init=False)
 
     def __post_init__(self):
         self.world = self.http.post(f"{CONTROL}/worlds").json()
         self.guest = self.control(
             "customers", holdings=[{"resource": "account", "count": 7, "entries": []}]
         )
-        self.provider = self.control("tpps")
+        self.tpp = self.control("tpps")
 
     def control(self, path, **content):
         url = f"{CONTROL}/worlds/{self.world['world']}/{path}"
@@ -72,13 +72,13 @@ class Flow:
 
     @property
     def client(self):
-        return {name: self.provider[name] for name in ("client_id", "client_secret")}
+        return {name: self.tpp[name] for name in ("client_id", "client_secret")}
 
     def ask(self, **changes):
         """Send an authorization request; parameters that are None are omitted."""
         asked = {
             "response_type": "code",
-            "client_id": self.provider["client_id"],
+            "client_id": self.tpp["client_id"],
             "redirect_uri": BACK,
             "scope": "aisp",
             "state": "a b&c=ü",
@@ -355,7 +355,7 @@ def test_tokens_live_by_the_worlds_clock(flow):
     refused(flow.token(**refresh), 400, "invalid_grant")
 
 
-def test_a_providers_token(flow):
+def test_a_tpps_token(flow):
     """A client's own token allows payments for an hour, in the world of its TPP."""
     granted = flow.token(grant_type="client_credentials", scope="pisp").json()
     assert "refresh_token" not in granted
@@ -397,13 +397,13 @@ def test_each_half_has_its_scope(dialect):
     transport = httpx.WSGITransport(app=guarded(app, oauth=True))
     flow = Flow(http=httpx.Client(transport=transport, base_url="http://bank.test"))
     customers = flow.exchange(flow.code()).json()["access_token"]
-    providers = flow.token(grant_type="client_credentials").json()["access_token"]
+    tpps = flow.token(grant_type="client_credentials").json()["access_token"]
     assert 200 == flow.accounts(customers, f"{base}/accounts").status_code
-    assert 404 == flow.accounts(providers, f"{base}/payment-requests/x").status_code
+    assert 404 == flow.accounts(tpps, f"{base}/payment-requests/x").status_code
     for token, path, scope in (
         (customers, "/payment-requests/x", "pisp"),
-        (providers, "/accounts", "aisp"),
-        (providers, "/nowhere", "aisp"),
+        (tpps, "/accounts", "aisp"),
+        (tpps, "/nowhere", "aisp"),
     ):
         answer = flow.accounts(token, base + path)
         assert 403 == answer.status_code
@@ -413,7 +413,7 @@ def test_each_half_has_its_scope(dialect):
 
 def test_the_banks_own_tokens_open_nothing(flow):
     """Tokens from the control API are refused, of customers and of TPPs."""
-    for token in (flow.guest["token"], flow.provider["token"], "demo-alice", "", "x"):
+    for token in (flow.guest["token"], flow.tpp["token"], "demo-alice", "", "x"):
         for path in ("/accounts", "/payment-requests/x"):
             answer = flow.accounts(token, path)
             assert 401 == answer.status_code
@@ -516,7 +516,7 @@ def test_what_the_control_api_tells(flow):
     about = flow.http.get(f"{CONTROL}/").json()
     assert "clients" in about["capabilities"]
     assert {"authorize": "/oauth/authorize", "token": "/oauth/token"} == about["oauth"]
-    assert ["tpp", "token", "client_id", "client_secret"] == list(flow.provider)
+    assert ["tpp", "token", "client_id", "client_secret"] == list(flow.tpp)
     token = flow.exchange(flow.code()).json()["access_token"]
     assert 204 == flow.http.delete(f"{CONTROL}/worlds/{flow.world['world']}").status_code
     assert 401 == flow.accounts(token).status_code
@@ -529,13 +529,13 @@ def test_the_document_tells_what_is_told(flow):
     text = files("assay.sandbox").joinpath("CONTROL.md").read_text(encoding="utf-8")
     shown = json.loads(re.search(r'\{"tpp":"p1",[^}]*"client_id"[^}]*\}', text)[0])
     assert {**shown, "client_id": f"{flow.world['world']}-p1"} == {
-        **flow.provider,
+        **flow.tpp,
         "token": shown["token"],
         "client_secret": shown["client_secret"],
     }
     second = Flow(http=flow.http)
     assert "w2" == flow.world["world"] != second.world["world"]
-    assert shown == flow.provider
+    assert shown == flow.tpp
 
 
 def test_the_demo_world_is_known(flow):
