@@ -5,7 +5,9 @@ import pytest
 from assay.judging.verdict import Standing, Verdict, explain
 
 
-@pytest.mark.discharges("consent-scope", "disclosed-when", "no-credentials")
+@pytest.mark.discharges(
+    "consent-scope", "consent-effect", "disclosed-when", "no-credentials", "token-required"
+)
 def test_rule(verdict: Verdict) -> None:
     """Data and calls that the contract allows are served, all others refused."""
     assert verdict.standing is Standing.CONFORMS, explain(verdict)

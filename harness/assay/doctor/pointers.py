@@ -28,6 +28,7 @@ from assay.doctor.pointer_probe import (
     suggest,
 )
 from assay.history import Indeterminate
+from assay.rules.queries import has_value
 
 __all__ = ["POINTERS", "examine"]
 
@@ -121,7 +122,8 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
             name=name,
             at=(pointer,),
             what=f"{name} beside the items",
-            fits=is_text,
+            # Before a consent, an empty structure may stand in place of the value.
+            fits=lambda value: is_text(value) or not (late or has_value(value)),
             names=(name,),
             missing=Weight.DOUBT if late else Weight.UNSEEN,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from assay.contract.model import Contract, Operation
 from assay.history import (
@@ -183,8 +183,10 @@ class ConformingTarget(DryTarget):
         days = clauses.history_days(self.contract, operation.id)
         if days is None:
             return len(entries)
-        first = self.now.date() - timedelta(days=days)
-        return sum(entry.on >= first for entry in entries)
+        first = (self.now.date() - timedelta(days=days)).isoformat()
+        since = str(call.arguments.get(operation.since or "", first))
+        until = str(call.arguments.get(operation.until or "", date.max.isoformat()))
+        return sum(max(first, since) <= entry.on.isoformat() <= until for entry in entries)
 
 
 def play(script: Script, dry_target: DryTarget, most: int | None = None) -> Iterator[Step]:

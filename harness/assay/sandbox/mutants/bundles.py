@@ -44,13 +44,18 @@ def bundles() -> tuple[tuple[Neutral, ...], ...]:
     """Return every neutral variant, in as few banks as they fit in.
 
     The variant that replaces most comes first, and each goes into the first bank where
-    nothing of its own is replaced already.
+    nothing of its own is replaced already, and where it leaves the others as they are.
     """
     own = {one.id: replaced(SOUND, one.change(SOUND)) for one in (*NEUTRAL, *PIS_NEUTRAL)}
     banks: list[list[Neutral]] = []
     taken: list[set[str]] = []
     for variant in sorted((*NEUTRAL, *PIS_NEUTRAL), key=lambda one: -len(own[one.id])):
-        free = [number for number, places in enumerate(taken) if _apart(places, own[variant.id])]
+        free = [
+            number
+            for number, places in enumerate(taken)
+            if _apart(places, own[variant.id])
+            and replaced(SOUND, together([*banks[number], variant])) == places | own[variant.id]
+        ]
         if free:
             banks[free[0]].append(variant)
             taken[free[0]] |= own[variant.id]
