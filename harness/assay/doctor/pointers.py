@@ -22,7 +22,6 @@ from assay.doctor.pointer_probe import (
     compare,
     correction,
     is_link,
-    is_text,
     is_things,
     kind,
     suggest,
@@ -122,8 +121,8 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
             name=name,
             at=(pointer,),
             what=f"{name} beside the items",
-            # Before a consent, an empty structure may stand in place of the value.
-            fits=lambda value: is_text(value) or not (late or has_value(value)),
+            # A text or a structure; before a consent, it may be empty.
+            fits=lambda value: has_value(value) or not late,
             names=(name,),
             missing=Weight.DOUBT if late else Weight.UNSEEN,
         )
