@@ -670,7 +670,7 @@ SCREENS = (
 )
 #: Mutants that fail over values or tokens which this script does not send, or whose effects it
 #: does not see.
-VALUES = ("pis.withstands.", "pis.execution.", "pis.token.", "token.")
+VALUES = ("pis.withstands.", "pis.execution.", "pis.token.", "token.", "pis.amounts-")
 ALL = {
     "aisp": (*MUTANTS, *NEUTRAL),
     "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),
