@@ -36,10 +36,9 @@ def test_a_sample_of_contextual_mutants_is_found():
 @pytest.mark.parametrize(
     "pair",
     [
-        # One value shows less than the base context: a factor that the segment lacks, a change
-        # that is made twice. So may a fault itself.
+        # One value shows less than the base context: a factor that the segment lacks. So may a
+        # fault itself.
         "pis.factors.soft-token-not-asked-for mode=deferred",
-        "pis.modify.shows-former-amount factor=soft-token",
         "pis.cash.every-purpose tpp=other",
         # A value of which the clause says nothing is not tested beside others.
         "pis.available.create-500 turn=second",
