@@ -50,6 +50,7 @@ SILENT: Mapping[tuple[str, str], str] = {
     ("pis.factors.soft-token-*", "segment=PRO"): "the segment does not have the factor",
     ("pis.cash.*", "segment=PRO"): "the segment does not have the factor of the control",
     ("pis.segments.PART-refused", "factor=*"): "the fault acts before anybody signs",
+    ("pis.segments.PART-refused", "pause=*"): "the fault acts before anybody signs",
     ("pis.debtor.unknown-is-the-first", "factor=*"): "the fault acts before anybody signs",
     ("pis.modify.shows-former-*", "turn=second"): "the former value is that of the first change",
 }
