@@ -16,6 +16,8 @@ from typing import Protocol
 
 from assay.contexts.context import Context, label
 from assay.history import History
+from assay.history.events import ProbeRun
+from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
 from assay.judging.verdict import Agreement, Standing, Verdict
@@ -89,6 +91,17 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
             finding = ContextFinding(verdict=verdict, trial=each.id, context=each.context)
             found.setdefault(obligation, finding)
     yield from found.values()
+
+
+def note_end(journal: Journal, trial: Trial, run: ProbeRun) -> None:
+    """Record that a trial in a further context ended early, if it did, and why.
+
+    Its obligations keep the verdict of the base context: that this context was not tested
+    whole must be told apart.
+    """
+    if run.stopped:
+        reason = journal.redactor.bounded(run.stopped, 500)
+        journal.write("unfinished", {"trial": trial.id, "reason": reason})
 
 
 def _parts(trial: Trial, hiding: set[str]) -> Iterator[Trial]:

@@ -167,6 +167,7 @@ class Session:
         """
         _, probe = self._script(trial)
         run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
+        contextual.note_end(self.journal, trial, run)
         self._assembly.see_trial(run.history)
         return run.history
 

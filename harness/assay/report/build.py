@@ -30,6 +30,7 @@ from assay.report.values import (
     ReportedExchange,
     ReportedResult,
     ReportedSearch,
+    UnfinishedTrial,
 )
 
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
@@ -50,6 +51,7 @@ class _Draft:
         default_factory=dict[tuple[str, str, str], ReportedSearch]
     )
     faults: list[Fault] = field(default_factory=list[Fault])
+    unfinished: list[UnfinishedTrial] = field(default_factory=list[UnfinishedTrial])
     footer: Footer | None = None
     begun: bool = False
 
@@ -82,6 +84,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         footer=draft.footer,
         complete=_is_complete(draft),
         searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
+        unfinished=tuple(draft.unfinished),
     )
 
 
@@ -120,6 +123,8 @@ def _take(draft: _Draft, line: Line) -> None:
             _take_search(draft, line)
         case "fault":
             draft.faults.append(decode.fault(line))
+        case "unfinished":
+            draft.unfinished.append(decode.unfinished(line))
         case "footer":
             draft.footer = decode.footer(line)
         case kind if kind in EVENTS:

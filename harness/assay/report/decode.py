@@ -32,6 +32,7 @@ from assay.report.values import (
     ReportedResult,
     ReportedSearch,
     TargetRef,
+    UnfinishedTrial,
 )
 
 T = TypeVar("T")
@@ -247,6 +248,11 @@ def _relative_path(line: Line, key: str) -> str:
 def fault(line: Line) -> Fault:
     """Read a harness fault."""
     return _read(Fault, line)
+
+
+def unfinished(line: Line) -> UnfinishedTrial:
+    """Read a trial in a further context that ended early."""
+    return _read(UnfinishedTrial, line)
 
 
 def footer(line: Line) -> Footer:

@@ -47,6 +47,7 @@ def as_values(report: Report) -> Values:
         "obligations": [*map(_obligation, report.results)],
         "exchanges": _exchanges(report),
         "faults": [{"location": fault.where, "message": fault.what} for fault in report.faults],
+        **({"unfinished": [*map(asdict, report.unfinished)]} if report.unfinished else {}),
         **({"searches": [*map(_search, report.searches)]} if report.searches else {}),
     }
 

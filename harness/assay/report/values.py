@@ -226,6 +226,14 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnfinishedTrial:
+    """A trial in a further context that ended early, so that the context was not tested whole."""
+
+    trial: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """The closing line of a journal; without it the run is unfinished."""
 
@@ -253,6 +261,7 @@ class Report:
     footer: Footer | None
     complete: bool
     searches: tuple[ReportedSearch, ...] = ()
+    unfinished: tuple[UnfinishedTrial, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ Formatting and escaping belong to the formats.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from assay.judging.verdict import Standing
@@ -127,6 +128,9 @@ def caveats(report: Report) -> tuple[str, ...]:
             f"The search saw {seen} that the exported document does not allow;"
             " by itself this violates no obligation."
         )
+    for reason, number in Counter(trial.reason for trial in report.unfinished).most_common(3):
+        trials = counted(number, "trial")
+        sentences.append(f"In further contexts, {trials} ended early: {reason}.")
     if any(report.header.selection.values()):
         sentences.append("Only a selection of the obligations was tested.")
     return tuple(sentences)

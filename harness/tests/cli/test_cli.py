@@ -14,6 +14,8 @@ from command_line import COMMAND, assay, started
 
 from assay._resources import contract_dir
 from assay.cli.main import COMMANDS
+from assay.errors import CannotArrange
+from assay.fixtures.control import ControlFixture
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS
 from assay.sandbox.policies import SOUND
@@ -354,3 +356,24 @@ def test_journals_name_no_folder_of_this_machine_by_default(tmp_path):
     for _ in range(2):
         assay("run", *SMALL, "-q", cwd=tmp_path)
     assert 2 == len(list(Path(tmp_path, "reports", "local").iterdir()))
+
+
+def test_a_context_that_was_not_tested_whole_is_told(tmp_path, monkeypatch):
+    """A trial that ends early in a context leaves no gap: the run and every report say so."""
+
+    def renew(_fixture, _access, *, by_tpp):
+        raise CannotArrange("a renewed token")
+
+    monkeypatch.setattr(ControlFixture, "renew", renew)
+    code, out, _ = assay(
+        *("run", "-k", "aisp/batch-quota/balances", "--contexts", "each", "--out", "out"),
+        cwd=tmp_path,
+    )
+    assert code == 0
+    assert re.search(r"In further contexts, \d+ trials? ended early: needs a renewed token\.", out)
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert report["unfinished"][0]["reason"] == "needs a renewed token"
+    assert "token=renewed" in report["unfinished"][0]["trial"]
+    assert report["caveats"][0] in out
+    code, _, _ = assay("judge", "out/journal.jsonl", cwd=tmp_path)
+    assert code in {0, 3}

@@ -212,8 +212,14 @@ class Obliging:
         item = next(known, None)
         if item is None:
             return []
-        since = self.now.date() - timedelta(days=90)
-        return [Item(key=entry.key, on=entry.on) for entry in item.entries if entry.on >= since]
+        first = str(self.now.date() - timedelta(days=90))
+        since = max(first, call.arguments.get(operation.since or "", first))
+        until = call.arguments.get(operation.until or "", "9999-12-31")
+        return [
+            Item(key=entry.key, on=entry.on)
+            for entry in item.entries
+            if since <= str(entry.on) <= until
+        ]
 
 
 def facets():

@@ -54,7 +54,8 @@ def bundles() -> tuple[tuple[Neutral, ...], ...]:
             number
             for number, places in enumerate(taken)
             if _apart(places, own[variant.id])
-            and replaced(SOUND, together([*banks[number], variant])) == places | own[variant.id]
+            and replaced(SOUND, together([*banks[number], variant]))
+            == frozenset(places) | own[variant.id]
         ]
         if free:
             banks[free[0]].append(variant)

@@ -138,7 +138,7 @@ def _open_in_deed(operation: PaymentOperation | None, answer: Answer) -> Answer:
     """Refuse a payment that shares the charges in words, and show it as open afterwards."""
     if not isinstance(answer.body, dict):
         return answer
-    body = cast("dict[str, Json]", answer.body)
+    body = answer.body
     if operation == "create" and body.get("status") == "expired":
         return Answer(status=400, body={"message": "chargeBearer must be SLEV", **body})
     if operation == "read" and body.get("chargeBearer") == "SHAR":
