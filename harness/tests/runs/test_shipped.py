@@ -1,8 +1,10 @@
 """The shipped contracts on the sound sandbox: everything conforms, on any day, by any way."""
 
+import json
 from pathlib import Path
 
 import pytest
+from command_line import assay
 
 from assay.cli.plan import plan_lines
 from assay.execution.environment import set_up
@@ -47,6 +49,15 @@ def test_a_run_costs_what_the_plan_says():
     """The calls that are made are exactly the calls that were priced."""
     plan, result = run()
     assert plan.calls == result.exchanges
+
+
+def test_every_context_is_tested_whole(tmp_path):
+    """No trial ends early in a context, nothing is red, and all takes at most four times the calls."""
+    plan, _ = run()
+    code, out, _ = assay("run", "--contexts", "each", "--out", "out", cwd=tmp_path)
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert (0, []) == (code, report.get("unfinished", [])), out
+    assert 3 * plan.calls < report["run"]["exchanges"] <= 4 * plan.calls
 
 
 def test_no_pass_is_vacuous():
