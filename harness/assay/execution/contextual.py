@@ -38,6 +38,11 @@ class Masking:
         default_factory=lambda: defaultdict[str, set[str]](set)
     )
 
+    def see_base(self, plan: Plan, trial: Trial, history: History) -> None:
+        """Note what a trial shows in the base context, if others are tested at all."""
+        if plan.contextual:
+            self.shown[trial.id] = agreeing(plan, trial, history)
+
 
 class Holder(Protocol):
     """What holds trials and judges them: the session of a run."""

@@ -129,7 +129,7 @@ class Session:
             verdicts = self._indeterminate(trial, "harness fault")
         else:
             self._assembly.see_trial(run.history)
-            self.masking.shown[trial.id] = contextual.agreeing(self.plan, trial, run.history)
+            self.masking.see_base(self.plan, trial, run.history)
             for finding in findings:
                 self.record_finding(*finding)
         return self._settled(trial, verdicts)

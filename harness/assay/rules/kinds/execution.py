@@ -19,14 +19,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import ClassVar
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters
 from assay.rules.lifecycle import reconciliation, request_steps, signing
 from assay.rules.lifecycle.executions import GRACE, Books
-from assay.rules.lifecycle.parameters import modes, the_request
+from assay.rules.lifecycle.parameters import modes, the_request, values_by_argument
 from assay.rules.lifecycle.reconciliation import (
     AS_ASKED,
     CANCELLED,
@@ -45,25 +44,11 @@ from assay.rules.lifecycle.reconciliation import (
 )
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
-from assay.rules.parameters import Raw, known, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part, send
 
 #: The day of the week, Monday being 0, on which the first deferred request of the probe is due.
 TUESDAY = 1
-_UNMET: Mapping[str, Json] = {
-    "description": "values by argument",
-    "type": "object",
-    "minProperties": 1,
-    "additionalProperties": {"description": "a text or a number", "type": ["string", "number"]},
-}
-
-
-def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with values of arguments that the request does not have."""
-    defined = maker(clause, raw)
-    for name in value if defined else ():
-        yield from known((*at, name), name, defined.get("arguments", ()), "argument")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +66,7 @@ class Execution(Kind):
     lifecycle: Lifecycle = the_request()
     served: tuple[str, ...] = modes(key="served", required=True)
     offered: tuple[str, ...] = modes(key="where-offered")
-    unmet: Mapping[str, Json] = parameters.parameter(
-        _UNMET,
-        lambda value, _: value,
-        key="unmet",
-        references=_arguments,
-        required=False,
-        default={},
-    )
+    unmet: Mapping[str, Json] = values_by_argument(key="unmet")
     minutes: int = parameters.whole(key="minutes")
 
     @property

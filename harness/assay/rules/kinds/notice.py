@@ -12,16 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.judging.verdict import Evidence
-from assay.rules import parameters
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
-from assay.rules.lifecycle.parameters import check_modes, the_request
+from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
-from assay.rules.parameters import Raw, known, maker, ref
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.steps import Part, send
 
@@ -47,28 +44,6 @@ class Variant:
     arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-_MODES: Mapping[str, Json] = {
-    "description": "a list of at least one mode",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": ref("word"),
-}
-_EVEN: Mapping[str, Json] = {
-    "description": "values by argument",
-    "type": "object",
-    "minProperties": 1,
-    "additionalProperties": {"description": "a text or a number", "type": ["string", "number"]},
-}
-
-
-def _arguments(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
-    """Find fault with values of arguments that the request does not have."""
-    defined = maker(clause, raw)
-    for name in value if defined else ():
-        yield from known((*at, name), name, defined.get("arguments", ()), "argument")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(Kind):
     """A request, the modes in which it is tested, and values that might exempt it."""
@@ -77,17 +52,8 @@ class Notice(Kind):
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    named_modes: tuple[str, ...] = parameters.parameter(
-        _MODES,
-        lambda value, _: tuple(str(name) for name in value),
-        key="modes",
-        references=check_modes,
-        required=False,
-        default=(),
-    )
-    even: Mapping[str, Json] = parameters.parameter(
-        _EVEN, lambda value, _: value, key="even", references=_arguments, required=False, default={}
-    )
+    named_modes: tuple[str, ...] = some_modes(key="modes")
+    even: Mapping[str, Json] = values_by_argument(key="even")
 
     @property
     def modes(self) -> tuple[str | None, ...]:

@@ -102,6 +102,37 @@ _ARGUMENTS: Mapping[str, Json] = {
 }
 
 
+_VALUES: Mapping[str, Json] = {
+    "description": "values by argument",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"description": "a text or a number", "type": ["string", "number"]},
+}
+
+
+def some_modes(*, key: str) -> Any:
+    """Declare modes in which the clause's request is made, at least one if it is given."""
+    return names(_MODES, key=key, references=check_modes, required=False)
+
+
+def values_by_argument(*, key: str) -> Any:
+    """Declare values of arguments of the clause's request; empty where left out."""
+    return parameter(
+        _VALUES,
+        lambda value, _: value,
+        key=key,
+        references=check_values,
+        required=False,
+        default={},
+    )
+
+
+def check_values(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find values of arguments that the clause's request does not have."""
+    for name in value:
+        yield from check_argument((*at, name), name, clause, raw)
+
+
 def check_all_deferred(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find modes that leave no time to change a request."""
     yield from check_modes(at, wanted, clause, raw)
