@@ -24,11 +24,7 @@ from assay.binding.target import Target
 from assay.contexts.context import DimensionValue
 from assay.contexts.covering import Depth
 from assay.execution import contextual
-from assay.execution.environment import set_up
-from assay.execution.session import Session
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
-from assay.kill_matrix import reference, variants
+from assay.kill_matrix import reference, run_trials, variants
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.plan import Plan, Trial, restrict
 from assay.sandbox.app import make_app
@@ -254,25 +250,7 @@ def _everywhere(mutant: Mutant, situation: str) -> Plan:
 def _finds(plan: Plan, bank: _Bank) -> bool:
     """Whether the trials of a plan find a violation at a bank; the first one ends the run."""
     _, target = _planned()
-    environment = set_up(target, bank=bank)
-    session = Session(
-        plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
-    )
-    try:
-        session.open()
-        for trial in plan.trials:
-            session.run_trial(trial)
-            if session.violated():
-                break
-        for trial in plan.contextual:
-            if session.violated():
-                break
-            session.run_contextual(trial)
-    finally:
-        environment.close()
-    if session.faults:
-        raise RuntimeError("; ".join(session.faults))
-    return bool(session.violated())
+    return bool(run_trials(bank, plan, target, first=True)[1])
 
 
 def _rows(chosen: Sequence[tuple[str, str]], workers: int) -> Iterator[ContextualRow]:

@@ -11,15 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from assay.binding.target import Target
 from assay.contexts.covering import Depth
-from assay.execution.environment import set_up
-from assay.execution.session import Session
-from assay.journal.redact import Careless
-from assay.journal.writer import Journal
-from assay.kill_matrix import reference, variants
+from assay.kill_matrix import reference, run_trials, variants
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import Plan
 from assay.sandbox.app import make_app
@@ -56,25 +51,7 @@ def run_in_contexts(policies: Policies, plan: Plan) -> tuple[int, frozenset[str]
 
     """
     _, target = reference()
-
-    def bank(base_url: str) -> Any:
-        return make_app(policies, base_url=base_url)
-
-    environment = set_up(target, bank=bank)
-    session = Session(
-        plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
-    )
-    try:
-        session.open()
-        for trial in plan.trials:
-            session.run_trial(trial)
-        for trial in plan.contextual:
-            session.run_contextual(trial)
-    finally:
-        environment.close()
-    if session.faults:
-        raise RuntimeError("; ".join(session.faults))
-    return session.exchanges, session.violated()
+    return run_trials(lambda base_url: make_app(policies, base_url=base_url), plan, target)
 
 
 def _row(work: tuple[tuple[str, ...], Depth]) -> NeutralRow:

@@ -147,6 +147,37 @@ def run_on_bank(
     return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]
 
 
+def run_trials(
+    bank: Callable[[str], Any], plan: Plan, target: Target, *, first: bool = False
+) -> tuple[int, frozenset[str]]:
+    """Run a plan with its contexts; return the number of exchanges and the violated obligations.
+
+    `bank` makes a bank at a base address. With `first`, the first violation ends the run.
+
+    Raises:
+        RuntimeError: the harness itself failed.
+
+    """
+    environment = set_up(target, bank=bank)
+    session = Session(
+        plan=plan, environment=environment, journal=Journal(out=None, redactor=Careless())
+    )
+    try:
+        session.open()
+        for run, trials in (
+            (session.run_trial, plan.trials),
+            (session.run_contextual, plan.contextual),
+        ):
+            for trial in trials:
+                if not (first and session.violated()):
+                    run(trial)
+    finally:
+        environment.close()
+    if session.faults:
+        raise RuntimeError("; ".join(session.faults))
+    return session.exchanges, session.violated()
+
+
 def _row(id_: str) -> MatrixRow:
     variant = variants()[id_]
     policies = variant.change(SOUND)

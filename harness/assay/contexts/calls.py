@@ -98,7 +98,7 @@ class WithRenewedToken(StepMapper):
         if party not in self.parties or not (party or step.subject in self.customers):
             return None
         # The same token is used for every operation of a party.
-        first = next(one.id for one in operations.values() if one.by_tpp is party)
+        first = next(operation.id for operation in operations.values() if operation.by_tpp is party)
         return Renew(subject=step.subject, operation=first, by=step.by if party else "")
 
 

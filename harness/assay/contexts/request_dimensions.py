@@ -66,8 +66,8 @@ def factors(at: Situation) -> Values:
     """Yield each factor that the contract offers to sign with."""
     for operation in requests.creating(at.contract).values():
         by_segment = clauses.factors_by_segment(at.contract, operation.makes or "")
-        every = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
-        for factor in every:
+        factors = dict.fromkeys(factor for offered in by_segment.values() for factor in offered)
+        for factor in factors:
             if Capability.SCA not in at.offered or factor not in at.target.sca.factors:
                 yield factor, f"`sca.factors.{factor}` in the target file"
                 continue
@@ -141,7 +141,9 @@ def payees(at: Situation) -> Values:
 
 def tpps(at: Situation) -> Values:
     """Yield a second TPP, where calls are made in the name of one."""
-    own = frozenset(one.id for one in at.contract.operations.values() if one.by_tpp)
+    own = frozenset(
+        operation.id for operation in at.contract.operations.values() if operation.by_tpp
+    )
     if not own:
         return
     if Capability.TPPS not in at.offered:
