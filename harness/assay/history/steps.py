@@ -68,7 +68,7 @@ class Token(Enum):
     """What a call has in place of the token of its customer or TPP."""
 
     NONE = "no token"
-    INVENTED = "a token that nobody issued"
+    INVENTED = "a token that was never issued"
 
 
 #: The mode of a recorded request that names one which the target file does not define.

@@ -42,7 +42,7 @@ class CallScenario(Scenario):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRequired(Kind):
-    """Operations that serve nobody without a token."""
+    """Operations that refuse a call without its token."""
 
     name = "token-required"
 

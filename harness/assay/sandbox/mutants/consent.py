@@ -279,7 +279,7 @@ EFFECT = (
 
 _ANYBODY: tuple[tuple[Approach, str, str], ...] = (
     ("none", "without-token", "to a call without a token"),
-    ("invented", "invented-token", "to a call with a token that nobody issued"),
+    ("invented", "invented-token", "to a call with a token that was never issued"),
 )
 
 

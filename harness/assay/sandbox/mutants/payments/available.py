@@ -291,7 +291,7 @@ AVAILABLE_FAULTS = (
         # Credentials in a body are sent without a token, too.
         for facet, says, token, also in (
             ("without-token", "no token", False, " redirect-only/{}-payment"),
-            ("invented-token", "a token that nobody issued", True, ""),
+            ("invented-token", "a token that was never issued", True, ""),
         )
     ),
     *(
