@@ -62,7 +62,7 @@ class FieldAt:
     """Where a field stands in an item: the first of the pointers that finds something.
 
     `words` maps the contract's words to the target's, and is read backwards; `first` cuts
-    a text after so many characters.
+    a text after this number of characters.
     """
 
     at: tuple[str, ...]
@@ -253,9 +253,9 @@ def filled(value: Json, made: RequestValues) -> Json:
     return value
 
 
-def same(value: Json, spelt: Json) -> bool:
+def same(value: Json, other: Json) -> bool:
     """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return value == spelt and isinstance(value, bool) is isinstance(spelt, bool)
+    return value == other and isinstance(value, bool) is isinstance(other, bool)
 
 
 def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:

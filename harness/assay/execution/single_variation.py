@@ -148,9 +148,9 @@ def _of_arguments(
     if "mode" not in different:
         return explained
     for mode in {call.mode, control.mode}:
-        spelt = None if mode is None else binding.modes.get(mode)
-        if spelt is not None:
-            places = _where(spelt, [way for way, _ in _leaves(spelt.value)])
+        bound_mode = None if mode is None else binding.modes.get(mode)
+        if bound_mode is not None:
+            places = _where(bound_mode, [way for way, _ in _leaves(bound_mode.value)])
             explained += [place for place in places if not _within(place, shared)]
     return [*explained, ("path",)]
 

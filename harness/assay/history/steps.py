@@ -72,7 +72,7 @@ class Token(Enum):
 
 
 #: The mode of a recorded request that names one which the target file does not define.
-UNBOUND_MODE: Final = "a mode that is not spelt"
+UNBOUND_MODE: Final = "a mode that the target file does not define"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,12 +50,12 @@ def paths(known: SharedSchemas) -> Schema:
         InputError: a path has braces without a name.
 
     """
-    spelt: dict[str, str] = {}
+    templates: dict[str, str] = {}
     merged: dict[tuple[str, str], list[tuple[BoundOperation, str, int]]] = {}
     for use in known.operations:
         for number, path in enumerate(use.paths):
             _check(use, path)
-            shared = spelt.setdefault(SLOT.sub("{}", path), path)
+            shared = templates.setdefault(SLOT.sub("{}", path), path)
             merged.setdefault((shared, use.method), []).append((use, path, number))
     ids = _ids(merged)
     main = {use.name: ids[key] for key, uses in merged.items() for use, _, n in uses if n == 0}

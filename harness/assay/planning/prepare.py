@@ -44,7 +44,7 @@ class Prepared:
     """Contracts and target, bound and planned.
 
     `contexts` has the trials in further contexts and what they cover, if there are any;
-    `base_only` says why there are none though nobody asked for the base context.
+    `base_only` says why there are none where the base context was not asked for.
     `reproduce` has the command line options for both. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.

@@ -70,7 +70,7 @@ _CAVEATS: Mapping[Standing, tuple[str, str]] = {
     ),
 }
 
-#: Verdicts on obligations that nobody can meet or violate; the headline does not count them.
+#: Verdicts on obligations that cannot be met or violated; the headline does not count them.
 NOT_OWED = (Standing.UNSPECIFIED, Standing.NOT_APPLICABLE)
 
 _MINUTE = 60

@@ -106,7 +106,7 @@ def walk_whole(
     """Read a list in which these keys must be, and once more after a consent to all of them.
 
     The second time is for a customer who was there before and lacks some of them: a target may
-    list only what is consented to, and nobody knows what was.
+    list only what is consented to, and what that was is unknown.
     """
     pages = yield from walk(call, most)
     shown = {item.key for page in pages for item in page.items}

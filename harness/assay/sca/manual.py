@@ -1,6 +1,6 @@
 """Signer that asks a person to sign in their own browser, and the server it returns to.
 
-If nobody signs, the obligations that need the signature stay unverified, and the run
+Without a signature, the obligations that need the signature stay unverified, and the run
 does not wait for a person again. Every request has a return address that cannot be
 guessed, so only the browser that was sent to sign this very request resumes the run: not
 a reloaded page, and no other visitor.
@@ -48,7 +48,7 @@ class Arrival(Enum):
 
     RETURNED = "the browser returned from signing"
     UNABLE = "the person reported that signing is not possible"
-    TIMED_OUT = "nobody returned in time"
+    TIMED_OUT = "the customer did not return in time"
 
 
 #: Waits for an event, for this many seconds at most.

@@ -3,7 +3,7 @@
 Every operation with the method and path of the request is tried, and the one that explains most of
 it is taken. What the target file does not describe becomes an argument under a name that no
 contract has, so that no check takes the call for a plain one. A value that the target file would
-have spelt differently stays as it is. No judgement here.
+write differently stays as it is. This module does not judge.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def _decode_single(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
         value = next((content for content in contents if content is not MISSING), value)
     if spelling.exclusive:
         value = _day_before(value)
-    value = next((word for word, spelt in spelling.words.items() if same(spelt, value)), value)
+    value = next((word for word, bound in spelling.words.items() if same(bound, value)), value)
     if spelling.found is not None and isinstance(value, str):
         value = ids.keys.get(value, value)
     return value

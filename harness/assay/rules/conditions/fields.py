@@ -42,7 +42,7 @@ def value_of(seen: DecidedRequest, argument: str) -> Given | None:
     return Given(text=str(value), other=argument in seen.request.made.call.varied)
 
 
-#: Stands for any number above zero with so many decimals: these are interchangeable, except
+#: Stands for any number above zero with this number of decimals: these are interchangeable, except
 #: where a rule compares them. Another spelling of a number is a value of its own.
 A_NUMBER = "a number with {} decimals"
 _PLAIN = re.compile(r"[0-9]+(?:\.([0-9]+))?", re.ASCII)
@@ -68,10 +68,10 @@ def sent_values(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]
 
 def _kind(value: Json) -> str:
     number_like = isinstance(value, str | int | Decimal | float) and not isinstance(value, bool)
-    spelt = _PLAIN.fullmatch(str(value)) if number_like else None
-    if spelt is None or not any(digit in spelt[0] for digit in "123456789"):
+    plain = _PLAIN.fullmatch(str(value)) if number_like else None
+    if plain is None or not any(digit in plain[0] for digit in "123456789"):
         return repr(value)
-    return A_NUMBER.format(len(spelt[1] or ""))
+    return A_NUMBER.format(len(plain[1] or ""))
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:

@@ -265,7 +265,7 @@ def _recent(clause: Eligibility, thing: Owned, at: datetime) -> tuple[str, bool]
 
 
 def _edges(recent: Recent, today: date) -> tuple[date, date]:
-    """Return the first and the last day that may be the same day so many months earlier.
+    """Return the first and the last day that may be the same day some months earlier.
 
     They differ where the earlier month is too short: it is its last day, or runs into the next.
     """

@@ -2,8 +2,8 @@
 
 Each trait that excludes a resource is a facet, and ordinary resources have one. One customer
 owns them all. The first and the last are ordinary, so that the position of a resource cannot
-explain the result. The control is the same request about an ordinary resource. Nobody owns
-the resource of a similar key, so a request about it is rejected, too.
+explain the result. The control is the same request about an ordinary resource. A similar key
+belongs to no resource, so a request about it is rejected, too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
 
 
 def stranger(key: str) -> str:
-    """Return a key like this one that nobody has; of an IBAN, one with right check digits."""
+    """Return a key like this one that does not exist; of an IBAN, one with right check digits."""
     other = similar_key(key)
     if not (is_iban(key) and key.isalnum() and key.isascii()):
         return other
@@ -102,7 +102,7 @@ class EligibleFor(AcceptanceRule):
         return (*out, unknown)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make the same request about each resource of a customer, or about one that nobody owns."""
+        """Make the same request about each resource of a customer, or about one that does not exist."""
         if scenario.id == UNKNOWN:
             yield from self._probe_unknown()
             return
@@ -122,7 +122,7 @@ class EligibleFor(AcceptanceRule):
         yield from sign_and_read(self.lifecycle, made[0], *made[1:-1])
 
     def _probe_unknown(self) -> Script:
-        """Make the same request about a thing of the customer's, and about one of nobody's."""
+        """Make the same request about a thing of the customer's, and about one that does not exist."""
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu)
         made = yield from steps.send(control)

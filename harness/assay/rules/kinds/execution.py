@@ -5,7 +5,7 @@ and signed is carried out: at once or on its day, once, with the values in force
 refused, rejected, denied, timed out, cancelled or never signed is not. The clause is ambient: it
 holds at the end of every trial, whatever the trial was about.
 
-An execution is missing only where days beyond any calendar have passed, or where the like of it,
+An execution is missing only where days beyond any calendar have passed, or where a similar request,
 due no sooner, was carried out: a document seldom says when. A rejection that the bank shows is
 the matter of other clauses, but for the first plain request of a customer, the main flow.
 A refused request has no key; what the fixture tells with its values, and of no request that was
@@ -117,7 +117,7 @@ class Execution(Kind):
             ),
             (CHANGE, "a change that was refused is neither shown nor carried out", needs()),
             (DENIED, "what its customer refused is not carried out", needs()),
-            (UNSIGNED, "what nobody signed is not carried out", needs()),
+            (UNSIGNED, "what was never signed is not carried out", needs()),
             (TIMED_OUT, "what was not signed in time is not carried out", signing.NEEDS | clock),
         )
         absent = {REFUSED: not self.unmet, CHANGE: not self.changed}

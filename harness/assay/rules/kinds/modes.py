@@ -165,7 +165,7 @@ class Modes(AcceptanceRule):
         return attempt.request.mode in {self.lifecycle.mode, *self.served}
 
     def common(self, attempt: Attempt) -> Hashable:
-        """Return the customer and the resource, whoever owns it; none is not the same as null."""
+        """Return the customer and the named resource; none is not the same as null."""
         owned, sent = self.lifecycle.create.owned or "", attempt.made.call.arguments
         return attempt.subject.name, owned in sent, repr(sent.get(owned))
 

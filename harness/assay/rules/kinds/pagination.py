@@ -261,7 +261,7 @@ def _is_dead(walk: PageWalk) -> bool:
 def _end(
     clause: Pagination, walk: PageWalk, straight: PageWalk, roster: Roster
 ) -> Iterator[Evidence]:
-    """Judge the end; a walk that nobody finished is no walk without an end."""
+    """Judge the end; an unfinished walk is not a list without an end."""
     there = roster.fresh | roster.old.keys()
     missing = there - walk.keys
     exact = len(there) > clause.size and not len(there) % clause.size

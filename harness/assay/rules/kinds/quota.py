@@ -5,7 +5,7 @@ again in the next period. A call is still refused just before the end of the per
 the day with 25 hours; each operation and each customer has its own count. Probes read first
 pages only and have no other calls refused, because documents leave open whether those count.
 If only calls without the customer count, every trial ends with attended calls, so that an
-operation that answers nobody is not mistaken for a quota. If all calls count, an operation
+operation that never answers is not mistaken for a quota. If all calls count, an operation
 that was never answered is called again in a later period.
 
 The TPP: it makes no more calls in a period than allowed. A call is a breach if the limit was

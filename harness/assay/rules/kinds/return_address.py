@@ -2,7 +2,7 @@
 
 Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
 request named; a bank may add parameters of its own. Nothing is said here of a customer who
-did not sign. Of a page that leads on by a link or a script nobody can say where it leads.
+did not sign. Where a page leads on by a link or a script is not decided.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _waits(clause: ReturnAddress, signing: Signing) -> bool:
 
 
 def _where(clause: ReturnAddress, attempt: Signing) -> Agreement:
-    """Judge where the browser was sent: to the address, elsewhere, or nobody knows."""
+    """Judge where the browser was sent: to the address, elsewhere, or unknown."""
     right, redirected = _right(clause, attempt), attempt.event.redirected
     if not isinstance(right, str):
         return UNCLEAR

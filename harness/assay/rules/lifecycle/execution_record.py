@@ -143,7 +143,7 @@ class Index:
     """What the bounds of one request depend on in all others, so that none looks at all.
 
     `contents` are the requests that may have been carried out, by what was asked for; `last` is
-    the like of a request that was carried out and due, or signed, last; `told` are the kinds of
+    the similar request that was carried out and due, or signed, last; `told` are the kinds of
     which the fixture told any; `days` are those on which deferred ones were carried out, with
     their place among the records; `strangers` are the values of effects of no known request, by
     the names of their fields.

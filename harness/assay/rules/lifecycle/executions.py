@@ -34,7 +34,7 @@ from assay.rules.lifecycle.tracker import Lifecycle, Tracker
 from assay.rules.lifecycle.validity import PastRequests, is_valid
 from assay.rules.state.calendar import dates
 
-#: After so many days an execution is missing, whatever the calendar of banking days.
+#: Days after which an execution is missing, whatever the calendar of banking days.
 GRACE = 14
 
 
@@ -297,7 +297,7 @@ class Books:
         return self._control(record, look[0]) if look is not None else None
 
     def _control(self, record: Record, place: int) -> Record | None:
-        """Return the like of a request that was done by a place: due last, or signed last."""
+        """Return the similar request, due last or signed last, that was carried out by a place."""
         _, other = self._index.last.get(kind_of_request(record), (None, None))
         if other is None or other is record or other.done is None or other.done > place:
             return None

@@ -29,7 +29,7 @@ _EXPECTED = {
     DENIED: "that it is not carried out: its customer refused it",
     TIMED_OUT: "that it is not carried out: its customer was disconnected",
     CANCELLED: "that it is not carried out: it was cancelled",
-    UNSIGNED: "that it is not carried out: nobody signed it",
+    UNSIGNED: "that it is not carried out: it was never signed",
 }
 
 

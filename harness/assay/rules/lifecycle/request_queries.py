@@ -31,8 +31,8 @@ _ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLM
 _TURNED = str.maketrans("".join(_ALPHABETS), "".join(alphabet[::-1] for alphabet in _ALPHABETS))
 #: The largest difference in length of keys of one format: numbers grow.
 GROWTH = 3
-#: After this time, a request that nobody signed may be rejected because nobody did: no timer
-#: of a bank is shorter.
+#: After this time, an unsigned request may be rejected for that reason: no timer of a bank is
+#: shorter.
 LAPSES_AFTER = timedelta(minutes=1)
 #: Ends of a flow through the screens after which it is unknown whether a signature was
 #: accepted.

@@ -37,7 +37,7 @@ _PAGE = 5
 #: The ordinary amount lies between these.
 _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
-#: Whoever is faster makes no pause.
+#: Shorter times are no pause.
 _PAUSE = timedelta(minutes=1)
 #: The name of a method with the account in its path.
 _LONG = re.compile("/accounts/[^/]+/transactions")

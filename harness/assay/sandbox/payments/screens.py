@@ -113,7 +113,7 @@ class Submission:
 
 
 def begin(context: PaymentContext, payment: Payment) -> View:
-    """Open the link to the first screen; again, as long as nobody has logged in."""
+    """Open the link to the first screen; again, as long as the customer has not logged in."""
     if context.policies.reopens(payment):
         payment.status, payment.signing, payment.reopened = "received", None, True
     signing = payment.signing

@@ -1,7 +1,7 @@
 """Server of the proxy: accepts clients and forwards each request to the one upstream.
 
 It uses threads, because clients are few and each waits for its own response. Bodies are forwarded as
-they come; only JSON that may have links is held back, up to a bound, to rewrite them. It is no open
+they come; only JSON that may have links is buffered, up to a bound, to rewrite them. It is no open
 proxy: a request names a path, never another host.
 """
 
