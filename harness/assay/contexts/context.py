@@ -46,7 +46,8 @@ class DimensionValue:
     """One value of a dimension, in words that complete "only ...".
 
     `reason` says why the probe with these steps cannot be tested with it; empty if it can.
-    `implies` is the id of a value that it brings along.
+    `implies` is the id of a value that it brings along, `hides` a dimension whose values have
+    no effect beside it.
     """
 
     dimension: str
@@ -55,6 +56,7 @@ class DimensionValue:
     reason: Callable[[Sequence[Step]], str]
     mapper: Callable[[], StepMapper]
     implies: str = ""
+    hides: str = ""
 
     @property
     def id(self) -> str:
@@ -62,7 +64,9 @@ class DimensionValue:
         return f"{self.dimension}={self.name}"
 
     def excludes(self, other: DimensionValue) -> bool:
-        """Whether it brings along another value of the other one's dimension."""
+        """Whether it hides the other one, or brings along another value of its dimension."""
+        if other.dimension == self.hides:
+            return True
         return other.id != self.implies and other.dimension == self.implies.partition("=")[0]
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from itertools import combinations, product
+from typing import TypeAlias
 
 from assay.contexts.context import Context, Dimension, DimensionValue
 from assay.history import Step
@@ -81,5 +83,22 @@ def _pairs(values: Sequence[Sequence[DimensionValue]]) -> tuple[Context, ...]:
         if len(columns) > 1
         else ([value] for value in columns[0])
     )
-    covered = (tuple(value for value in row if value is not None) for row in rows)
-    return tuple(dict.fromkeys(row for row in covered if row))
+    covered = dict.fromkeys(tuple(value for value in row if value is not None) for row in rows)
+    # Where values contradict each other, allpairspy can leave out pairs that do not.
+    for first, second in combinations(columns, 2):
+        for pair in product(first, second):
+            together = tuple(value for value in pair if value is not None)
+            if _agree(pair) and not any(_meet(first, second, pair, row) for row in covered):
+                covered[together] = None
+    return tuple(row for row in covered if row)
+
+
+Column: TypeAlias = Sequence[DimensionValue | None]
+
+
+def _meet(first: Column, second: Column, pair: Column, row: Context) -> bool:
+    """Whether a row has both values of a pair; None is the base value of its column."""
+    return all(
+        value in row if value is not None else not any(each in row for each in column)
+        for column, value in zip((first, second), pair, strict=True)
+    )

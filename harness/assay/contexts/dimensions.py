@@ -30,6 +30,7 @@ from assay.contexts.request_dimensions import (
     modes,
     pauses,
     payees,
+    screens,
     segments,
     tpps,
 )
@@ -219,6 +220,7 @@ DIMENSIONS: Mapping[str, tuple[str, Callable[[Situation], Values]]] = {
     "arguments": ("the optional arguments", optional_arguments),
     "change": ("whether a request was changed", changes),
     "pause": ("how long the customer takes", pauses),
+    "screen": ("the screen on which the customer is idle", screens),
     "token": ("the token of a call", tokens),
     "turn": ("first or repeated", repetition),
 }

@@ -8,12 +8,14 @@ from assay.contexts import customers, requests
 from assay.contexts.context import DimensionValue
 from assay.contexts.signing import (
     ChangedBeforeSigning,
+    IdleOnScreen,
     PauseBefore,
     PauseOnScreens,
     ToAnOwnAccount,
     change_reason,
     own_payee_reason,
     pause_reason,
+    screen_reason,
 )
 from assay.contexts.situation import Situation, Values
 from assay.contract.model import Capability
@@ -27,6 +29,8 @@ AMOUNTS = {"small": "0.01", "large": "15000.50"}
 
 #: The screens of a target file that does not list them, and the share of a limit that is used.
 MANY_SCREENS, LEISURE = 8, 3 / 4
+#: What a screen may ask for, beginning with what it is named after.
+SCREENS = ("password", "login", "factor", "code")
 
 
 def modes(at: Situation) -> Values:
@@ -189,6 +193,37 @@ def changes(at: Situation) -> Values:
                 ),
                 implies=f"mode={mode}",
             )
+
+
+def screens(at: Situation) -> Values:
+    """Yield each screen on which the customer can be idle before that of the decision."""
+    timed = any(
+        clauses.signing_limits(at.contract, operation.makes or "")
+        for operation in requests.creating(at.contract).values()
+    )
+    if not timed:
+        return
+    if Capability.SCREENS not in at.offered:
+        yield SCREENS[0], "`sca.kind` `forms` or `browser` in the target file"
+        return
+    after_login = 0
+    for number, screen in enumerate(at.target.sca.screens):
+        asked = [meaning for meaning in SCREENS if meaning in screen.values()]
+        if not asked or "decision" in screen.values():
+            continue
+        if "password" in asked:
+            after_login = number + 1
+        if Capability.CLOCK not in at.offered:
+            yield asked[0], "`clock` in `fixtures.offers` in the target file"
+            continue
+        yield DimensionValue(
+            dimension="screen",
+            name=asked[0],
+            description=f"idle on the screen that asks for the {asked[0]}",
+            reason=partial(screen_reason, loads_again=number > after_login),
+            mapper=partial(IdleOnScreen, screen=asked[0]),
+            hides="" if "code" in asked else "factor",
+        )
 
 
 def pauses(at: Situation) -> Values:

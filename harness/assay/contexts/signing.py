@@ -140,6 +140,32 @@ class PauseOnScreens(StepMapper):
         return replace(step, pace=self.pause) if isinstance(step, Authorise) else step
 
 
+@dataclass(slots=True, kw_only=True)
+class IdleOnScreen(StepMapper):
+    """The customer is idle on another screen than that of the decision."""
+
+    screen: str
+
+    def map(self, step: Step) -> Step:
+        """Return a signature with its pauses on this screen."""
+        if not isinstance(step, Authorise) or not step.linger:
+            return step
+        return replace(step, linger_on=self.screen)
+
+
+def screen_reason(steps: Sequence[Step], *, loads_again: bool) -> str:
+    """Say why the customers of a trial cannot be idle on another screen.
+
+    Where a screen never `loads_again`, they cannot look at it between two pauses: up to the
+    login, its link may begin a new flow; after it, the address may be the former one.
+    """
+    idle = [step.linger for step in steps if isinstance(step, Authorise) and step.linger]
+    if not idle:
+        return "no customer of the trial is idle"
+    looks = any(len(pauses) > 1 for pauses in idle)
+    return "the screen need not load again" if looks and not loads_again else ""
+
+
 def pause_reason(steps: Sequence[Step]) -> str:
     """Say why the signatures of a trial cannot take longer."""
     signatures = [step for step in steps if isinstance(step, Authorise)]

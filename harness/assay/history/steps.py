@@ -136,9 +136,9 @@ class Authorise:
     contract's words, None for any that is offered; `forced` sends it although the screen
     does not offer it. `by` names another customer who signs instead; `code` and `typed`
     say what is typed in as the code and as the password. `pace` is the pause before each
-    screen is filled in; at the screen of the decision, the pauses of `linger` follow, with
-    a look at the screen after all but the last. `spoof` is a return address that the form
-    submits in a field that the screen does not have.
+    screen is filled in; at the screen that asks for `linger_on`, the pauses of `linger`
+    follow, with a look at the screen after all but the last. `spoof` is a return address
+    that the form submits in a field that the screen does not have.
     """
 
     subject: str
@@ -152,6 +152,7 @@ class Authorise:
     forced: bool = False
     pace: timedelta = timedelta(0)
     linger: tuple[timedelta, ...] = ()
+    linger_on: str = "decision"
     spoof: str = ""
     variation: str = ""
 

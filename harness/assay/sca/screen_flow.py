@@ -106,6 +106,8 @@ class ScreenFlow:
     factor: str = ""
     last: Mapping[str, str] | None = None
     decided: bool = False
+    #: Whether the screen that was reloaded last had loaded again before.
+    reloads: bool = True
 
     def go(self, link: str) -> ScreenFlowResult:
         """Follow the screens from the link to the end of the flow."""
@@ -116,7 +118,7 @@ class ScreenFlow:
             if screen and screen[0] == self.last:
                 return self._stop("the same screen was shown again")
             asks_decision = screen is not None and "decision" in screen[0].values()
-            if asks_decision:
+            if screen is not None and self.step.linger_on in screen[0].values():
                 screen = self._linger(screen)
             if screen is None:
                 return self._end()
@@ -131,15 +133,17 @@ class ScreenFlow:
         return self._stop("the flow did not end within the allowed number of screens")
 
     def _linger(self, screen: Screen | None) -> Screen | None:
-        """Wait before the decision, and reload the screen between two waits.
+        """Wait before the screen is filled in, and reload it between two waits.
 
-        The decision follows the last wait immediately: no request is made in between.
+        The form follows the last wait immediately: no request is made in between. A page that
+        answers a form need not load again, so the first reload that fails shows nothing.
         """
-        for span in self.step.linger[:-1]:
+        for number, span in enumerate(self.step.linger[:-1]):
             self._note(span)
             self.result.wire = self.driver.open(self.result.wire.url)
             screen = self._screen()
             if screen is None:
+                self.reloads = number > 0
                 return None
         for span in self.step.linger[-1:]:
             self.wait(span)
@@ -202,6 +206,8 @@ class ScreenFlow:
     def _end(self) -> ScreenFlowResult:
         """Return how the flow ended, from the last page and what was done before it."""
         status, driver = self.result.wire.status, self.driver
+        if not self.reloads:
+            return self._stop("the screen did not load again")
         if status in REFUSALS or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.decided and status:

@@ -289,6 +289,22 @@ def test_time_passes_before_the_customer_logs_in(pis):
     assert replace(SIGN, pace=pause) == sign
 
 
+def test_idle_customers_are_idle_on_another_screen(pis):
+    """Only those who are idle; and a screen that need not load again is not looked at."""
+    idle = replace(SIGN, linger=(timedelta(minutes=4),))
+    looking = replace(SIGN, linger=(timedelta(minutes=3), timedelta(minutes=2)))
+    for sign, expected in ((SIGN, SIGN), (idle, replace(idle, linger_on="code"))):
+        assert [expected] == played(steps(sign), pis, lambda: signing.IdleOnScreen(screen="code"))
+    reasons = {
+        loads_again: [
+            bool(signing.screen_reason([CREATE, sign], loads_again=loads_again))
+            for sign in (SIGN, idle, looking)
+        ]
+        for loads_again in (True, False)
+    }
+    assert {True: [True, False, False], False: [True, False, True]} == reasons
+
+
 def test_who_sets_the_times_of_a_trial_makes_no_other_pause():
     """Neither a probe of a limit nor one of an age is slowed down."""
     paced = replace(SIGN, pace=timedelta(seconds=1))

@@ -62,6 +62,22 @@ def test_pairs_meet_each_other_and_the_base_values(sizes):
             ), (first_value, second_value)
 
 
+@given(SIZES, st.data())
+def test_all_pairs_meet_that_do_not_contradict_each_other(sizes, data):
+    """Whatever excludes what: no value is left out for the sake of others."""
+    names = [f"d{number}" for number in range(len(sizes))]
+    hides = st.sampled_from(["", "", *names])
+    values = [
+        [replace(value, hides=data.draw(hides)) for value in column] for column in columns(*sizes)
+    ]
+    rows = ids(contexts(values, Depth.PAIRS))
+    for first, second in combinations(values, 2):
+        for left, right in product(first, second):
+            excluded = left.excludes(right) or right.excludes(left)
+            assert excluded is not any({left.id, right.id} <= row for row in rows)
+            assert any(left.id in row for row in rows)
+
+
 @pytest.mark.parametrize("depth", Depth)
 def test_without_values_there_are_no_contexts(depth):
     """What nothing can vary is tested in the base context alone."""
@@ -92,3 +108,13 @@ def test_a_value_that_fits_nowhere_has_a_row_of_its_own():
     """One more trial is cheaper than a value that is never tested."""
     values = [[*columns(1)[0]], [replace(columns(1, 1)[1][0], implies="d0=other")]]
     assert [{"d0=0"}, {"d1=0"}] == ids(contexts(values, Depth.EACH))
+
+
+@pytest.mark.parametrize("depth", [Depth.EACH, Depth.PAIRS])
+def test_a_value_that_hides_a_dimension_stands_beside_none_of_it(depth):
+    """What has no effect there would count as tested."""
+    values = [[*columns(2)[0]], [replace(columns(1, 1)[1][0], hides="d0")]]
+    rows = ids(contexts(values, depth))
+    hiding = [row for row in rows if "d1=0" in row]
+    assert hiding
+    assert all(row == {"d1=0"} for row in hiding)

@@ -59,6 +59,7 @@ def test_the_dimensions_of_payment_initiation(target):
         "weekday": ["saturday", "sunday"],
         "change": ["changed"],
         "pause": ["login", "screens"],
+        "screen": ["password", "factor", "code"],
         "token": ["renewed"],
         "turn": ["second"],
     } == values("pis", target)
@@ -84,6 +85,7 @@ def test_the_bank_of_the_proof_knows_every_situation(target):
         (Capability.REGISTRATIONS, "payee"),
         (Capability.RENEWAL, "token"),
         (Capability.CLOCK, "pause"),
+        (Capability.CLOCK, "screen"),
     ],
 )
 def test_what_the_target_lacks_stays_in_the_table_with_its_key(target, capability, dimension):
@@ -125,6 +127,17 @@ def test_an_argument_that_is_not_spelt_stays_in_the_table(
     found = dimensions(parse_contract(find_contract(contract)), replace(target, operations=bound))
     missing = {f"{each.name}={name}": why for each in found for name, why in each.unavailable}
     assert f"`operations.{operation}.arguments.{argument}` in the target file" == missing[value]
+
+
+def test_a_screen_has_a_name_and_that_of_the_decision_no_value(target):
+    """It is named after what it asks for; base trials are idle on the screen of the decision."""
+    pages = ({"user": "login"}, {"pin": "password"}, {"otp": "code", "choice": "decision"})
+    found = dimensions(
+        parse_contract(find_contract("pis")),
+        replace(target, sca=replace(target.sca, screens=pages)),
+    )
+    (screen,) = [each for each in found if each.name == "screen"]
+    assert ["login", "password"] == [value.name for value in screen.values]
 
 
 def test_pauses_are_shorter_than_the_limits_of_the_contract(target):

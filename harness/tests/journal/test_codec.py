@@ -83,6 +83,7 @@ SIGNED = Authorised(
         forced=True,
         pace=timedelta(seconds=1.5),
         linger=(timedelta(minutes=4), timedelta(seconds=1)),
+        linger_on="code",
         spoof="https://other.example/",
         variation="a wrong code",
     ),

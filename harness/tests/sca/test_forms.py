@@ -696,16 +696,31 @@ def test_lingering_looks_at_the_screen_of_the_decision() -> None:
     assert Ending.CONFIRMED is way.walked.ending
 
 
-@pytest.mark.parametrize(
-    ("over", "ending"), [(GONE, Ending.DISCONNECTED), (HOME, Ending.DISCONNECTED)]
-)
-def test_who_lingers_too_long_is_disconnected(over: Any, ending: Ending) -> None:
-    """Then there is nothing more to decide."""
-    way = walk(*ALL, over, linger=(5 * MINUTE, MINUTE))
+@pytest.mark.parametrize("over", [GONE, HOME])
+def test_an_idle_customer_is_disconnected(over: Any) -> None:
+    """The screen loaded again before: then there is nothing more to decide."""
+    way = walk(*ALL, CONFIRM, over, linger=(MINUTE, 5 * MINUTE, MINUTE))
 
-    assert ending is way.walked.ending
+    assert Ending.DISCONNECTED is way.walked.ending
     assert "decision" not in way.walked.screens
-    assert AT + 5 * MINUTE == way.clock.now
+    assert AT + 6 * MINUTE == way.clock.now
+
+
+@pytest.mark.parametrize("over", [GONE, HOME])
+def test_a_screen_that_never_loads_again_disconnects_no_customer(over: Any) -> None:
+    """Many banks answer a form with the next screen, and do not serve its address."""
+    way = walk(*ALL, over, linger=(3 * MINUTE, MINUTE))
+
+    assert Ending.STOPPED is way.walked.ending
+    assert "the screen did not load again" == way.walked.why
+    assert "decision" not in way.walked.screens
+
+
+def test_a_customer_is_idle_on_the_screen_that_is_named() -> None:
+    """On each other screen the form is sent at once."""
+    way = walk(*ALL, HOME, linger=(5 * MINUTE,), linger_on="code")
+
+    assert [AT + minutes * MINUTE for minutes in (0, 0, 0, 5, 5)] == way.walked.moments
 
 
 def test_a_moment_is_one_at_which_something_was_done() -> None:

@@ -58,6 +58,8 @@ class Concern:
     #: From the request to the first screen, and on the screens.
     waited: timedelta = timedelta(0)
     lingered: timedelta = timedelta(0)
+    #: What the screen asks for that the customer has before her.
+    screen: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,9 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "change=changed": lambda s: s.any(lambda each: each.changes > 0),
     "pause=login": lambda s: s.any(lambda each: each.waited >= _PAUSE),
     "pause=screens": lambda s: s.any(lambda each: each.lingered >= _PAUSE),
+    "screen=password": lambda s: s.any(lambda each: each.screen == "password"),
+    "screen=factor": lambda s: s.any(lambda each: each.screen == "factor"),
+    "screen=code": lambda s: s.any(lambda each: each.screen == "code"),
     "token=renewed": lambda s: s.renewals > 0,
     "turn=second": lambda s: s.earlier > 0,
 }
@@ -253,6 +258,7 @@ def _concerns(method: str, path: str, body: bytes, world: World) -> Iterator[Con
                 changes=payment.changes,
                 waited=first - payment.created,
                 lingered=decided - first,
+                screen=signing.step if signing else "",
             )
     if method == "POST" and path == "/payment-requests":
         try:

@@ -130,6 +130,8 @@ class PaymentPolicies:
     again: Callable[[Payment], timedelta | None]
     #: execution: whether a payment whose signing is over can be signed again.
     reopens: Callable[[Payment], bool]
+    #: Whether the address of a screen shows it again.
+    reloads: bool
     #: execution: the terms in force after a modification that is refused for the payment's state.
     after_refusal: Callable[[Payment, Content], Terms]
     #: execution: whether a payment that was rejected for this reason is executed all the same.
@@ -313,6 +315,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     times=_once,
     again=_never_again,
     reopens=_never,
+    reloads=True,
     after_refusal=_terms_stay,
     executes_rejected=_never,
     decisions=MappingProxyType({"confirm": "pending", "refuse": "refused"}),

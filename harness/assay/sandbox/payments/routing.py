@@ -157,6 +157,8 @@ def _sign(
     signing = payment.signing
     if signing is None:
         return final_page("unknown")
+    if verb == "GET" and not context.policies.reloads:
+        return final_page("unknown")
     if verb == "GET":
         return render_view(context, payment, look(context, payment, signing))
     return render_view(context, payment, submit(context, payment, signing, _form(environ)))

@@ -86,6 +86,7 @@ def test_every_action_can_be_written(contract):
                     code=Code.HALF,
                     pace=timedelta(seconds=2),
                     linger=(timedelta(0), timedelta(minutes=3)),
+                    linger_on="code",
                 ),
                 request=0,
             ),

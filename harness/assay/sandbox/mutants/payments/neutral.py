@@ -260,6 +260,13 @@ PIS_NEUTRAL: tuple[Neutral, ...] = (
         lapsed=MappingProxyType({"idle": "rejected", "overall": "rejected"}),
     ),
     neutral_pis(
+        "screens-load-once",
+        "A screen answers the form before it, and its own address does not show it again.",
+        leaves="redirect.overall/alive-before redirect.overall/dead-after"
+        " redirect.overall/no-redirection redirect.overall/nothing-done",
+        reloads=False,
+    ),
+    neutral_pis(
         "timers-just-after",
         "A timer expires just after its time instead of at it.",
         **_timers(_just_after),
