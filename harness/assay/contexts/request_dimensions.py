@@ -213,6 +213,6 @@ def pauses(at: Situation) -> Values:
                     dimension="pause",
                     name=name,
                     description=description,
-                    reason=pause_reason,
+                    reason=partial(pause_reason, at.contract),
                     mapper=partial(mapper, pause=pause),
                 )
