@@ -48,7 +48,6 @@ SILENT: Mapping[tuple[str, str], str] = {
     ("pis.segments.PART-refused", "factor=*"): "the fault acts before anybody signs",
     ("pis.segments.PART-refused", "pause=*"): "the fault acts before anybody signs",
     ("pis.debtor.unknown-is-the-first", "factor=*"): "the fault acts before anybody signs",
-    ("pis.modify.shows-former-*", "turn=second"): "the former value is that of the first change",
 }
 
 #: Makes a bank at a base address.

@@ -153,6 +153,41 @@ def test_repetition_makes_the_first_call_twice_and_the_first_variation(pis):
     )
 
 
+def test_repetition_makes_the_first_call_about_a_signed_request_twice_as_well(pis):
+    """A state may be shown rightly the first time only."""
+    about = {"paymentRequestResourceId": "request-1"}
+    read = Call(operation="read-payment", subject="psu", arguments=about)
+    sign = replace(SIGN, request="request-1")
+
+    def mapper():
+        return requests.AfterAnother(contract=pis)
+
+    assert [CREATE, CREATE, read, read, sign, read, read, read] == played(
+        steps(CREATE, read, sign, read, read), pis, mapper
+    )
+
+
+def test_the_first_of_two_changes_asks_for_another_amount(pis):
+    """A change that is refused for its variation is made twice as it is, and so is any other."""
+    about = {"paymentRequestResourceId": "request-1"}
+    change = Call(
+        operation="modify-payment", subject="psu", arguments=about, varied=("amount", "date")
+    )
+    plain = {**about, "creditorAccount": "DE1"}
+
+    def mapper():
+        return requests.AfterAnother(contract=pis)
+
+    first, second = played(steps(change), pis, mapper)
+    assert ({**about, "amount": requests.OTHER_AMOUNT}, ("date",)) == (
+        first.arguments,
+        first.varied,
+    )
+    assert change == second
+    for same in (replace(change, variation="late"), replace(change, varied=(), arguments=plain)):
+        assert [same, same] == played(steps(same), pis, mapper)
+
+
 def test_added_steps_are_changed_by_the_other_values(pis):
     """The twin of a call is made by the other TPP too."""
 
@@ -241,12 +276,24 @@ def test_a_request_goes_to_an_account_of_the_customers_own(pis):
 
 
 def test_own_accounts_are_no_payees_of_trials_that_name_theirs(pis):
-    """Nor where several customers make a request, which must go to one payee."""
+    """A trial without a customer's own things has none to add."""
     reason = partial(signing.own_payee_reason, pis, "creditorAccount")
     assert "" == reason([CUSTOMER, CREATE])
     assert reason([CUSTOMER])
     assert reason([CUSTOMER, replace(CREATE, without=("creditorAccount",))])
-    assert reason([CUSTOMER, CREATE, replace(CREATE, subject="other")])
+    assert "" == reason([CUSTOMER, CREATE, replace(CREATE, subject="other")])
+
+
+def test_requests_of_all_customers_go_to_one_own_account(pis):
+    """The request of another customer is the control: it differs in nothing else."""
+    other = [replace(each, subject="other") for each in (CUSTOMER, CREATE)]
+
+    def mapper():
+        return signing.ToAnOwnAccount(operation=pis.operations["create-payment"])
+
+    _, made, alone, control = played(steps(CUSTOMER, CREATE, *other), pis, mapper)
+    assert 1 == sum(holding.count for holding in alone.holdings)
+    assert made.arguments == control.arguments == {"creditorAccount": "psu-1"}
 
 
 def changed(pis):
@@ -289,13 +336,15 @@ def test_time_passes_before_the_customer_logs_in(pis):
     assert replace(SIGN, pace=pause) == sign
 
 
-def test_who_sets_the_times_of_a_trial_makes_no_other_pause():
+def test_who_sets_the_times_of_a_trial_makes_no_other_pause(pis):
     """Neither a probe of a limit nor one of an age is slowed down."""
     paced = replace(SIGN, pace=timedelta(seconds=1))
     aged = Register(subject="psu", operation="o", argument="a", age=timedelta(hours=72))
-    assert "" == signing.pause_reason([CREATE, SIGN, Advance(to=START)])
-    for every in ([CREATE], [CREATE, paced], [Advance(to=START), SIGN], [aged, SIGN]):
-        assert signing.pause_reason(every)
+    reason, later = partial(signing.pause_reason, pis), Advance(to=START)
+    assert "" == reason([CREATE, SIGN, later])
+    assert "" == reason([CREATE, SIGN, later, CREATE, SIGN])
+    for every in ([CREATE], [CREATE, paced], [CREATE, later, SIGN], [aged, SIGN]):
+        assert reason(every)
 
 
 def test_a_list_is_asked_for_with_its_whole_range(aisp):
