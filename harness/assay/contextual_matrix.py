@@ -48,6 +48,7 @@ SILENT: Mapping[tuple[str, str], str] = {
     ("pis.segments.PART-refused", "factor=*"): "the fault acts before anybody signs",
     ("pis.segments.PART-refused", "pause=*"): "the fault acts before anybody signs",
     ("pis.debtor.unknown-is-the-first", "factor=*"): "the fault acts before anybody signs",
+    ("pis.debtor.unknown-is-the-first", "pause=*"): "the fault acts before anybody signs",
 }
 
 #: Makes a bank at a base address.
@@ -199,7 +200,8 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
             mutant=name, situation=situation, outcome=Outcome.EXCLUDED, reason=reason
         )
     # The clause judges the trials of other clauses, too: one of these may show the fault.
-    if _finds(_everywhere(mutant, situation), confined):
+    everywhere = _everywhere(mutant, situation)
+    if _finds(everywhere, confined):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
     matching = (
         why
@@ -207,6 +209,9 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
         if fnmatchcase(name, mutants) and fnmatchcase(situation, situations)
     )
     reason = next(matching, "")
+    alone = _alone(everywhere, situation)
+    if not reason and _finds(alone, whole) and not _finds(alone, confined):
+        reason = ELSEWHERE
     outcome = Outcome.EXCLUDED if reason else Outcome.MISSED
     return ContextualRow(mutant=name, situation=situation, outcome=outcome, reason=reason)
 

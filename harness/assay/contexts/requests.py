@@ -246,9 +246,8 @@ class AfterAnother(StepMapper):
 
     def reply(self, step: Step, reply: Reply) -> Reply:
         """Note which requests were signed."""
-        if isinstance(step, Authorise) and isinstance(reply, Authorised):
-            if reply.ending is Ending.CONFIRMED:
-                self.signed.add(step.request)
+        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED:
+            self.signed.add(reply.step.request)
         return reply
 
 
