@@ -21,7 +21,6 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from assay.binding.target import Target
-from assay.contexts.context import DimensionValue
 from assay.contexts.covering import Depth
 from assay.execution import contextual
 from assay.kill_matrix import reference, run_trials, variants
@@ -122,17 +121,6 @@ def _planned() -> tuple[ContextPlan, Target]:
     return with_contexts(plan, target, Depth.EACH), target
 
 
-@cache
-def _values() -> Mapping[tuple[str, str], DimensionValue]:
-    planned, _ = _planned()
-    return {
-        (contract, value.id): value
-        for contract, dimensions in planned.dimensions.items()
-        for dimension in dimensions
-        for value in dimension.values
-    }
-
-
 def pairs() -> list[tuple[str, str]]:
     """Return each mutant with each situation in which its clause is tested.
 
@@ -219,9 +207,10 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
 def _alone(plan: Plan, situation: str) -> Plan:
     """Return a plan of the trials in this situation, each in no other context."""
     trials = tuple(
-        contextual.in_context(trial, (_values()[trial.contract, situation],))
+        contextual.in_context(trial, (value,))
         for trial in plan.contextual
-        if any(value.id == situation for value in trial.context)
+        for value in trial.context
+        if value.id == situation
     )
     return replace(plan, trials=(), contextual=trials)
 

@@ -79,15 +79,25 @@ def own_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -
 
 
 @dataclass(slots=True, kw_only=True)
-class ChangedBeforeSigning(InMode):
-    """Every request is changed once it is accepted, to what it says already."""
+class OnceChanged(InMode):
+    """Every request is changed once it is accepted, to what it says already.
+
+    Plain requests are made in a mode that can be changed, unless the trial makes some in this
+    mode itself: then these are changed, and the others stay as they are.
+    """
 
     change: Operation
     argument: str
+    own_modes: bool = False
+
+    def map(self, step: Step) -> Step:
+        """Return a plain request in the mode, unless modes are the trial's own."""
+        return step if self.own_modes else InMode.map(self, step)
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Change a request that was accepted."""
-        yield from InMode.after(self, step, reply)
+        if not self.own_modes:
+            yield from InMode.after(self, step, reply)
         made = reply if isinstance(reply, Exchange) and isinstance(step, Call) else None
         if made is None or made.call.mode != self.mode or made.call.variation or not made.item:
             return
@@ -103,17 +113,24 @@ class ChangedBeforeSigning(InMode):
             )
 
 
-def change_reason(contract: Contract, change: str, steps: Sequence[Step]) -> str:
-    """Say why the requests of a trial cannot be changed before they are signed."""
-    if not created(contract, steps):
+def has_own_modes(contract: Contract, mode: str, steps: Sequence[Step]) -> bool:
+    """Whether a trial makes requests in a mode itself."""
+    return any(call.mode == mode for call in created(contract, steps))
+
+
+def change_reason(contract: Contract, change: str, mode: str, steps: Sequence[Step]) -> str:
+    """Say why the requests of a trial cannot be changed before something is done with them."""
+    made = created(contract, steps)
+    if not made:
         return NO_REQUEST
-    if not any(isinstance(step, Authorise) for step in steps):
-        return NO_SIGNATURE
-    return (
-        OWN
-        if any(call.operation == change for call in calls(steps))
-        else mode_reason(contract, steps)
-    )
+    if any(call.operation == change for call in calls(steps)):
+        return OWN
+    later = steps[next(n for n, step in enumerate(steps) if step is made[0]) :]
+    operations = contract.operations
+    used = any(operations[call.operation].about and not call.credentials for call in calls(later))
+    if not used and not any(isinstance(step, Authorise) for step in later):
+        return "the trial does nothing with a request but make it"
+    return "" if has_own_modes(contract, mode, steps) else mode_reason(contract, steps)
 
 
 @dataclass(slots=True, kw_only=True)

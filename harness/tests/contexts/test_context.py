@@ -296,11 +296,11 @@ def test_requests_of_all_customers_go_to_one_own_account(pis):
     assert made.arguments == control.arguments == {"creditorAccount": "psu-1"}
 
 
-def changed(pis):
+def changed(pis, **own):
     """Return the mapper that changes deferred requests."""
     change = pis.operations["modify-payment"]
-    return signing.ChangedBeforeSigning(
-        contract=pis, mode="deferred", change=change, argument="amount"
+    return signing.OnceChanged(
+        contract=pis, mode="deferred", change=change, argument="amount", **own
     )
 
 
@@ -321,10 +321,35 @@ def test_what_varies_or_was_made_otherwise_is_not_changed(pis):
     assert [CUSTOMER, instant] == played(steps(CUSTOMER, instant), pis, lambda: changed(pis))
     varied = replace(CREATE, arguments={"amount": "7.00"}, variation="other")
     assert 2 == len(played(steps(CUSTOMER, varied), pis, lambda: changed(pis)))
-    reason = partial(signing.change_reason, pis, "modify-payment")
-    assert "" == reason([CUSTOMER, CREATE, SIGN])
+
+
+def test_a_trial_that_makes_deferred_requests_has_these_changed(pis):
+    """Its plain requests stay plain, and it waits for the days itself."""
+    plain = replace(CREATE, arguments={"amount": "7.00"})
+    own = replace(plain, mode="deferred")
+
+    every = played(steps(CUSTOMER, plain, own, SIGN), pis, lambda: changed(pis, own_modes=True))
+    assert [CUSTOMER, plain, own] == every[:3]
+    assert ["modify-payment"] == [step.operation for step in every[3:4]]
+    assert [SIGN] == every[4:]
+
+
+def test_requests_are_changed_where_something_is_done_with_them(pis):
+    """They are signed, or read; a trial that changes some itself has no use for more."""
+    reason = partial(signing.change_reason, pis, "modify-payment", "deferred")
+    read, change = (
+        Call(operation=name, subject="psu", arguments={"paymentRequestResourceId": "request-1"})
+        for name in ("read-payment", "modify-payment")
+    )
+    instant, deferred = (replace(CREATE, mode=mode) for mode in ("instant", "deferred"))
+    for later in (SIGN, read):
+        assert "" == reason([CUSTOMER, CREATE, later])
+        assert "" == reason([CUSTOMER, instant, deferred, later])
+        assert reason([CUSTOMER, CREATE, change, later])
+        assert reason([CUSTOMER, instant, later])
+    assert reason([CUSTOMER])
     assert reason([CUSTOMER, CREATE])
-    assert reason([CUSTOMER, CREATE, Call(operation="modify-payment", subject="psu"), SIGN])
+    assert reason([CUSTOMER, SIGN, CREATE])
 
 
 def test_time_passes_before_the_customer_logs_in(pis):

@@ -183,6 +183,24 @@ def test_kinds_name_known_dimensions_only(prepared):
     assert named <= set(DIMENSIONS)
 
 
+def test_a_trial_with_modes_of_its_own_is_tested_with_changed_requests(prepared):
+    """Its own deferred requests are changed; the clause need not allow another mode."""
+    planned = with_contexts(prepared.plan, prepared.target, Depth.EACH)
+    why = {trial: every.get("change=changed", "") for trial, every in planned.excluded.items()}
+    assert "the clause itself is about each mode" == why["pis/execution#instant"]
+    assert "" == why["pis/execution#deferred"] == why["pis/cancel#by-tpp"]
+    implied = {
+        trial.settles[0].trial: value.implies
+        for trial in planned.plan.contextual
+        for value in trial.context
+        if value.dimension == "change"
+    }
+    assert ("", "mode=deferred") == (
+        implied["pis/execution#deferred"],
+        implied["pis/payments.read#answers"],
+    )
+
+
 @pytest.mark.parametrize(
     ("clause", "value", "reason"),
     [
