@@ -36,11 +36,18 @@ GOAL = 0.98
 #: Why a fault is excluded that acts only outside its situation, though the trial shows it whole.
 ELSEWHERE = "no request at which the fault acts is in the situation"
 
+_FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
+
 #: Why a rule says nothing of a fault in a situation, by patterns of both.
 SILENT: Mapping[tuple[str, str], str] = {
     ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it carries out",
     ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it carries out",
     ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
+    ("consent.*-never", "presence=absent"): _FOR_ITS_NUMBER,
+    ("consent.*-all-or-nothing", "presence=absent"): _FOR_ITS_NUMBER,
+    ("effect.clears", "presence=absent"): _FOR_ITS_NUMBER,
+    ("effect.first-alone", "presence=absent"): _FOR_ITS_NUMBER,
+    ("effect.former-stays", "presence=absent"): _FOR_ITS_NUMBER,
     ("pis.segments.PART-refused", "segment=PRO"): "the fault is about another segment",
     ("pis.factors.soft-token-*", "segment=PRO"): "the segment does not have the factor",
     ("pis.cash.*", "segment=PRO"): "the segment does not have the factor of the control",

@@ -69,12 +69,25 @@ def presence(at: Situation) -> Values:
         yield "absent", "`presence` in the target file"
         return
     own = frozenset(one.id for one in at.contract.operations.values() if not one.by_tpp)
+    mapper = partial(customers.Unattended, contract=at.contract, operations=own)
+
+    def suit(value: DimensionValue, steps: Sequence[Step]) -> DimensionValue:
+        made = customers.calls_of_a_day(steps)
+        beyond = any(made.get(name, 0) > limit for name, limit in limits.items())
+        return replace(value, mapper=partial(mapper, limits=limits)) if beyond else value
+
     yield DimensionValue(
         dimension="presence",
         name="absent",
         description="without the customer",
-        reason=partial(customers.unattended_reason, limits),
-        mapper=partial(customers.Unattended, operations=own),
+        reason=partial(
+            customers.unattended_reason,
+            at.contract,
+            limits,
+            clock=Capability.CLOCK in at.offered,
+        ),
+        mapper=mapper,
+        suit=suit,
     )
 
 

@@ -128,6 +128,41 @@ def test_a_factor_is_used_only_by_segments_that_have_it(pis):
     assert None is played(steps(CUSTOMER, CREATE, SIGN), pis, segment, mapper)[-1].factor
 
 
+def test_without_the_customer_more_calls_than_a_day_allows_take_another_day(aisp):
+    """Each customer has a count for each operation; the next day begins at noon."""
+    ask = Call(operation="balances", subject="psu", arguments={"iban": "psu-0"})
+    other = replace(ask, subject="other")
+
+    def mapper():
+        return customers.Unattended(
+            contract=aisp, operations=frozenset({"balances"}), limits={"balances": 2}
+        )
+
+    every = played(steps(ask, other, ask, ask, other, other), aisp, mapper)
+    away, others = (replace(each, present=False) for each in (ask, other))
+    assert [away, others, away, Advance()] == every[:4]
+    moved = every[4].to.astimezone(aisp.zone)
+    assert (START.date() + timedelta(days=1), 12) == (moved.date(), moved.hour)
+    assert [away, others, others] == every[5:]
+
+
+def test_a_trial_takes_several_days_only_if_it_names_none(aisp):
+    """Nor may it move the clock itself, or the target have no clock that can be moved."""
+    ask = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})
+    ranged = replace(ask, arguments={"iban": "psu-0", "since": "2026-09-01"})
+
+    def reason(*steps, clock=True):
+        return customers.unattended_reason(aisp, {"transactions": 2}, steps, clock=clock)
+
+    assert "" == reason(ask, ask, clock=False) == reason(ranged, ranged)
+    assert "" == reason(ask, ask, ask) == reason(ask, ask, replace(ask, subject="other"))
+    exceeds = "the 3 calls of transactions exceed the 2 that a day allows"
+    assert exceeds == reason(ask, ask, ask, clock=False) == reason(ask, ask, ranged)
+    assert exceeds == reason(ask, ask, Advance(to=START), ask)
+    assert reason(replace(ask, present=False))
+    assert reason(replace(ask, operation="accounts"))
+
+
 def test_the_weekday_comes_first_but_after_the_choice_of_a_bank(pis):
     """A trial begins at noon of the day, and the bank is chosen before anything else."""
     lack = Lack(mode="instant")
