@@ -99,6 +99,59 @@ def page_reason(contract: Contract, size: int, steps: Sequence[Step]) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
+class WithMoreEntries(StepMapper):
+    """Everything that has entries has a page full of them more, on the same days.
+
+    `sizes` are the sizes of a page of entries, by the resource that has them.
+    """
+
+    sizes: Mapping[str, int]
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement with more entries."""
+        if not isinstance(step, Arrange):
+            return step
+        return replace(step, holdings=tuple(map(self._filled, step.holdings)))
+
+    def _filled(self, holding: Holding) -> Holding:
+        days, size = holding.entries or (), self.sizes.get(holding.resource, 0)
+        more = tuple(days[n % len(days)] for n in range(size)) if days else ()
+        return replace(holding, entries=(*days, *more)) if more else holding
+
+
+def entry_pages(contract: Contract) -> Mapping[str, int]:
+    """Return the size of a page of entries, by the resource that has them."""
+    sizes: dict[str, int] = {}
+    for operation in contract.operations.values():
+        size = clauses.page_size(contract, operation.id) if operation.about else None
+        if operation.available and size is not None:
+            sizes |= {
+                root.id: size
+                for root in roots(contract)
+                if contract.children(root.id, operation.id)
+            }
+    return sizes
+
+
+def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence[Step]) -> str:
+    """Say why the things of a trial cannot have more entries."""
+    paged = {
+        each.id
+        for each in contract.operations.values()
+        if each.about and clauses.page_size(contract, each.id)
+    }
+    if not any(call.operation in paged for call in calls(steps)):
+        return "the trial reads no entries"
+    held = [holding for step in arrangements(steps) for holding in step.holdings]
+    filled = [holding for holding in held if holding.entries and holding.resource in sizes]
+    if not filled:
+        return "the trial needs no entries"
+    if any(len(holding.entries or ()) > sizes[holding.resource] for holding in filled):
+        return OWN
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
 class Unattended(StepMapper):
     """The customer is absent in every call that is made in her name.
 

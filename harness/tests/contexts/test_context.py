@@ -407,6 +407,46 @@ def test_who_sets_the_times_of_a_trial_makes_no_other_pause(pis):
         assert reason(every)
 
 
+def test_a_list_is_asked_for_with_one_of_its_days(aisp):
+    """The first day of one thing and the last of the next, the same one in equal calls."""
+    first, second = (
+        Call(operation="transactions", subject="psu", arguments={"iban": iban})
+        for iban in ("psu-0", "psu-1")
+    )
+
+    def mapper():
+        return calls.WithWholeRange(contract=aisp, days={"transactions": 90}, one=True)
+
+    every = played(steps(CUSTOMER, first, second, first), aisp, mapper)[1:]
+    since, until = str(START.date() - timedelta(days=89)), str(START.date())
+    assert [{"since": since}, {"until": until}, {"since": since}] == [
+        {name: day for name, day in call.arguments.items() if name != "iban"} for call in every
+    ]
+
+
+def test_things_have_a_page_of_entries_more_on_their_days(aisp):
+    """So a list that had one page has two; what has no entries, or pages of them, stays."""
+    sizes = customers.entry_pages(aisp)
+    assert {"account": 15, "card": 15} == sizes
+    days = date(2026, 9, 15), date(2026, 9, 14)
+    account, empty = Holding(resource="account", entries=days), Holding(resource="card")
+    own = replace(CUSTOMER, holdings=(account, empty))
+
+    def mapper():
+        return customers.WithMoreEntries(sizes=sizes)
+
+    (arranged,) = played(steps(own), aisp, mapper)
+    more, same = arranged.holdings
+    assert empty == same
+    assert (2 + 15, set(days)) == (len(more.entries), set(more.entries))
+    reason = partial(customers.entries_reason, aisp, sizes)
+    read = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})
+    full = replace(own, holdings=(replace(account, entries=days * 8),))
+    assert "" == reason([own, read])
+    for every in ([own], [CUSTOMER, read], [full, read]):
+        assert reason(every)
+
+
 def test_a_list_is_asked_for_with_its_whole_range(aisp):
     """From the first day that is surely allowed until today; a range of the probe stays."""
     plain = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})

@@ -36,11 +36,11 @@ def values(contract, target):
 def test_the_dimensions_of_account_information(target):
     """Pages, presence, names of methods, weekdays, repetition; no payments, no TPP."""
     assert {
-        "page": ["later"],
+        "page": ["later", "entries"],
         "presence": ["absent"],
         "name": ["alias-1", "alias-2"],
         "weekday": ["saturday", "sunday"],
-        "arguments": ["all"],
+        "arguments": ["all", "one"],
         "token": ["renewed"],
         "turn": ["second"],
     } == values("aisp", target)
@@ -111,6 +111,7 @@ def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
     ("operation", "argument", "contract", "value"),
     [
         ("transactions", "until", "aisp", "arguments=all"),
+        ("transactions", "since", "aisp", "arguments=one"),
         ("create-payment", "debtorAccount", "pis", "payee=own"),
         ("modify-payment", "amount", "pis", "change=changed"),
     ],
