@@ -21,7 +21,6 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from assay.binding.target import Target
-from assay.contexts.context import DimensionValue
 from assay.contexts.covering import Depth
 from assay.execution import contextual
 from assay.kill_matrix import reference, run_trials, variants
@@ -37,18 +36,25 @@ GOAL = 0.98
 #: Why a fault is excluded that acts only outside its situation, though the trial shows it whole.
 ELSEWHERE = "no request at which the fault acts is in the situation"
 
+_FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
+
 #: Why a rule says nothing of a fault in a situation, by patterns of both.
 SILENT: Mapping[tuple[str, str], str] = {
     ("pis.execution.*", "amount=*"): "a bank may limit the amounts that it carries out",
     ("pis.sca.*", "amount=*"): "a bank may limit the amounts that it carries out",
     ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
+    ("consent.*-never", "presence=absent"): _FOR_ITS_NUMBER,
+    ("consent.*-all-or-nothing", "presence=absent"): _FOR_ITS_NUMBER,
+    ("effect.clears", "presence=absent"): _FOR_ITS_NUMBER,
+    ("effect.first-alone", "presence=absent"): _FOR_ITS_NUMBER,
+    ("effect.former-stays", "presence=absent"): _FOR_ITS_NUMBER,
     ("pis.segments.PART-refused", "segment=PRO"): "the fault is about another segment",
     ("pis.factors.soft-token-*", "segment=PRO"): "the segment does not have the factor",
     ("pis.cash.*", "segment=PRO"): "the segment does not have the factor of the control",
     ("pis.segments.PART-refused", "factor=*"): "the fault acts before anybody signs",
     ("pis.segments.PART-refused", "pause=*"): "the fault acts before anybody signs",
     ("pis.debtor.unknown-is-the-first", "factor=*"): "the fault acts before anybody signs",
-    ("pis.modify.shows-former-*", "turn=second"): "the former value is that of the first change",
+    ("pis.debtor.unknown-is-the-first", "pause=*"): "the fault acts before anybody signs",
 }
 
 #: Makes a bank at a base address.
@@ -122,17 +128,6 @@ def _planned() -> tuple[ContextPlan, Target]:
     return with_contexts(plan, target, Depth.EACH), target
 
 
-@cache
-def _values() -> Mapping[tuple[str, str], DimensionValue]:
-    planned, _ = _planned()
-    return {
-        (contract, value.id): value
-        for contract, dimensions in planned.dimensions.items()
-        for dimension in dimensions
-        for value in dimension.values
-    }
-
-
 def pairs() -> list[tuple[str, str]]:
     """Return each mutant with each situation in which its clause is tested.
 
@@ -200,7 +195,8 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
             mutant=name, situation=situation, outcome=Outcome.EXCLUDED, reason=reason
         )
     # The clause judges the trials of other clauses, too: one of these may show the fault.
-    if _finds(_everywhere(mutant, situation), confined):
+    everywhere = _everywhere(mutant, situation)
+    if _finds(everywhere, confined):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
     matching = (
         why
@@ -208,6 +204,9 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
         if fnmatchcase(name, mutants) and fnmatchcase(situation, situations)
     )
     reason = next(matching, "")
+    alone = _alone(everywhere, situation)
+    if not reason and _finds(alone, whole) and not _finds(alone, confined):
+        reason = ELSEWHERE
     outcome = Outcome.EXCLUDED if reason else Outcome.MISSED
     return ContextualRow(mutant=name, situation=situation, outcome=outcome, reason=reason)
 
@@ -215,9 +214,10 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
 def _alone(plan: Plan, situation: str) -> Plan:
     """Return a plan of the trials in this situation, each in no other context."""
     trials = tuple(
-        contextual.in_context(trial, (_values()[trial.contract, situation],))
+        contextual.in_context(trial, (value,))
         for trial in plan.contextual
-        if any(value.id == situation for value in trial.context)
+        for value in trial.context
+        if value.id == situation
     )
     return replace(plan, trials=(), contextual=trials)
 

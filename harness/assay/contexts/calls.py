@@ -111,14 +111,20 @@ def renewal_reason(contract: Contract, parties: frozenset[bool], steps: Sequence
 
 @dataclass(slots=True, kw_only=True)
 class WithWholeRange(StepMapper):
-    """A list with dates is asked for with a first and a last day: the whole range allowed."""
+    """A list with dates is asked for with a first and a last day: the whole range allowed.
+
+    With `one`, only one of the days is given, for each thing in turn: the first day, or the
+    last. So equal calls stay equal.
+    """
 
     contract: Contract
     days: Mapping[str, int]
+    one: bool = False
     now: datetime | None = None
+    places: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
     def map(self, step: Step) -> Step:
-        """Return the call with both days."""
+        """Return the call with the days."""
         if not isinstance(step, Call) or step.follow or self.now is None:
             return step
         operation = self.contract.operations[step.operation]
@@ -129,6 +135,10 @@ class WithWholeRange(StepMapper):
         # Whether the last day of the range still counts is open in documents.
         first = today - timedelta(days=self.days[operation.id] - 1)
         given = {operation.since or "": first.isoformat(), operation.until or "": today.isoformat()}
+        if self.one:
+            about = operation.id, str(step.arguments.get(operation.about or ""))
+            name = names[self.places.setdefault(about, len(self.places)) % len(names)]
+            given = {name or "": given[name or ""]}
         return replace(step, arguments={**step.arguments, **given})
 
     def reply(self, step: Step, reply: Reply) -> Reply:

@@ -41,13 +41,20 @@ class StepMapper:
         return reply
 
 
+def _same(value: DimensionValue, steps: Sequence[Step]) -> DimensionValue:
+    """Return a value that applies to every probe in the same way."""
+    del steps
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DimensionValue:
     """One value of a dimension, in words that complete "only ...".
 
     `reason` says why the probe with these steps cannot be tested with it; empty if it can.
     `implies` is the id of a value that it brings along, `hides` a dimension whose values have
-    no effect beside it.
+    no effect beside it. `suit` returns the value as it applies to a probe with these steps,
+    where it does not apply to all in the same way.
     """
 
     dimension: str
@@ -57,6 +64,7 @@ class DimensionValue:
     mapper: Callable[[], StepMapper]
     implies: str = ""
     hides: str = ""
+    suit: Callable[[DimensionValue, Sequence[Step]], DimensionValue] = _same
 
     @property
     def id(self) -> str:

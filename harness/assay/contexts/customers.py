@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta
 
 from assay.contexts.context import StepMapper
 from assay.contract.model import Contract
-from assay.history import Arrange, Call, Holding, Reply, Step, Subject
+from assay.history import Advance, Advanced, Arrange, Call, Holding, Reply, Step, Subject
 from assay.rules import clauses
+from assay.rules.rule import Script
 from assay.rules.steps import roots
 
 OWN = "the trial varies it itself"
@@ -96,27 +99,123 @@ def page_reason(contract: Contract, size: int, steps: Sequence[Step]) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class Unattended(StepMapper):
-    """The customer is absent in every call that is made in her name."""
+class WithMoreEntries(StepMapper):
+    """Everything that has entries has a page full of them more, on the same days.
 
+    `sizes` are the sizes of a page of entries, by the resource that has them.
+    """
+
+    sizes: Mapping[str, int]
+
+    def map(self, step: Step) -> Step:
+        """Return an arrangement with more entries."""
+        if not isinstance(step, Arrange):
+            return step
+        return replace(step, holdings=tuple(map(self._filled, step.holdings)))
+
+    def _filled(self, holding: Holding) -> Holding:
+        days, size = holding.entries or (), self.sizes.get(holding.resource, 0)
+        more = tuple(days[n % len(days)] for n in range(size)) if days else ()
+        return replace(holding, entries=(*days, *more)) if more else holding
+
+
+def entry_pages(contract: Contract) -> Mapping[str, int]:
+    """Return the size of a page of entries, by the resource that has them."""
+    sizes: dict[str, int] = {}
+    for operation in contract.operations.values():
+        size = clauses.page_size(contract, operation.id) if operation.about else None
+        if operation.available and size is not None:
+            sizes |= {
+                root.id: size
+                for root in roots(contract)
+                if contract.children(root.id, operation.id)
+            }
+    return sizes
+
+
+def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence[Step]) -> str:
+    """Say why the things of a trial cannot have more entries."""
+    paged = {
+        each.id
+        for each in contract.operations.values()
+        if each.about and clauses.page_size(contract, each.id)
+    }
+    if not any(call.operation in paged for call in calls(steps)):
+        return "the trial reads no entries"
+    held = [holding for step in arrangements(steps) for holding in step.holdings]
+    filled = [holding for holding in held if holding.entries and holding.resource in sizes]
+    if not filled:
+        return "the trial needs no entries"
+    if any(len(holding.entries or ()) > sizes[holding.resource] for holding in filled):
+        return OWN
+    return ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Unattended(StepMapper):
+    """The customer is absent in every call that is made in her name.
+
+    `limits` says how many such calls of an operation a day allows, where the trial makes more:
+    then the next day begins before the one that is too many.
+    """
+
+    contract: Contract
     operations: frozenset[str]
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    made: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def map(self, step: Step) -> Step:
         """Return the call as made without the customer."""
-        if isinstance(step, Call) and step.operation in self.operations:
-            return replace(step, present=False)
-        return step
+        if not isinstance(step, Call) or step.operation not in self.operations:
+            return step
+        self.made[step.subject, step.operation] += 1
+        return replace(step, present=False)
+
+    def before(self, step: Step) -> Script:
+        """Let the next day begin once the calls of a customer are used up."""
+        if not isinstance(step, Call) or step.operation not in self.limits:
+            return
+        who = step.subject, step.operation
+        if self.made[who] > self.limits[step.operation]:
+            self.made = Counter({who: 1})
+            reply = yield Advance()
+            if isinstance(reply, Advanced):
+                local = reply.now.astimezone(self.contract.zone or reply.now.tzinfo)
+                noon = datetime.combine(local.date() + timedelta(days=1), time(12), local.tzinfo)
+                yield Advance(to=noon)
 
 
-def unattended_reason(limits: Mapping[str, int], steps: Sequence[Step]) -> str:
+def calls_of_a_day(steps: Sequence[Step]) -> Mapping[str, int]:
+    """Return the most calls of each operation that a trial makes for one customer."""
+    made = Counter((step.subject, step.operation) for step in steps if isinstance(step, Call))
+    most: dict[str, int] = {}
+    for (_, operation), number in made.items():
+        most[operation] = max(number, most.get(operation, 0))
+    return most
+
+
+def unattended_reason(
+    contract: Contract, limits: Mapping[str, int], steps: Sequence[Step], *, clock: bool
+) -> str:
     """Say why the calls of a trial cannot be made without the customer."""
-    all_calls = [step for step in steps if isinstance(step, Call)]
-    if any(not step.present for step in all_calls):
+    every = [step for step in steps if isinstance(step, Call)]
+    if any(not step.present for step in every):
         return OWN
-    for operation, limit in limits.items():
-        made = sum(step.operation == operation for step in all_calls)
-        if made > limit:
-            return f"the {made} calls of {operation} exceed the {limit} that are allowed"
-    if not any(step.operation in limits for step in all_calls):
+    if not any(step.operation in limits for step in every):
         return "the contract limits no call of the trial"
+    made = calls_of_a_day(steps)
+    beyond = [name for name, limit in limits.items() if made.get(name, 0) > limit]
+    if beyond and not (clock and _may_take_days(contract, steps)):
+        name = beyond[0]
+        return f"the {made[name]} calls of {name} exceed the {limits[name]} that a day allows"
     return ""
+
+
+def _may_take_days(contract: Contract, steps: Sequence[Step]) -> bool:
+    """Whether a trial can take several days: it neither moves the clock nor names a day."""
+    if any(isinstance(step, Advance) and step.to is not None for step in steps):
+        return False
+    operations = contract.operations
+    days = {call.operation: operations[call.operation] for call in calls(steps)}
+    ranges = {name for each in days.values() for name in (each.since, each.until) if name}
+    return not any(ranges & {*call.arguments} for call in calls(steps))

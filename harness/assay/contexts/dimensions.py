@@ -40,25 +40,38 @@ from assay.history import Call, Step
 from assay.rules import clauses
 from assay.rules.state.calendar import WEEKDAYS
 
+#: How many of the optional days of a list are given: both of them, or one.
+OPTIONAL_ARGUMENTS = {
+    "all": "with all optional arguments",
+    "one": "with one optional argument",
+}
 #: Days on which banks often work differently.
 WEEKEND = ("saturday", "sunday")
 
 
 def pages(at: Situation) -> Values:
-    """Yield a later page of the list of what a customer owns."""
-    size = customers.list_size(at.contract)
-    if size is None:
-        return
-    if Capability.ROSTER not in at.offered:
+    """Yield a later page of the list of what a customer owns, and several pages of entries."""
+    size, sizes = customers.list_size(at.contract), customers.entry_pages(at.contract)
+    if size is not None and Capability.ROSTER not in at.offered:
         yield "later", "`roster` in `fixtures.offers` in the target file"
-        return
-    yield DimensionValue(
-        dimension="page",
-        name="later",
-        description="for things on a later page of the list",
-        reason=partial(customers.page_reason, at.contract, size),
-        mapper=partial(customers.OnALaterPage, contract=at.contract, size=size),
-    )
+    elif size is not None:
+        yield DimensionValue(
+            dimension="page",
+            name="later",
+            description="for things on a later page of the list",
+            reason=partial(customers.page_reason, at.contract, size),
+            mapper=partial(customers.OnALaterPage, contract=at.contract, size=size),
+        )
+    if sizes and Capability.ENTRIES not in at.offered:
+        yield "entries", "`entries` in `fixtures.offers` in the target file"
+    elif sizes:
+        yield DimensionValue(
+            dimension="page",
+            name="entries",
+            description="for things with more than a page of entries",
+            reason=partial(customers.entries_reason, at.contract, sizes),
+            mapper=partial(customers.WithMoreEntries, sizes=sizes),
+        )
 
 
 def presence(at: Situation) -> Values:
@@ -70,12 +83,25 @@ def presence(at: Situation) -> Values:
         yield "absent", "`presence` in the target file"
         return
     own = frozenset(one.id for one in at.contract.operations.values() if not one.by_tpp)
+    mapper = partial(customers.Unattended, contract=at.contract, operations=own)
+
+    def suit(value: DimensionValue, steps: Sequence[Step]) -> DimensionValue:
+        made = customers.calls_of_a_day(steps)
+        beyond = any(made.get(name, 0) > limit for name, limit in limits.items())
+        return replace(value, mapper=partial(mapper, limits=limits)) if beyond else value
+
     yield DimensionValue(
         dimension="presence",
         name="absent",
         description="without the customer",
-        reason=partial(customers.unattended_reason, limits),
-        mapper=partial(customers.Unattended, operations=own),
+        reason=partial(
+            customers.unattended_reason,
+            at.contract,
+            limits,
+            clock=Capability.CLOCK in at.offered,
+        ),
+        mapper=mapper,
+        suit=suit,
     )
 
 
@@ -182,7 +208,7 @@ def tokens(at: Situation) -> Values:
 
 
 def optional_arguments(at: Situation) -> Values:
-    """Yield lists with both optional days, where the contract says how far back they go."""
+    """Yield lists with optional days, where the contract says how far back they go."""
     days: dict[str, int] = {}
     for operation in at.contract.operations.values():
         depth = clauses.history_days(at.contract, operation.id)
@@ -191,16 +217,17 @@ def optional_arguments(at: Situation) -> Values:
         bound = at.binding(operation.id).arguments
         for name in (operation.since, operation.until):
             if name not in bound:
-                yield "all", f"`operations.{operation.id}.arguments.{name}` in the target file"
+                where = f"`operations.{operation.id}.arguments.{name}` in the target file"
+                yield from ((value, where) for value in OPTIONAL_ARGUMENTS)
                 return
         days[operation.id] = depth
-    if days:
+    for name, description in OPTIONAL_ARGUMENTS.items() if days else ():
         yield DimensionValue(
             dimension="arguments",
-            name="all",
-            description="with all optional arguments",
+            name=name,
+            description=description,
             reason=partial(range_reason, at.contract, frozenset(days)),
-            mapper=partial(WithWholeRange, contract=at.contract, days=days),
+            mapper=partial(WithWholeRange, contract=at.contract, days=days, one=name == "one"),
         )
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from assay.contexts import customers, requests
-from assay.contexts.context import DimensionValue
+from assay.contexts.context import DimensionValue, StepMapper
 from assay.contexts.signing import (
-    ChangedBeforeSigning,
     IdleOnScreen,
+    OnceChanged,
     PauseBefore,
     PauseOnScreens,
     ToAnOwnAccount,
     change_reason,
+    has_own_modes,
     own_payee_reason,
     pause_reason,
     screen_reason,
 )
 from assay.contexts.situation import Situation, Values
-from assay.contract.model import Capability
+from assay.contract.model import Capability, Contract
+from assay.history import Step
 from assay.rules import clauses
 from assay.rules.lifecycle.tracker import lifecycle_of_operation
 
@@ -179,19 +183,17 @@ def changes(at: Situation) -> Values:
             where = f"operations.{change.id}.arguments.{argument}"
             yield "changed", f"`{where}` in the target file"
         else:
+            mapper = partial(
+                OnceChanged, contract=at.contract, mode=mode, change=change, argument=argument
+            )
             yield DimensionValue(
                 dimension="change",
                 name="changed",
                 description="for requests that were changed before",
-                reason=partial(change_reason, at.contract, change.id),
-                mapper=partial(
-                    ChangedBeforeSigning,
-                    contract=at.contract,
-                    mode=mode,
-                    change=change,
-                    argument=argument,
-                ),
+                reason=partial(change_reason, at.contract, change.id, mode),
+                mapper=mapper,
                 implies=f"mode={mode}",
+                suit=partial(_suited_to_modes, at.contract, mode, partial(mapper, own_modes=True)),
             )
 
 
@@ -226,6 +228,19 @@ def screens(at: Situation) -> Values:
         )
 
 
+def _suited_to_modes(
+    contract: Contract,
+    mode: str,
+    mapper: Callable[[], StepMapper],
+    value: DimensionValue,
+    steps: Sequence[Step],
+) -> DimensionValue:
+    """Return a value with another mapper for trials that make requests in the mode themselves."""
+    if not has_own_modes(contract, mode, steps):
+        return value
+    return replace(value, implies="", mapper=mapper)
+
+
 def pauses(at: Situation) -> Values:
     """Yield customers who take their time, but less than the contract's limits."""
     for operation in requests.creating(at.contract).values():
@@ -248,6 +263,6 @@ def pauses(at: Situation) -> Values:
                     dimension="pause",
                     name=name,
                     description=description,
-                    reason=pause_reason,
+                    reason=partial(pause_reason, at.contract),
                     mapper=partial(mapper, pause=pause),
                 )

@@ -27,6 +27,8 @@ from assay.rules.rule import Script
 
 #: How far ahead a deferred request is: whole weeks, so that a trial stays on its weekday.
 AHEAD = timedelta(weeks=1)
+#: An amount that target files hardly give, neither small nor large.
+OTHER_AMOUNT = "83.57"
 NO_REQUEST = "the trial makes no request"
 #: How long a payee is registered: longer than any rule asks.
 LONG_AGO = timedelta(days=60)
@@ -210,20 +212,43 @@ def tpp_reason(operations: frozenset[str], steps: Sequence[Step]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class AfterAnother(StepMapper):
-    """The first call of each operation is made twice, and the first one with a variation."""
+    """The first call of each operation is made twice, and the first one with a variation.
+
+    So is the first call about a request that was signed. Of two changes of a request the first
+    one asks for another amount, so that it shows which of them counts.
+    """
 
     contract: Contract
-    done: set[tuple[str, bool]] = field(default_factory=set[tuple[str, bool]])
+    done: set[tuple[str, bool, bool]] = field(default_factory=set[tuple[str, bool, bool]])
+    signed: set[str] = field(default_factory=set[str])
 
     def before(self, step: Step) -> Script:
         """Make the twin of a call, before it; what has ended cannot be ended again."""
         if not isinstance(step, Call) or step.follow or step.malformed:
             return
-        first = step.operation, bool(step.variation)
-        if first in self.done or self.contract.operations[step.operation].ends:
+        operation = self.contract.operations[step.operation]
+        signed = str(step.arguments.get(operation.about or "")) in self.signed
+        first = step.operation, bool(step.variation), signed
+        if first in self.done or operation.ends:
             return
         self.done.add(first)
-        yield step
+        yield self._with_another_amount(step) if operation.changes else step
+
+    def _with_another_amount(self, step: Call) -> Call:
+        """Return a change with another amount than that of the call and of the request."""
+        amounts = {each.amount for each in creating(self.contract).values() if each.amount}
+        changed = amounts & {*step.varied, *step.arguments}
+        if step.variation or not changed:
+            return step
+        varied = tuple(name for name in step.varied if name not in changed)
+        other = dict.fromkeys(changed, OTHER_AMOUNT)
+        return replace(step, varied=varied, arguments={**step.arguments, **other})
+
+    def reply(self, step: Step, reply: Reply) -> Reply:
+        """Note which requests were signed."""
+        if isinstance(reply, Authorised) and reply.ending is Ending.CONFIRMED:
+            self.signed.add(reply.step.request)
+        return reply
 
 
 def repetition_reason(contract: Contract, steps: Sequence[Step]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from assay.contexts.context import StepMapper
@@ -30,16 +30,19 @@ NO_SIGNATURE = "the trial has no signature"
 
 @dataclass(slots=True, kw_only=True)
 class ToAnOwnAccount(StepMapper):
-    """Every customer owns one thing more, to which her requests go."""
+    """The first customer owns one thing more, to which all requests go.
+
+    A request of another customer is often the control: it must go to the same payee.
+    """
 
     operation: Operation
-    payees: dict[str, str] = field(default_factory=dict[str, str])
-    added: set[str] = field(default_factory=set[str])
+    owner: str = ""
+    payee: str = ""
 
     def map(self, step: Step) -> Step:
         """Return an arrangement with one thing more, or a request that goes to it."""
-        if isinstance(step, Arrange) and step.holdings:
-            self.added.add(step.subject)
+        if isinstance(step, Arrange) and step.holdings and self.owner in ("", step.subject):
+            self.owner = step.subject
             one_more = Holding(resource=step.holdings[0].resource)
             return replace(step, holdings=(*step.holdings, one_more))
         argument = self.operation.payee or ""
@@ -48,45 +51,53 @@ class ToAnOwnAccount(StepMapper):
             or step.operation != self.operation.id
             or step.malformed
             or argument in {*step.arguments, *step.without, *step.varied}
-            or step.subject not in self.payees
+            or not self.payee
         ):
             return step
-        return replace(step, arguments={**step.arguments, argument: self.payees[step.subject]})
+        return replace(step, arguments={**step.arguments, argument: self.payee})
 
     def reply(self, step: Step, reply: Reply) -> Reply:
         """Return the customer without the thing that was added."""
         if not isinstance(reply, Subject) or not isinstance(step, Arrange):
             return reply
         asked = sum(holding.count for holding in step.holdings)
-        if reply.name not in self.added or len(reply.owns) < asked:
+        if reply.name != self.owner or len(reply.owns) < asked:
             return reply
-        self.payees[reply.name] = reply.owns[asked - 1].key
+        self.payee = reply.owns[asked - 1].key
         return replace(reply, owns=(*reply.owns[: asked - 1], *reply.owns[asked:]))
 
 
 def own_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
-    """Say why the payees of a trial cannot be the customer's own accounts."""
+    """Say why the payees of a trial cannot be an account of a customer's own."""
     made = created(contract, steps)
     if not made:
         return NO_REQUEST
     if not any(step.holdings for step in arrangements(steps)):
         return "the trial needs nothing that the customer owns"
-    if len({call.subject for call in made}) > 1:
-        return "requests of several customers must go to one payee"
     named = [argument in {*call.arguments, *call.without, *call.varied} for call in made]
     return OWN if any(named) or any(isinstance(step, Register) for step in steps) else ""
 
 
 @dataclass(slots=True, kw_only=True)
-class ChangedBeforeSigning(InMode):
-    """Every request is changed once it is accepted, to what it says already."""
+class OnceChanged(InMode):
+    """Every request is changed once it is accepted, to what it says already.
+
+    Plain requests are made in a mode that can be changed, unless the trial makes some in this
+    mode itself: then these are changed, and the others stay as they are.
+    """
 
     change: Operation
     argument: str
+    own_modes: bool = False
+
+    def map(self, step: Step) -> Step:
+        """Return a plain request in the mode, unless modes are the trial's own."""
+        return step if self.own_modes else InMode.map(self, step)
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Change a request that was accepted."""
-        yield from InMode.after(self, step, reply)
+        if not self.own_modes:
+            yield from InMode.after(self, step, reply)
         made = reply if isinstance(reply, Exchange) and isinstance(step, Call) else None
         if made is None or made.call.mode != self.mode or made.call.variation or not made.item:
             return
@@ -102,17 +113,24 @@ class ChangedBeforeSigning(InMode):
             )
 
 
-def change_reason(contract: Contract, change: str, steps: Sequence[Step]) -> str:
-    """Say why the requests of a trial cannot be changed before they are signed."""
-    if not created(contract, steps):
+def has_own_modes(contract: Contract, mode: str, steps: Sequence[Step]) -> bool:
+    """Whether a trial makes requests in a mode itself."""
+    return any(call.mode == mode for call in created(contract, steps))
+
+
+def change_reason(contract: Contract, change: str, mode: str, steps: Sequence[Step]) -> str:
+    """Say why the requests of a trial cannot be changed before something is done with them."""
+    made = created(contract, steps)
+    if not made:
         return NO_REQUEST
-    if not any(isinstance(step, Authorise) for step in steps):
-        return NO_SIGNATURE
-    return (
-        OWN
-        if any(call.operation == change for call in calls(steps))
-        else mode_reason(contract, steps)
-    )
+    if any(call.operation == change for call in calls(steps)):
+        return OWN
+    later = steps[next(n for n, step in enumerate(steps) if step is made[0]) :]
+    operations = contract.operations
+    used = any(operations[call.operation].about and not call.credentials for call in calls(later))
+    if not used and not any(isinstance(step, Authorise) for step in later):
+        return "the trial does nothing with a request but make it"
+    return "" if has_own_modes(contract, mode, steps) else mode_reason(contract, steps)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -166,15 +184,27 @@ def screen_reason(steps: Sequence[Step], *, loads_again: bool) -> str:
     return "the screen need not load again" if looks and not loads_again else ""
 
 
-def pause_reason(steps: Sequence[Step]) -> str:
+def pause_reason(contract: Contract, steps: Sequence[Step]) -> str:
     """Say why the signatures of a trial cannot take longer."""
     signatures = [step for step in steps if isinstance(step, Authorise)]
     if not signatures:
         return NO_SIGNATURE
     if any(step.pace or step.linger for step in signatures):
         return OWN
-    last = max(n for n, step in enumerate(steps) if isinstance(step, Authorise))
-    moved = any(isinstance(step, Advance) and step.to is not None for step in steps[:last])
-    if moved or any(isinstance(step, Register) for step in steps):
+    if any(isinstance(step, Register) for step in steps) or _waits_to_sign(contract, steps):
         return "the trial sets the times itself"
     return ""
+
+
+def _waits_to_sign(contract: Contract, steps: Sequence[Step]) -> bool:
+    """Whether a trial moves the clock before a signature, without a new request in between."""
+    made = created(contract, steps)
+    moved = False
+    for step in steps:
+        if isinstance(step, Advance) and step.to is not None:
+            moved = True
+        elif any(step is call for call in made):
+            moved = False
+        elif moved and isinstance(step, Authorise):
+            return True
+    return False

@@ -39,7 +39,9 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     every = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
     held = {trial.id: _steps(plan, trial) for trial in plan.trials}
     found = {
-        trial.id: _affecting(every[trial.contract], _unaffected(_kind(plan, trial)))
+        trial.id: _affecting(
+            _suited(every[trial.contract], held[trial.id]), _unaffected(_kind(plan, trial))
+        )
         for trial in plan.trials
     }
     rows = {
@@ -87,6 +89,14 @@ def _unaffected(kind: Kind) -> Mapping[str, str]:
     """Return what cannot matter to a clause, each with why."""
     bare = {"arguments": "a call with an optional argument need not be served"}
     return {**kind.unaffected_by(), **(bare if kind.bare_calls else {})}
+
+
+def _suited(every: Sequence[Dimension], steps: Sequence[Step]) -> list[Dimension]:
+    """Return the dimensions with their values as they apply to a trial with these steps."""
+    return [
+        replace(each, values=tuple(value.suit(value, steps) for value in each.values))
+        for each in every
+    ]
 
 
 def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> list[Dimension]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, History, Owned, Subject
-from assay.rules.queries import Consents, consented_keys, names_each_once
+from assay.rules.queries import Consents, consented_keys, fresh_subjects, names_each_once
 from assay.rules.rule import Kind
 
 
@@ -206,6 +206,27 @@ def perhaps_exhausted(contract: Contract, operation: str, history: History) -> f
             if asked[exchange.call.subject] > most:
                 beyond.add(exchange.n)
     return frozenset(beyond)
+
+
+def perhaps_over_quota(contract: Contract, history: History) -> frozenset[int]:
+    """Return the numbers of the calls without the customer that may be refused for their number.
+
+    What counts is open, so every call without the customer does. Of a customer who was there
+    before, the calls that were made before are unknown.
+    """
+    limits = call_limits(contract, attended=False)
+    asked = Counter[tuple[str, str, date | None]]()
+    fresh = fresh_subjects(history)
+    over: set[int] = set()
+    for exchange in history.exchanges:
+        call = exchange.call
+        if call.operation in limits and not call.present:
+            day = exchange.at.astimezone(contract.zone).date() if contract.zone else None
+            asked[call.subject, call.operation, day] += 1
+            number = asked[call.subject, call.operation, day]
+            if number > limits[call.operation] or call.subject not in fresh:
+                over.add(exchange.n)
+    return frozenset(over)
 
 
 def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:

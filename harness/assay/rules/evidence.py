@@ -7,7 +7,7 @@ they saw with `describe_answer`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,17 @@ def describe_answer(exchange: Exchange) -> str:
             return f"it was refused ({status})" + (
                 f", but the answer carries {leak} items" if leak else ""
             )
+
+
+def counts_unattended(evidence: Evidence, exchange: Exchange, over_quota: Collection[int]) -> bool:
+    """Whether evidence counts although the customer may be absent.
+
+    A call without the customer can be refused for its number, so a refusal is no violation,
+    and beyond the quota no agreement. What was shown counts whenever it was shown.
+    """
+    if exchange.call.present or exchange.items:
+        return True
+    return evidence.agreement is AGREES and exchange.n not in over_quota
 
 
 def must_be_served(facet: str, exchange: Exchange, why: str) -> Evidence:

@@ -7,6 +7,7 @@ application on a port, see :mod:`assay.sandbox.serve`.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 from urllib.parse import parse_qsl
 
@@ -78,15 +79,22 @@ def answer_account_information(
 ) -> Answer:
     """Answer one account information call."""
     request, refusal = _read(environ, base_url)
-    return policies.respond(request, refusal or _answer(request, policies, registry))
+    session = _session(request, policies, registry)
+    if session is not None:
+        request = replace(request, customer=session.customer.login)
+    return policies.respond(request, refusal or _answer(request, policies, session))
 
 
-def _answer(request: Request, policies: Policies, registry: Registry) -> Answer:
+def _session(request: Request, policies: Policies, registry: Registry) -> Session | None:
     operation = request.operation
     honours = _TOKEN
     if operation in METHODS:
         honours = policies.honours[cast("Operation", operation)]
-    session = find_session(request, registry, honours)
+    return find_session(request, registry, honours)
+
+
+def _answer(request: Request, policies: Policies, session: Session | None) -> Answer:
+    operation = request.operation
     if session is None:
         challenge = ("WWW-Authenticate", "Bearer")
         return error(401, "a customer's access token is required", challenge)

@@ -67,6 +67,8 @@ class Request:
     identifier: str | None = None
     query: Mapping[str, str]
     authorization: str
+    #: The login of the customer whom the call is about; empty if it is about none.
+    customer: str = ""
     #: Whether the customer is present; if not, it is a batch access.
     attended: bool
     body: bytes = b""

@@ -128,6 +128,41 @@ def test_a_factor_is_used_only_by_segments_that_have_it(pis):
     assert None is played(steps(CUSTOMER, CREATE, SIGN), pis, segment, mapper)[-1].factor
 
 
+def test_without_the_customer_more_calls_than_a_day_allows_take_another_day(aisp):
+    """Each customer has a count for each operation; the next day begins at noon."""
+    ask = Call(operation="balances", subject="psu", arguments={"iban": "psu-0"})
+    other = replace(ask, subject="other")
+
+    def mapper():
+        return customers.Unattended(
+            contract=aisp, operations=frozenset({"balances"}), limits={"balances": 2}
+        )
+
+    every = played(steps(ask, other, ask, ask, other, other), aisp, mapper)
+    away, others = (replace(each, present=False) for each in (ask, other))
+    assert [away, others, away, Advance()] == every[:4]
+    moved = every[4].to.astimezone(aisp.zone)
+    assert (START.date() + timedelta(days=1), 12) == (moved.date(), moved.hour)
+    assert [away, others, others] == every[5:]
+
+
+def test_a_trial_takes_several_days_only_if_it_names_none(aisp):
+    """Nor may it move the clock itself, or the target have no clock that can be moved."""
+    ask = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})
+    ranged = replace(ask, arguments={"iban": "psu-0", "since": "2026-09-01"})
+
+    def reason(*steps, clock=True):
+        return customers.unattended_reason(aisp, {"transactions": 2}, steps, clock=clock)
+
+    assert "" == reason(ask, ask, clock=False) == reason(ranged, ranged)
+    assert "" == reason(ask, ask, ask) == reason(ask, ask, replace(ask, subject="other"))
+    exceeds = "the 3 calls of transactions exceed the 2 that a day allows"
+    assert exceeds == reason(ask, ask, ask, clock=False) == reason(ask, ask, ranged)
+    assert exceeds == reason(ask, ask, Advance(to=START), ask)
+    assert reason(replace(ask, present=False))
+    assert reason(replace(ask, operation="accounts"))
+
+
 def test_the_weekday_comes_first_but_after_the_choice_of_a_bank(pis):
     """A trial begins at noon of the day, and the bank is chosen before anything else."""
     lack = Lack(mode="instant")
@@ -151,6 +186,41 @@ def test_repetition_makes_the_first_call_twice_and_the_first_variation(pis):
     assert [CREATE, CREATE, CREATE, varied, varied] == played(
         steps(CREATE, CREATE, varied), pis, mapper
     )
+
+
+def test_repetition_makes_the_first_call_about_a_signed_request_twice_as_well(pis):
+    """A state may be shown rightly the first time only."""
+    about = {"paymentRequestResourceId": "request-1"}
+    read = Call(operation="read-payment", subject="psu", arguments=about)
+    sign = replace(SIGN, request="request-1")
+
+    def mapper():
+        return requests.AfterAnother(contract=pis)
+
+    assert [CREATE, CREATE, read, read, sign, read, read, read] == played(
+        steps(CREATE, read, sign, read, read), pis, mapper
+    )
+
+
+def test_the_first_of_two_changes_asks_for_another_amount(pis):
+    """A change that is refused for its variation is made twice as it is, and so is any other."""
+    about = {"paymentRequestResourceId": "request-1"}
+    change = Call(
+        operation="modify-payment", subject="psu", arguments=about, varied=("amount", "date")
+    )
+    plain = {**about, "creditorAccount": "DE1"}
+
+    def mapper():
+        return requests.AfterAnother(contract=pis)
+
+    first, second = played(steps(change), pis, mapper)
+    assert ({**about, "amount": requests.OTHER_AMOUNT}, ("date",)) == (
+        first.arguments,
+        first.varied,
+    )
+    assert change == second
+    for same in (replace(change, variation="late"), replace(change, varied=(), arguments=plain)):
+        assert [same, same] == played(steps(same), pis, mapper)
 
 
 def test_added_steps_are_changed_by_the_other_values(pis):
@@ -241,19 +311,31 @@ def test_a_request_goes_to_an_account_of_the_customers_own(pis):
 
 
 def test_own_accounts_are_no_payees_of_trials_that_name_theirs(pis):
-    """Nor where several customers make a request, which must go to one payee."""
+    """A trial without a customer's own things has none to add."""
     reason = partial(signing.own_payee_reason, pis, "creditorAccount")
     assert "" == reason([CUSTOMER, CREATE])
     assert reason([CUSTOMER])
     assert reason([CUSTOMER, replace(CREATE, without=("creditorAccount",))])
-    assert reason([CUSTOMER, CREATE, replace(CREATE, subject="other")])
+    assert "" == reason([CUSTOMER, CREATE, replace(CREATE, subject="other")])
 
 
-def changed(pis):
+def test_requests_of_all_customers_go_to_one_own_account(pis):
+    """The request of another customer is the control: it differs in nothing else."""
+    other = [replace(each, subject="other") for each in (CUSTOMER, CREATE)]
+
+    def mapper():
+        return signing.ToAnOwnAccount(operation=pis.operations["create-payment"])
+
+    _, made, alone, control = played(steps(CUSTOMER, CREATE, *other), pis, mapper)
+    assert 1 == sum(holding.count for holding in alone.holdings)
+    assert made.arguments == control.arguments == {"creditorAccount": "psu-1"}
+
+
+def changed(pis, **own):
     """Return the mapper that changes deferred requests."""
     change = pis.operations["modify-payment"]
-    return signing.ChangedBeforeSigning(
-        contract=pis, mode="deferred", change=change, argument="amount"
+    return signing.OnceChanged(
+        contract=pis, mode="deferred", change=change, argument="amount", **own
     )
 
 
@@ -274,10 +356,35 @@ def test_what_varies_or_was_made_otherwise_is_not_changed(pis):
     assert [CUSTOMER, instant] == played(steps(CUSTOMER, instant), pis, lambda: changed(pis))
     varied = replace(CREATE, arguments={"amount": "7.00"}, variation="other")
     assert 2 == len(played(steps(CUSTOMER, varied), pis, lambda: changed(pis)))
-    reason = partial(signing.change_reason, pis, "modify-payment")
-    assert "" == reason([CUSTOMER, CREATE, SIGN])
+
+
+def test_a_trial_that_makes_deferred_requests_has_these_changed(pis):
+    """Its plain requests stay plain, and it waits for the days itself."""
+    plain = replace(CREATE, arguments={"amount": "7.00"})
+    own = replace(plain, mode="deferred")
+
+    every = played(steps(CUSTOMER, plain, own, SIGN), pis, lambda: changed(pis, own_modes=True))
+    assert [CUSTOMER, plain, own] == every[:3]
+    assert ["modify-payment"] == [step.operation for step in every[3:4]]
+    assert [SIGN] == every[4:]
+
+
+def test_requests_are_changed_where_something_is_done_with_them(pis):
+    """They are signed, or read; a trial that changes some itself has no use for more."""
+    reason = partial(signing.change_reason, pis, "modify-payment", "deferred")
+    read, change = (
+        Call(operation=name, subject="psu", arguments={"paymentRequestResourceId": "request-1"})
+        for name in ("read-payment", "modify-payment")
+    )
+    instant, deferred = (replace(CREATE, mode=mode) for mode in ("instant", "deferred"))
+    for later in (SIGN, read):
+        assert "" == reason([CUSTOMER, CREATE, later])
+        assert "" == reason([CUSTOMER, instant, deferred, later])
+        assert reason([CUSTOMER, CREATE, change, later])
+        assert reason([CUSTOMER, instant, later])
+    assert reason([CUSTOMER])
     assert reason([CUSTOMER, CREATE])
-    assert reason([CUSTOMER, CREATE, Call(operation="modify-payment", subject="psu"), SIGN])
+    assert reason([CUSTOMER, SIGN, CREATE])
 
 
 def test_time_passes_before_the_customer_logs_in(pis):
@@ -305,13 +412,55 @@ def test_idle_customers_are_idle_on_another_screen(pis):
     assert {True: [True, False, False], False: [True, False, True]} == reasons
 
 
-def test_who_sets_the_times_of_a_trial_makes_no_other_pause():
+def test_who_sets_the_times_of_a_trial_makes_no_other_pause(pis):
     """Neither a probe of a limit nor one of an age is slowed down."""
     paced = replace(SIGN, pace=timedelta(seconds=1))
     aged = Register(subject="psu", operation="o", argument="a", age=timedelta(hours=72))
-    assert "" == signing.pause_reason([CREATE, SIGN, Advance(to=START)])
-    for every in ([CREATE], [CREATE, paced], [Advance(to=START), SIGN], [aged, SIGN]):
-        assert signing.pause_reason(every)
+    reason, later = partial(signing.pause_reason, pis), Advance(to=START)
+    assert "" == reason([CREATE, SIGN, later])
+    assert "" == reason([CREATE, SIGN, later, CREATE, SIGN])
+    for every in ([CREATE], [CREATE, paced], [CREATE, later, SIGN], [aged, SIGN]):
+        assert reason(every)
+
+
+def test_a_list_is_asked_for_with_one_of_its_days(aisp):
+    """The first day of one thing and the last of the next, the same one in equal calls."""
+    first, second = (
+        Call(operation="transactions", subject="psu", arguments={"iban": iban})
+        for iban in ("psu-0", "psu-1")
+    )
+
+    def mapper():
+        return calls.WithWholeRange(contract=aisp, days={"transactions": 90}, one=True)
+
+    every = played(steps(CUSTOMER, first, second, first), aisp, mapper)[1:]
+    since, until = str(START.date() - timedelta(days=89)), str(START.date())
+    assert [{"since": since}, {"until": until}, {"since": since}] == [
+        {name: day for name, day in call.arguments.items() if name != "iban"} for call in every
+    ]
+
+
+def test_things_have_a_page_of_entries_more_on_their_days(aisp):
+    """So a list that had one page has two; what has no entries, or pages of them, stays."""
+    sizes = customers.entry_pages(aisp)
+    assert {"account": 15, "card": 15} == sizes
+    days = date(2026, 9, 15), date(2026, 9, 14)
+    account, empty = Holding(resource="account", entries=days), Holding(resource="card")
+    own = replace(CUSTOMER, holdings=(account, empty))
+
+    def mapper():
+        return customers.WithMoreEntries(sizes=sizes)
+
+    (arranged,) = played(steps(own), aisp, mapper)
+    more, same = arranged.holdings
+    assert empty == same
+    assert (2 + 15, set(days)) == (len(more.entries), set(more.entries))
+    reason = partial(customers.entries_reason, aisp, sizes)
+    read = Call(operation="transactions", subject="psu", arguments={"iban": "psu-0"})
+    full = replace(own, holdings=(replace(account, entries=days * 8),))
+    assert "" == reason([own, read])
+    for every in ([own], [CUSTOMER, read], [full, read]):
+        assert reason(every)
 
 
 def test_a_list_is_asked_for_with_its_whole_range(aisp):

@@ -36,11 +36,11 @@ def values(contract, target):
 def test_the_dimensions_of_account_information(target):
     """Pages, presence, names of methods, weekdays, repetition; no payments, no TPP."""
     assert {
-        "page": ["later"],
+        "page": ["later", "entries"],
         "presence": ["absent"],
         "name": ["alias-1", "alias-2"],
         "weekday": ["saturday", "sunday"],
-        "arguments": ["all"],
+        "arguments": ["all", "one"],
         "token": ["renewed"],
         "turn": ["second"],
     } == values("aisp", target)
@@ -113,6 +113,7 @@ def test_requested_tokens_can_be_renewed_without_the_fixtures(target, contract):
     ("operation", "argument", "contract", "value"),
     [
         ("transactions", "until", "aisp", "arguments=all"),
+        ("transactions", "since", "aisp", "arguments=one"),
         ("create-payment", "debtorAccount", "pis", "payee=own"),
         ("modify-payment", "amount", "pis", "change=changed"),
     ],
@@ -194,6 +195,24 @@ def test_kinds_name_known_dimensions_only(prepared):
         for key in clause.kind.unaffected_by()
     }
     assert named <= set(DIMENSIONS)
+
+
+def test_a_trial_with_modes_of_its_own_is_tested_with_changed_requests(prepared):
+    """Its own deferred requests are changed; the clause need not allow another mode."""
+    planned = with_contexts(prepared.plan, prepared.target, Depth.EACH)
+    why = {trial: every.get("change=changed", "") for trial, every in planned.excluded.items()}
+    assert "the clause itself is about each mode" == why["pis/execution#instant"]
+    assert "" == why["pis/execution#deferred"] == why["pis/cancel#by-tpp"]
+    implied = {
+        trial.settles[0].trial: value.implies
+        for trial in planned.plan.contextual
+        for value in trial.context
+        if value.dimension == "change"
+    }
+    assert ("", "mode=deferred") == (
+        implied["pis/execution#deferred"],
+        implied["pis/payments.read#answers"],
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from assay.contexts.covering import Depth
+from assay.contexts.requests import OTHER_AMOUNT
 from assay.contract.model import Party
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
@@ -44,6 +45,8 @@ def confined(mutant, situation):
     return lambda base_url: make_contextual_app(wrong, SOUND, situation, base_url=base_url)
 
 
+#: The facet of what is executed after a change.
+CARRIED = "carried-out-as-changed"
 FAULT = ("pis.debtor.savings", "mode=instant")
 
 
@@ -125,6 +128,26 @@ def test_a_quota_holds_across_renewed_tokens():
     }
     assert reasons
     assert all(reason.startswith("only with a renewed token: ") for reason in reasons)
+
+
+def test_the_second_change_of_a_request_counts_as_well():
+    """A bank that takes the first change of an amount alone shows and carries out the wrong one."""
+
+    def once(former, new):
+        return replace(new, amount=former.amount) if former.amount == OTHER_AMOUNT else new
+
+    wrong = replace(SOUND, payments=replace(SOUND.payments, modified=once))
+    bank = partial(bank_of, wrong)
+    base, _ = run(bank, "modify.deferred-only", Depth.BASE)
+    assert Standing.VIOLATES not in {verdict.standing for verdict in base.values()}
+    verdicts, _ = run(bank, "modify.deferred-only")
+    violated = {
+        id_: verdict.reason
+        for id_, verdict in verdicts.items()
+        if verdict.standing is Standing.VIOLATES
+    }
+    assert {f"pis/modify.deferred-only/{facet}" for facet in ("persists", CARRIED)} == set(violated)
+    assert all(reason.startswith("only the second time: ") for reason in violated.values())
 
 
 def bank_of(policies, base_url):

@@ -56,6 +56,15 @@ def test_a_sample_of_contextual_mutants_is_found():
         "pis.duplicate.any-amount payee=registered",
         # The trial of another clause shows it.
         "pis.execution.shown-too-soon factor=sms",
+        # The customer is absent in every call, on as many days as that takes.
+        "consent.balance-any-consent presence=absent",
+        # A renewed token belongs to the same customer.
+        "consistent.named-for-one-account token=renewed",
+        # The control of a repeat goes to the same payee.
+        "pis.duplicate.of-refused payee=own",
+        # The second reading of a signed payment, and its second change, are tried as well.
+        "pis.execution.shown-too-soon turn=second",
+        "pis.modify.shows-former-creditor turn=second",
     ],
 )
 def test_no_value_hides_what_another_shows(pair):
@@ -93,6 +102,8 @@ def test_a_request_shows_what_it_is_about(pair):
         ("own.card-of-another-customer name=alias-1", "no method of the trial has another name"),
         ("pis.factors.no-password factor=sms", "the trial varies it itself"),
         ("pis.factors.any-password factor=cap", ELSEWHERE),
+        # Shown by the trial of another clause, on a later day.
+        ("pis.execution.refused-change-shown weekday=sunday", ELSEWHERE),
         ("pis.available.create-500-on-body-text amount=small", ELSEWHERE),
         (
             "pis.execution.no-immediate amount=small",

@@ -63,6 +63,26 @@ def test_a_consent_of_one_thing_says_nothing_of_each():
     assert [] == says(consent("A1"), read(DATA))
 
 
+@pytest.mark.parametrize(
+    ("came", "agreement"), [(NO, "agrees"), (DATA, "disagrees"), (leaked("x"), "disagrees")]
+)
+def test_a_refused_consent_grants_nothing_without_the_customer_either(came, agreement):
+    """The reads beside it are without her, too; the reason need not be the number of calls."""
+    away = {"present": False}
+    control = consent("A1", "A2"), read(DATA, "A1", **away), read(NO, "A3", **away)
+    unknown = sent(["A3", "B7"], NO, **away)
+    assert f"refused-grants-nothing {agreement} 5" in says(
+        *control, unknown, read(came, "A3", **away)
+    )
+    assert ["each-named agrees 2"] == says(*control, unknown, read(came, "A3"))
+
+
+def test_a_refusal_without_the_customer_takes_no_access_away():
+    """It may be for the number of calls."""
+    assert "each-named agrees 3" in says(*BOTH[:1], read(DATA), read(DATA, "A2", present=False))
+    assert not any("disagrees" in line for line in says(*BOTH, read(NO, "A2", present=False)))
+
+
 @pytest.mark.parametrize(("came", "agreement"), [(DATA, "agrees"), (NO, "disagrees")])
 def test_what_a_later_consent_names_is_served(came, agreement):
     """It takes effect, whether it replaces the former or adds to it."""

@@ -1,5 +1,6 @@
 """`consent-scope` judges who was served what, by whose consent."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -85,6 +86,44 @@ def test_what_was_not_is_refused(came, agreement):
     assert f"balance-before {agreement} 1" in says(balances(came), *control)
     assert f"balance-refused {agreement} 3" in says(*control, balances(came, "A2"))
     assert f"balance-foreign {agreement} 5" in says(*control, *theirs, balances(came, "B1"))
+
+
+def absent(came, about="A1", **how):
+    return balances(came, about, present=False, **how)
+
+
+def test_the_consent_counts_without_the_customer_too():
+    """What is shown counts; a refusal of what is consented to may be for the number of calls."""
+    assert ["balance-granted agrees 2"] == says(consent("A1"), absent(DATA))
+    assert [] == says(consent("A1"), absent(NO)) == says(consent("A1"), absent(NONE))
+    control, theirs = (
+        (consent("A1"), absent(DATA)),
+        (consent("B1", by="other"), balances(DATA, "B1", by="other")),
+    )
+    for came, agreement in ((DATA, "disagrees"), (leaked("x"), "disagrees"), (NO, "agrees")):
+        assert f"balance-before {agreement} 1" in says(absent(came), *control)
+        assert f"balance-refused {agreement} 3" in says(*control, absent(came, "A2"))
+        assert f"balance-foreign {agreement} 5" in says(*control, *theirs, absent(came, "B1"))
+
+
+def test_a_control_with_the_customer_is_none_without_her():
+    """A bank may refuse every call without the customer, once they are too many."""
+    assert ["balance-granted agrees 2"] == says(consent("A1"), balances(DATA), absent(NO, "A2"))
+    assert ["balance-granted agrees 2"] == says(consent("A1"), absent(DATA), balances(NO, "A2"))
+
+
+def test_beyond_the_quota_only_what_is_shown_counts():
+    """The fifth call of a day may be refused for its number, and any of an old customer."""
+    four = consent("A1"), *[absent(DATA)] * 4
+    granted = [f"balance-granted agrees {n}" for n in (2, 3, 4, 5)]
+    assert granted == says(*four, absent(NO, "A2"))
+    assert [*granted, "balance-refused disagrees 6"] == says(*four, absent(DATA, "A2"))
+    later = replace(absent(NO, "A2"), at=AT + timedelta(days=1))
+    assert [*granted, "balance-refused agrees 6"] == says(*four, later)
+    old = replace(PSU, fresh=False)
+    assert ["balance-granted agrees 2"] == check(
+        "consent.scope", old, consent("A1"), absent(DATA), absent(NO, "A2")
+    )
 
 
 @pytest.mark.parametrize(

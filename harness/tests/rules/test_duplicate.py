@@ -396,6 +396,17 @@ def test_a_request_that_was_changed_is_not_compared():
     assert [f"{REPEAT} agrees 1,2,3,4,5,6,7"] == says(FIRST, made, kept, signed, seen)
 
 
+def test_a_change_to_what_a_request_says_already_is_none():
+    """Unless another one came between, or it is written in another way."""
+    made, signed, seen = paid(REJECTED, amount="12.30")
+    same, other = modify(amount="12.30"), modify(amount="5.00")
+    first = [payer(), *paid(key="P0", amount="12.30")]
+
+    assert [f"{REPEAT} agrees 1,2,3,4,5,6,7"] == says(first, made, same, signed, seen)
+    assert [] == says(first, made, other, same, signed, seen)
+    assert [] == says(first, made, modify(amount="12.3"), signed, seen)
+
+
 def test_anybody_elses_signature_decides_nothing():
     """The repeat was signed by somebody, and then carried out: that is another matter."""
     made, signed, seen = paid()

@@ -330,6 +330,22 @@ def test_the_data_of_what_is_hidden_are_refused_whatever_the_consent(came, agree
         assert [] == check("accounts.eligible", psu, *events)
 
 
+def test_the_data_of_what_is_hidden_are_refused_without_the_customer_too():
+    """The controls are without her as well, and too many calls may be refused for their number."""
+    psu = owner("psu", account("A1"), account("A2", savings=True))
+
+    def absent(came, about):
+        return ask("balances", came, about, present=False)
+
+    shown = [consent("A1"), absent(listed("x"), "A1"), absent(NO, "A2"), consent("A1", "A2")]
+    for came, agreement in ((NO, "agrees"), (listed("x"), "disagrees")):
+        assert [f"withholds-savings {agreement} 5"] == check(
+            "accounts.eligible", psu, *shown, absent(came, "A2")
+        )
+    more = [absent(listed("x"), "A1")] * 2
+    assert [] == check("accounts.eligible", psu, *shown, *more, absent(NO, "A2"))
+
+
 def test_what_is_hidden_for_two_reasons_bears_on_neither():
     """It would not be known which state was overlooked."""
     psu = owner("psu", account("A1"), account("A2", savings=True, offline=True))

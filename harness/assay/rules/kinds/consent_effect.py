@@ -23,6 +23,7 @@ from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNCLEAR,
+    counts_unattended,
     describe_answer,
     doubt,
     failed_instead,
@@ -172,11 +173,12 @@ class ConsentEffect(Kind):
         yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every consent, and every attended read of a thing by what came before it."""
+        """Judge every consent, and every read of a thing by what came before it."""
         operations = {operation.id: operation for operation in self.operations}
         known = {facet.id for facet in self.facets()}
         consents, people = Consents(grant=self.grant), dict[str, _Past]()
         subjects = history.subjects
+        over_quota = clauses.perhaps_over_quota(self.contract, history)
         for exchange in history.exchanges:
             call = exchange.call
             past = people.setdefault(call.subject, _Past())
@@ -184,11 +186,11 @@ class ConsentEffect(Kind):
             if call.operation == self.grant.id:
                 yield from past.transmitted(exchange, self.grant, subjects.get(call.subject))
             operation, subject = operations.get(call.operation), subjects.get(call.subject)
-            if operation is None or subject is None or not call.present:
+            if operation is None or subject is None or not bare(call, operation):
                 continue
-            if bare(call, operation):
-                judged = self._judge(exchange, operation, subject, consents, past)
-                yield from (evidence for evidence in judged if evidence.facet in known)
+            for evidence in self._judge(exchange, operation, subject, consents, past):
+                if evidence.facet in known and counts_unattended(evidence, exchange, over_quota):
+                    yield evidence
 
     def _judge(
         self,
@@ -202,7 +204,7 @@ class ConsentEffect(Kind):
         owned = subject.owned(exchange.call.arguments.get(operation.about or ""))
         if owned is None or not clauses.surely_listed(self.contract, owned, exchange.at):
             return
-        asked = question(exchange.call)
+        asked = (*question(exchange.call), "" if exchange.call.present else "without the customer")
         if owned.key in consents.certain(subject.name):
             for covered in past.covered(asked, owned.key):
                 evidence = served_with_consent(covered, exchange, owned)
@@ -211,10 +213,10 @@ class ConsentEffect(Kind):
                 yield doubt(evidence, "but nothing else was served either") if alone else evidence
             if exchange.accepted and exchange.items:
                 past.served[asked] = past.count
-                past.methods.add(operation.id)
+                past.methods.add((operation.id, exchange.call.present))
         elif owned.key not in consents.possible(subject.name):
             facet = past.uncovered(asked, owned.key)
-            if facet is not None and operation.id in past.methods:
+            if facet is not None and (operation.id, exchange.call.present) in past.methods:
                 evidence = must_be_refused(facet, exchange, "no consent that was taken names it")
                 yield evidence if subject.fresh else doubt(evidence, EARLIER)
             if exchange.refused and not exchange.items:
@@ -229,7 +231,8 @@ class _Past:
     before it. `naming` says for each key which refused consent named it last, and whether that
     was beyond the limit; `refusal` is the last refused one, `odd` the last one that was malformed,
     or accepted with what its customer does not own. `served` and `refused` say after how many
-    consents a question was last answered so, `methods` which operations served anything.
+    consents a question was last answered so, `methods` which operations served anything, and
+    whether the customer was there.
     """
 
     count: int = 0
@@ -241,7 +244,7 @@ class _Past:
     naming: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
     served: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
     refused: dict[tuple[str, ...], int] = field(default_factory=dict[tuple[str, ...], int])
-    methods: set[str] = field(default_factory=set[str])
+    methods: set[tuple[str, bool]] = field(default_factory=set[tuple[str, bool]])
 
     def transmitted(
         self, exchange: Exchange, grant: Operation, subject: Subject | None
@@ -252,7 +255,7 @@ class _Past:
         refused = was_refused(exchange)
         strange = subject is not None and any(subject.owned(key) is None for key in keys)
         if refused:
-            beyond = not call.present and plain(call) and not malformed
+            beyond = not (call.present or malformed or strange) and plain(call)
             self.refusal = self.count
             self.naming |= dict.fromkeys(keys, (self.count, beyond))
         if malformed or (strange and not refused):

@@ -25,6 +25,7 @@ from assay.rules.evidence import (
     AGREES,
     DISAGREES,
     UNCLEAR,
+    counts_unattended,
     doubt,
     must_be_refused,
     tpp_evidence,
@@ -42,7 +43,7 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
-from assay.rules.state.consented import served_with_consent
+from assay.rules.state.consented import ServedThings, served_with_consent
 
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {
@@ -145,35 +146,42 @@ class ConsentScope(Kind):
         )
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every attended call about a resource whose owners are known."""
-        untouched = fresh_subjects(history)
-        owners = _owners(history)
-        shown = _shown(self, history)
-        consents, strangers = Consents(grant=self.grant), _Strangers(shown=shown)
+        """Judge every call about a resource whose owners are known."""
+        over_quota = clauses.perhaps_over_quota(self.contract, history)
+        seen = _Seen.of(self, history)
+        consents, strangers = Consents(grant=self.grant), _Strangers(served=seen.served)
         for exchange in history.exchanges:
-            call = exchange.call
             consents.note(exchange)
             strangers.note(exchange, self.grant)
-            operation = next((each for each in self.operations if each.id == call.operation), None)
-            if operation is None or not call.present or not bare(call, operation):
-                continue
-            key = str(call.arguments.get(operation.about or ""))
-            whose = owners.get(key, {})
-            child = next(
-                (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
-                None,
-            )
-            if child is None:
-                continue
-            if call.subject not in whose:
-                yield from strangers.judge(child, exchange, key, whose)
-            elif key in consents.certain(call.subject):
-                if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
-                    yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
-            elif key not in consents.possible(call.subject):
-                evidence = _own(child, exchange, consents, shown)
-                known = call.subject in untouched
-                yield from evidence if known else (doubt(each, EARLIER) for each in evidence)
+            for evidence in self._judge(exchange, seen, consents, strangers):
+                if counts_unattended(evidence, exchange, over_quota):
+                    yield evidence
+
+    def _judge(
+        self, exchange: Exchange, seen: _Seen, consents: Consents, strangers: _Strangers
+    ) -> Iterator[Evidence]:
+        """Judge one call by what was served at some time, and by the consents so far."""
+        call = exchange.call
+        operation = next((each for each in self.operations if each.id == call.operation), None)
+        if operation is None or not bare(call, operation):
+            return
+        key = str(call.arguments.get(operation.about or ""))
+        whose = seen.owners.get(key, {})
+        child = next(
+            (self.contract.children(owned.resource, operation.id) for owned in whose.values()),
+            None,
+        )
+        if child is None:
+            return
+        if call.subject not in whose:
+            yield from strangers.judge(child, exchange, key, whose)
+        elif key in consents.certain(call.subject):
+            if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
+                yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
+        elif key not in consents.possible(call.subject):
+            known = call.subject in seen.untouched
+            for evidence in _own(child, exchange, consents, seen.served):
+                yield evidence if known else doubt(evidence, EARLIER)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -222,35 +230,32 @@ def _owners(history: History) -> Mapping[str, Mapping[str, Owned]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Served:
-    """What was served under a consent, as (operation, subject, key), and as the first two."""
+class _Seen:
+    """What a whole history shows: owners by key, new customers, and what was served."""
 
-    things: frozenset[tuple[str, str, str]]
-    callers: frozenset[tuple[str, str]]
+    owners: Mapping[str, Mapping[str, Owned]]
+    untouched: frozenset[str]
+    served: ServedThings
 
-
-def _shown(clause: ConsentScope, history: History) -> _Served:
-    """Return what was served under a consent."""
-    about = {operation.id: operation.about or "" for operation in clause.operations}
-    out: set[tuple[str, str, str]] = set()
-    consents = Consents(grant=clause.grant)
-    for exchange in history.exchanges:
-        call = exchange.call
-        consents.note(exchange)
-        if call.operation in about and exchange.accepted and exchange.items:
-            key = str(call.arguments.get(about[call.operation]))
-            if key in consents.certain(call.subject):
-                out.add((call.operation, call.subject, key))
-    return _Served(things=frozenset(out), callers=frozenset((what, who) for what, who, _ in out))
+    @classmethod
+    def of(cls, clause: ConsentScope, history: History) -> _Seen:
+        """Read a history."""
+        return cls(
+            owners=_owners(history),
+            untouched=fresh_subjects(history),
+            served=ServedThings.of(clause.operations, clause.grant, history),
+        )
 
 
-def _own(child: str, exchange: Exchange, consents: Consents, shown: _Served) -> Iterator[Evidence]:
+def _own(
+    child: str, exchange: Exchange, consents: Consents, shown: ServedThings
+) -> Iterator[Evidence]:
     """Judge a call about the customer's own resource that no consent covers.
 
     The control is another resource, or the same one later, served under a consent.
     """
     call = exchange.call
-    if (call.operation, call.subject) not in shown.callers:
+    if not shown.serves(call):
         return
     if consents.possible(call.subject):
         yield must_be_refused(f"{child}-refused", exchange, "the consent does not cover it")
@@ -262,7 +267,7 @@ def _own(child: str, exchange: Exchange, consents: Consents, shown: _Served) -> 
 class _Strangers:
     """Calls about others' things: which were refused, and which a consent named, taken or not."""
 
-    shown: _Served
+    served: ServedThings
     named: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
@@ -284,9 +289,8 @@ class _Strangers:
         usurped, again = (call.subject, key) in self.named, question(call) in self.refused
         if not usurped and exchange.refused and not exchange.items:
             self.refused.add(question(call))
-        served = any((call.operation, owner, key) in self.shown.things for owner in whose)
-        mine = (call.operation, call.subject) in self.shown.callers
-        if served and mine and (again or not usurped):
+        served = any((call.operation, owner, key) in self.served.things for owner in whose)
+        if served and self.served.serves(call) and (again or not usurped):
             facet = f"{child}-{'usurped' if usurped else 'foreign'}"
             yield must_be_refused(facet, exchange, "it is another customer's")
 

@@ -125,7 +125,11 @@ class Eligibility(Kind):
     def withholding(self) -> Withholding:
         """What the clause says of the data of hidden resources."""
         return Withholding(
-            resource=self.resource, hides=self.hides, operations=self.withholds, grant=self.grant
+            contract=self.contract,
+            resource=self.resource,
+            hides=self.hides,
+            operations=self.withholds,
+            grant=self.grant,
         )
 
     def facets(self) -> tuple[Facet, ...]:

@@ -7,7 +7,7 @@ served when it is exhausted. Batch calls for another customer are the control.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TypeAlias
@@ -50,6 +50,10 @@ class Unmetered(Kind):
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
     zone: ZoneInfo | None = parameters.the_zone()
+
+    def unaffected_by(self) -> Mapping[str, str]:
+        """Return the customer's absence: the clause is about calls that she asks for."""
+        return {"presence": "the clause itself is about calls with the customer"}
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each operation, and two about the batch quota."""

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from assay.contract.model import Json
-from assay.history import Authorised, Effects, Ending, Event, Registered
+from assay.history import Authorised, Effects, Ending, Event, Exchange, Registered
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.state.calendar import dates, within_a_day
@@ -39,8 +39,18 @@ def comparable(tracker: Tracker) -> Iterator[Instance]:
 
 
 def unchanged(request: Instance) -> bool:
-    """Whether no change of the request can have been accepted."""
-    return all(change.refused for change in request.changes)
+    """Whether no change of the request can have been accepted, but to what it said already."""
+    return all(change.refused or _repeats(request, change) for change in request.changes)
+
+
+def _repeats(request: Instance, change: Exchange) -> bool:
+    """Whether a change asks for nothing but what the request was made with."""
+    made = request.made.call.arguments
+    return all(
+        name in made and value == made[name]
+        for name, value in change.call.arguments.items()
+        if value != request.key
+    )
 
 
 def is_decided_by(event: Event, request: Instance) -> bool:

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Self
 
-from assay.history import Accepted, Exchange, Owned
+from assay.contract.model import Operation
+from assay.history import Accepted, Call, Exchange, History, Owned
 from assay.judging.verdict import Evidence
 from assay.rules.evidence import DISAGREES, UNCLEAR, describe_answer, must_be_served
+from assay.rules.queries import Consents
 from assay.rules.state.calendar import dates
 
 #: Entries at most this old are in every history, however short.
 LATELY = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedThings:
+    """What was served under a consent, as (operation, subject, key).
+
+    `callers` are the first two, and whether the customer was there.
+    """
+
+    things: frozenset[tuple[str, str, str]]
+    callers: frozenset[tuple[str, str, bool]]
+
+    @classmethod
+    def of(cls, operations: Iterable[Operation], grant: Operation, history: History) -> Self:
+        """Collect what a history shows as served."""
+        about = {operation.id: operation.about or "" for operation in operations}
+        things, callers = set[tuple[str, str, str]](), set[tuple[str, str, bool]]()
+        consents = Consents(grant=grant)
+        for exchange in history.exchanges:
+            call = exchange.call
+            consents.note(exchange)
+            if call.operation in about and exchange.accepted and exchange.items:
+                key = str(call.arguments.get(about[call.operation]))
+                if key in consents.certain(call.subject):
+                    things.add((call.operation, call.subject, key))
+                    callers.add((call.operation, call.subject, call.present))
+        return cls(things=frozenset(things), callers=frozenset(callers))
+
+    def serves(self, call: Call) -> bool:
+        """Whether the caller was served something in the same way."""
+        return (call.operation, call.subject, call.present) in self.callers
 
 
 def served_with_consent(facet: str, exchange: Exchange, owned: Owned) -> Evidence:

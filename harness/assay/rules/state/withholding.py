@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.contract.model import Operation
+from assay.contract.model import Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Owned
 from assay.judging.verdict import Evidence
-from assay.rules import steps
-from assay.rules.evidence import must_be_refused
+from assay.rules import clauses, steps
+from assay.rules.evidence import counts_unattended, must_be_refused
 from assay.rules.queries import bare, consented_keys, plain, question
 from assay.rules.rule import Script
 
@@ -18,6 +18,7 @@ from assay.rules.rule import Script
 class Withholding:
     """A resource, the traits that hide it, and the operations that refuse its data."""
 
+    contract: Contract
     resource: str
     hides: tuple[str, ...]
     operations: tuple[Operation, ...]
@@ -72,23 +73,27 @@ class Withholding:
         What was served before, without that consent, is the business of the consent's scope.
         """
         asked = list(self._asked(history))
+        over_quota = clauses.perhaps_over_quota(self.contract, history)
         controlled = {
-            (exchange.call.subject, exchange.call.operation)
+            _way(exchange.call)
             for exchange, owned, _ in asked
             if exchange.accepted and exchange.items and not any(owned.traits.values())
         }
-        refused = set[tuple[str, ...]]()
+        refused = set[tuple[object, ...]]()
         for exchange, owned, named in asked:
             states = [name for name, value in owned.traits.items() if value]
             call = exchange.call
-            if (call.subject, call.operation) not in controlled or len(states) != 1:
+            if _way(call) not in controlled or len(states) != 1:
                 continue
+            same = (*question(call), call.present)
             if self.grant and not named:
                 withheld = exchange.refused and not exchange.items
-                refused |= {question(call)} if withheld else set[tuple[str, ...]]()
-            elif states[0] in self.hides and (question(call) in refused or self.grant is None):
+                refused |= {same} if withheld else set[tuple[object, ...]]()
+            elif states[0] in self.hides and (same in refused or self.grant is None):
                 why = f"the {self.resource} is {states[0]}"
-                yield must_be_refused(f"withholds-{states[0]}", exchange, why)
+                evidence = must_be_refused(f"withholds-{states[0]}", exchange, why)
+                if counts_unattended(evidence, exchange, over_quota):
+                    yield evidence
 
     def _asked(self, history: History) -> Iterator[tuple[Exchange, Owned, bool]]:
         """Yield each call about an own thing, the thing, and whether a consent named it before."""
@@ -99,13 +104,13 @@ class Withholding:
             if self.grant and call.operation == self.grant.id and plain(call):
                 named |= {(call.subject, key) for key in consented_keys(call, self.grant)}
             operation, subject = operations.get(call.operation), subjects.get(call.subject)
-            if (
-                operation is None
-                or subject is None
-                or not call.present
-                or not bare(call, operation)
-            ):
+            if operation is None or subject is None or not bare(call, operation):
                 continue
             owned = subject.owned(call.arguments.get(operation.about or ""))
             if owned is not None and owned.resource == self.resource:
                 yield exchange, owned, (call.subject, owned.key) in named
+
+
+def _way(call: Call) -> tuple[str, str, bool]:
+    """Return who asks by which operation, and whether the customer is there."""
+    return call.subject, call.operation, call.present

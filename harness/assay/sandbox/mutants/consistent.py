@@ -31,7 +31,7 @@ def _recalling(altered: _Recall) -> Change:
         past: dict[str, list[Request]] = {}
 
         def respond(request: Request, answer: Answer) -> Answer:
-            before = past.setdefault(request.authorization, [])
+            before = past.setdefault(request.customer, [])
             accepted = answer.status < 300  # noqa: PLR2004
             altered_answer = altered(before, request, answer) if accepted else answer
             if accepted or request.operation != "consents":

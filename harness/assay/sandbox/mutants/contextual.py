@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Items on a page of the accounts.
 _PAGE = 5
+#: The bank's page size for the entries of an item.
+_ENTRIES = 15
 #: The ordinary amount lies between these.
 _SMALL, _LARGE = Decimal(1), Decimal(10_000)
 _SATURDAY, _SUNDAY = 6, 7
@@ -106,6 +108,17 @@ class Situation:
             return any(key in [*self.world.owners[key].items][_PAGE:] for key in named)
         return self.customer is not None and len(self.customer.items) > _PAGE
 
+    @property
+    def has_pages_of_entries(self) -> bool:
+        """Whether an item that the request names has more than a page of entries."""
+        if self.world is None:
+            return False
+        return any(
+            len(customer.items[key].ledger.days or ()) > _ENTRIES
+            for key, customer in self.world.owners.items()
+            if key in self.path or key in self.content
+        )
+
     def weekday(self, day: int) -> bool:
         """Whether it is this day of the week (ISO) in the world."""
         return self.world is not None and local(self.world.now).isoweekday() == day
@@ -136,6 +149,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "mode=instant": lambda s: s.any(lambda each: each.type == "instant"),
     "segment=PRO": lambda s: s.segment == "PRO",
     "page=later": lambda s: s.on_a_later_page,
+    "page=entries": lambda s: s.has_pages_of_entries,
     "presence=absent": lambda s: not s.attended,
     "name=alias-1": lambda s: s.path == "/balances" or _LONG.fullmatch(s.path) is not None,
     "name=alias-2": lambda s: s.path == "/transactions",
@@ -151,6 +165,7 @@ SITUATIONS: Mapping[str, Callable[[Situation], bool]] = {
     "weekday=saturday": lambda s: s.weekday(_SATURDAY),
     "weekday=sunday": lambda s: s.weekday(_SUNDAY),
     "arguments=all": lambda s: "dateFrom=" in s.content and "dateTo=" in s.content,
+    "arguments=one": lambda s: ("dateFrom=" in s.content) != ("dateTo=" in s.content),
     "change=changed": lambda s: s.any(lambda each: each.changes > 0),
     "pause=login": lambda s: s.any(lambda each: each.waited >= _PAUSE),
     "pause=screens": lambda s: s.any(lambda each: each.lingered >= _PAUSE),

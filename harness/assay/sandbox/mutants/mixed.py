@@ -36,8 +36,7 @@ class _Mixed:
         body = cast("dict[str, list[Row]]", answer.body)
         rows, links = body[self.what], cast("Row", body["links"])
         whose = self._whose(request)
-        plain = request.query.keys() <= {"iban", "page"}
-        if "next" in links or not plain or len(rows) >= _ROOM[self.what]:
+        if "next" in links or len(rows) >= _ROOM[self.what]:
             return answer
         if whose not in self.added:
             world = whose.partition("-")[0]
@@ -52,15 +51,23 @@ class _Mixed:
             self.last.pop(whose, None)
             self.last[whose] = row
         extra = self.added[whose]
-        shown = rows if extra is None else [*rows, extra]
+        shown = [*rows, extra] if extra and _in_range(extra, request.query) else rows
         return replace(answer, body=cast("Json", {**body, self.what: shown}))
 
     def _whose(self, request: Request) -> str:
         """Return the customer of a list, or the item of a report; both after their world."""
         if self.what == "accounts":
-            return request.authorization
-        world = request.authorization.partition("-")[0]
+            return request.customer
+        world = request.customer.partition("-")[0]
         return f"{world}-{request.identifier or request.query.get('iban', '')}"
+
+
+def _in_range(row: Row, query: Mapping[str, str]) -> bool:
+    """Whether a row is of a day that was asked for; dates are written in the order of time."""
+    day = row.get("bookingDate")
+    if not isinstance(day, str):
+        return True
+    return query.get("dateFrom", day) <= day <= query.get("dateTo", day)
 
 
 def _mixing(what: _What, mine: Callable[[Row], bool]) -> Change:
