@@ -16,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE
-from assay.binding.json_parser import is_too_deep, parse_json
+from assay.binding.json_parser import SPELLED_OUT, is_too_deep, parse_json
 from assay.binding.pointer import MISSING, digest, find, lists
 from assay.binding.spelling import same
 from assay.binding.target import (
@@ -284,9 +284,11 @@ def _date(value: object) -> date | None:
 def absolute(url: str, link: str) -> str:
     """Return a link as it stands in the answer from a URL, made absolute."""
     try:
-        return urljoin(url, link)
-    except ValueError:  # a link that is no URL leads nowhere on this host
-        return "invalid://" + link[:200]
+        if not SPELLED_OUT.search(link):
+            return urljoin(url, link)
+    except ValueError:
+        pass
+    return "invalid://" + link[:200]  # a link that is no URL leads nowhere on this host
 
 
 def next_page(

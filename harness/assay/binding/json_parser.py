@@ -23,6 +23,8 @@ MOST_DEPTH = 128
 #: Half of a character of UTF-16 without the other, and what may spell one.
 _LONE = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
+#: A lone surrogate as it is kept.
+SPELLED_OUT = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 
 
 def parse_json(body: bytes) -> Json:

@@ -47,6 +47,7 @@ class _Draft:
     header: Header | None = None
     plan: dict[str, PlannedObligation] = field(default_factory=dict[str, PlannedObligation])
     results: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
+    preliminary: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
     searches: dict[tuple[str, str, str], ReportedSearch] = field(
         default_factory=dict[tuple[str, str, str], ReportedSearch]
     )
@@ -59,8 +60,9 @@ class _Draft:
 def read_journal(path: str | Path, *, partial: bool = False) -> Report:
     """Read a journal; refuse one that is damaged, unfinished or not ours.
 
-    With `partial`, an unfinished journal is read too: obligations that the run did not
-    reach are unverified. A damaged journal is always refused.
+    With `partial`, an unfinished journal is read too, wherever it was cut: the last preliminary
+    verdicts count, and obligations that the run did not reach are unverified. A damaged journal
+    is always refused.
     """
     name = str(path)
     try:
@@ -117,8 +119,14 @@ def _take(draft: _Draft, line: Line) -> None:
     match line.text("type"):
         case "plan":
             _take_plan(draft, line)
+        case "preliminary":
+            result = _read_verdict(draft, line)
+            draft.preliminary[result.planned.id] = result
         case "verdict":
-            _take_verdict(draft, line)
+            result = _read_verdict(draft, line)
+            if result.planned.id in draft.results:
+                line.refuse(f"{result.planned.id} has two verdicts")
+            draft.results[result.planned.id] = result
         case "search":
             _take_search(draft, line)
         case "fault":
@@ -142,15 +150,13 @@ def _take_plan(draft: _Draft, line: Line) -> None:
     draft.plan[planned.id] = planned
 
 
-def _take_verdict(draft: _Draft, line: Line) -> None:
+def _read_verdict(draft: _Draft, line: Line) -> ReportedResult:
     draft.begun = True
     name = decode.obligation(line)
     planned = draft.plan.get(name)
     if planned is None:
         line.refuse(f"a verdict on {name}, which was not planned")
-    if name in draft.results:
-        line.refuse(f"{name} has two verdicts")
-    draft.results[name] = decode.result(line, planned)
+    return decode.result(line, planned)
 
 
 def _take_search(draft: _Draft, line: Line) -> None:
@@ -176,10 +182,10 @@ def _check_findings(draft: _Draft) -> None:
 
 
 def _check_complete(draft: _Draft) -> None:
-    """Refuse an unfinished journal unless it may be partial."""
-    if draft.partial or draft.header is None:
-        return
+    """Refuse an unfinished journal unless it may be partial; one that is finished must add up."""
     footer, path = draft.footer, draft.path
+    if draft.header is None or (draft.partial and (footer is None or footer.aborted)):
+        return
     if footer is None:
         refuse(path, "unfinished: no footer; the run was stopped before its end")
     if footer.aborted:
@@ -204,8 +210,9 @@ def _is_complete(draft: _Draft) -> bool:
 
 
 def _result(draft: _Draft, planned: PlannedObligation) -> ReportedResult:
+    """Return the verdict on an obligation; in an unfinished journal, the last preliminary one."""
     missing = ReportedResult(planned=planned, standing=Standing.UNVERIFIED, reason=ENDED)
-    return draft.results.get(planned.id, missing)
+    return draft.results.get(planned.id) or draft.preliminary.get(planned.id, missing)
 
 
 def _keys(result: ReportedResult) -> tuple[Key, ...]:
