@@ -119,14 +119,8 @@ def _take(draft: _Draft, line: Line) -> None:
     match line.text("type"):
         case "plan":
             _take_plan(draft, line)
-        case "preliminary":
-            result = _read_verdict(draft, line)
-            draft.preliminary[result.planned.id] = result
-        case "verdict":
-            result = _read_verdict(draft, line)
-            if result.planned.id in draft.results:
-                line.refuse(f"{result.planned.id} has two verdicts")
-            draft.results[result.planned.id] = result
+        case "preliminary" | "verdict" as kind:
+            _take_verdict(draft, line, preliminary=kind == "preliminary")
         case "search":
             _take_search(draft, line)
         case "fault":
@@ -150,13 +144,16 @@ def _take_plan(draft: _Draft, line: Line) -> None:
     draft.plan[planned.id] = planned
 
 
-def _read_verdict(draft: _Draft, line: Line) -> ReportedResult:
+def _take_verdict(draft: _Draft, line: Line, *, preliminary: bool) -> None:
     draft.begun = True
     name = decode.obligation(line)
     planned = draft.plan.get(name)
     if planned is None:
         line.refuse(f"a verdict on {name}, which was not planned")
-    return decode.result(line, planned)
+    if name in draft.results:
+        line.refuse(f"{name} has two verdicts")
+    results = draft.preliminary if preliminary else draft.results
+    results[name] = decode.result(line, planned)
 
 
 def _take_search(draft: _Draft, line: Line) -> None:

@@ -22,9 +22,11 @@ from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
 from assay.history import Authorised, Event, Exchange, History
-from assay.journal.codec import EVENTS, decode
-from assay.journal.lines import parse, raw_lines, refuse
+from assay.journal.codec import EVENTS
+from assay.journal.decoder import decode
+from assay.journal.lines import parse, raw_lines
 from assay.journal.redact import Redactor
+from assay.journal.typed_values import InvalidValueError
 from assay.journal.writer import Journal, header, planned
 from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Disposition, Plan, Planned, decide, missing_capabilities
@@ -302,14 +304,13 @@ def _events(path: Path) -> Iterator[tuple[str, Event]]:
     name = str(path)
     with path.open("rb") as stream:
         for number, raw in raw_lines(stream, name):
-            line = parse(name, number, raw).values
-            if line.get("type") not in EVENTS:
+            line = parse(name, number, raw)
+            if line.text("type") not in EVENTS:
                 continue
             try:
-                yield str(line.get("trial", "")), decode(line)
-            except (KeyError, ValueError, TypeError, AttributeError) as error:
-                what = f"damaged, or written by another version of Assay ({type(error).__name__})"
-                refuse(name, what, number)
+                yield line.text("trial"), decode(line.values)
+            except InvalidValueError as error:
+                line.refuse(f"damaged, or written by another version of Assay: {error}")
 
 
 def _check_digests(path: Path, contracts: Sequence[Contract], journal: JournalHistories) -> None:
