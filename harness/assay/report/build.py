@@ -99,9 +99,11 @@ def _first_pass(stream: BinaryIO, path: str, *, partial: bool) -> _Draft:
         try:
             line = parse(path, number, raw)
         except JournalError:
-            if partial and draft.header and not raw.endswith(b"\n"):
-                break  # the writer was stopped in the middle of this line
-            raise
+            if raw.endswith(b"\n") or not partial:
+                raise
+            if draft.header is None:
+                refuse(path, "unfinished: the run ended while it wrote the first line", number)
+            break  # the writer was stopped in the middle of this line
         _take(draft, line)
         if draft.footer is None:
             digest.update(raw)
