@@ -186,7 +186,7 @@ class EventEncoder:
         if kind is Item and name == "fields":
             return {key: self.mask.shown(key, value) for key, value in content.items()}
         if kind is Item and name == "digest":
-            return self.mask.digest(content.encode())
+            return self.mask.digest(content.encode("utf-8", "surrogatepass"))
         if kind is Accepted and name == "values":
             # Checks only read whether there is a value beside a list.
             return {key: whether(value) for key, value in content.items()}
