@@ -8,16 +8,15 @@ of the binding; nothing is guessed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE
+from assay.binding.json_parser import SPELLED_OUT, is_too_deep, parse_json
 from assay.binding.pointer import MISSING, digest, find, lists
 from assay.binding.spelling import same
 from assay.binding.target import (
@@ -57,11 +56,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def body_of(wire: Wire) -> Json:
-    """Return a body as JSON with decimal numbers, or `MISSING`."""
+    """Return a body as JSON with exact numbers, or `MISSING`."""
     if not wire.body or wire.truncated:
         return MISSING
     try:
-        return cast("Json", json.loads(wire.body, parse_float=Decimal))
+        return parse_json(wire.body)
     except (ValueError, RecursionError):
         return MISSING
 
@@ -92,11 +91,13 @@ def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ..
 def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outcome:
     """Return what an answer means for a target.
 
-    An answer that was too large to be read completely is indeterminate.
+    An answer that is too large, or nested too deeply, to be read is indeterminate.
     """
-    if wire.truncated:
+    deep = body is MISSING and is_too_deep(wire.body)
+    if wire.truncated or deep:
         server = wire.status in SERVER_ERRORS
-        why = f"the answer ({wire.status}) is too large to be read whole"
+        what = "nested too deeply to be read" if deep else "too large to be read whole"
+        why = f"the answer ({wire.status}) is {what}"
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = target.operations.get(operation.id, BARE)
     items = _all(wire, body, binding)
@@ -283,9 +284,11 @@ def _date(value: object) -> date | None:
 def absolute(url: str, link: str) -> str:
     """Return a link as it stands in the answer from a URL, made absolute."""
     try:
-        return urljoin(url, link)
-    except ValueError:  # a link that is no URL leads nowhere on this host
-        return "invalid://" + link[:200]
+        if not SPELLED_OUT.search(link):
+            return urljoin(url, link)
+    except ValueError:
+        pass
+    return "invalid://" + link[:200]  # a link that is no URL leads nowhere on this host
 
 
 def next_page(

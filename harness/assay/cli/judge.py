@@ -10,10 +10,12 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.run import REPORTS, finish, write_reports
+from assay.cli.run import JOURNAL, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult
+from assay.judging.verdict import Exit
+from assay.report import find_format, read_journal
 from assay.report.wording import counted
 from assay.traffic.session import RecordingSession, open_recording
 
@@ -89,7 +91,7 @@ def command(
     )
     folder = out or _new_folder(file)
     result = recording.close(
-        folder / "journal.jsonl",
+        folder / JOURNAL,
         allow_incomplete=allow_incomplete,
         command="assay " + " ".join(sys.argv[1:]),
     )
@@ -123,10 +125,10 @@ def _most_frequent(requests: Mapping[str, int]) -> Sequence[tuple[str, int]]:
 
 
 def _print_json(folder: Path, result: RunResult) -> int:
-    """Write every report, and print the JSON report."""
-    write_reports(folder)
-    click.echo((folder / REPORTS["json"]).read_text(encoding="utf-8"), nl=False)
-    return result.exit.value
+    """Print the JSON report, and write every report."""
+    read = read_journal(folder / JOURNAL)
+    find_format("json").render(read, sys.stdout)
+    return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
 
 
 def _new_folder(file: Path) -> Path:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,9 +16,10 @@ from assay.cli import doctor, options
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
 from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
+from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
-from assay.errors import InputError, TargetError
+from assay.errors import InputError, JournalError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
@@ -27,10 +29,13 @@ from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared, prepare
+from assay.report import read_journal
 
 if TYPE_CHECKING:
     from assay.report import Report
 
+#: The name of the journal in the folder of a run.
+JOURNAL = "journal.jsonl"
 #: The reports that are written next to the journal, by format.
 REPORTS = {
     "html": "report.html",
@@ -146,7 +151,8 @@ def command(**given: Any) -> int:
 
     Without options: the shipped contracts against the embedded sandbox.
     """
-    return run(RunOptions(**given))
+    with terminable():
+        return run(RunOptions(**given))
 
 
 def run(given: RunOptions) -> int:
@@ -178,6 +184,40 @@ def run(given: RunOptions) -> int:
         return Exit.USAGE.value
     examples = open_examples(given.examples) if any(times.values()) else None
     session, folder = _open(given, prepared, sequences)
+    with _named_if_cut_short(folder, quiet=given.quiet):
+        result = _perform(session, given, prepared, sequences, times, folder, examples)
+        return finish(folder, result, quiet=given.quiet)
+
+
+@contextmanager
+def _named_if_cut_short(folder: Path, *, quiet: bool) -> Iterator[None]:
+    """Print where the record of a run is if the run ends early, and what it has."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
+        raise
+    except JournalError as error:
+        with suppress(JournalError):
+            _print_summary(read_journal(folder / JOURNAL, partial=True), quiet=quiet)
+        raise JournalError(f"{error}; what was recorded is in {folder / JOURNAL}") from None
+
+
+def _perform(
+    session: Session,
+    given: RunOptions,
+    prepared: Prepared,
+    sequences: Sequence[RecordedSequence],
+    times: Mapping[str, int],
+    folder: Path,
+    examples: Any,
+) -> RunResult:
+    """Run the trials and the searches of a session.
+
+    Raises:
+        InputError: the target cannot be reached.
+
+    """
     try:
         with Progress(session, quiet=given.quiet) as progress:
 
@@ -186,13 +226,12 @@ def run(given: RunOptions) -> int:
                 requests = requested_searches(prepared.plan, times)
                 run_searches(session, prepared, requests, progress, folder, examples)
 
-            result = run_session(session, progress.on_trial, search)
+            return run_session(session, progress.on_trial, search)
     except TargetError as error:
         hint = f"no obligation is reported as violated; the journal is in {folder}"
         raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
     finally:
         session.environment.close()
-    return finish(folder, result, quiet=given.quiet)
 
 
 def _open(
@@ -205,7 +244,7 @@ def _open(
     session = Session(
         plan=plan,
         environment=environment,
-        journal=Journal.at(folder / "journal.jsonl"),
+        journal=Journal.at(folder / JOURNAL),
         options=Options(
             seed=given.seed,
             allow_incomplete=given.allow_incomplete,
@@ -256,25 +295,34 @@ def _print_summary(read: Report, *, quiet: bool) -> None:
         terminal.render(read, sys.stdout)
 
 
-def write_reports(folder: Path) -> Report:
-    """Write every report of the journal in a folder; return what they were rendered from."""
+def write_reports(read: Report, folder: Path) -> bool:
+    """Write every report next to the journal; print which cannot be, and return whether all can."""
     from assay import report  # noqa: PLC0415 -- not before the run is over
 
-    read = report.read_journal(folder / "journal.jsonl")
+    written = True
     for name, file in REPORTS.items():
-        report.render(read, name, folder / file)
-    return read
+        try:
+            report.render(read, name, folder / file)
+        except InputError as error:
+            click.echo(f"assay: {error}", err=True)
+            written = False
+    if not written:
+        click.echo(f"assay: `assay report {folder / JOURNAL}` renders the journal", err=True)
+    return written
 
 
 def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
-    """Write the reports and print the summary; return the exit code."""
-    _print_summary(write_reports(folder), quiet=quiet)
-    click.echo(f"report: {folder / REPORTS['html']}")
+    """Print the summary and write the reports; return the exit code."""
+    read = read_journal(folder / JOURNAL)
+    _print_summary(read, quiet=quiet)
+    written = write_reports(read, folder)
+    if written:
+        click.echo(f"report: {folder / REPORTS['html']}")
     for line in _shortage_lines(result):
         click.echo(line)
     for fault in result.faults:
         click.echo(f"assay: harness fault: {fault}", err=True)
-    return result.exit.value
+    return result.exit.value if written else Exit.FAULT.value
 
 
 def _shortage_lines(result: RunResult) -> Iterator[str]:

@@ -17,6 +17,7 @@ from assay.execution import ambient, contextual
 from assay.execution.ambient import FindingSource, Sources
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
+from assay.execution.verdicts import VerdictRecord
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal, header, planned
@@ -71,15 +72,19 @@ class Session:
     masking: contextual.Masking = field(default_factory=contextual.Masking)
     _assembly: VerdictAssembly = field(init=False)
     _unauthenticated: set[bool] = field(default_factory=set[bool])
-    _trials: Sources = field(init=False)
+    _verdicts: VerdictRecord = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
-        self._trials = Sources(command=self.options.reproduce, seed=self.options.seed)
         self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
+        self._verdicts = VerdictRecord(
+            journal=self.journal,
+            assembly=self._assembly,
+            sources=Sources(command=self.options.reproduce, seed=self.options.seed),
+        )
 
     def open(self) -> None:
-        """Write the header and the whole plan."""
+        """Write the header, the whole plan, and the verdicts that it decides alone."""
         options = self.options
         self.environment.guard.learn(self.plan)
         self.journal.learn_public(self.plan, self.environment.target)
@@ -97,6 +102,7 @@ class Session:
         )
         for item in map(planned, self.plan.items):
             self.journal.write("plan", item)
+        self._verdicts.write_preliminary([item.obligation.id for item in self.plan.items])
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
         """Run one trial, and return the verdicts on the obligations that it settles.
@@ -136,9 +142,9 @@ class Session:
 
     def _settled(self, trial: Trial, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
         """Record verdicts, unless another trial showed a violation; return those that stay."""
-        for verdict in map(self.journal.clean, verdicts):
-            if self._assembly.record_graver(verdict):
-                self._trials.forget(verdict.obligation)
+        for verdict in verdicts:
+            self._verdicts.take(verdict)
+        self._verdicts.write_preliminary([obligation.id for obligation in trial.settles])
         return self._assembly.corrected(self._assembly.recorded(trial.settles))
 
     def run_contextual(self, trial: Trial) -> None:
@@ -202,8 +208,8 @@ class Session:
 
     def record_finding(self, verdict: Verdict, source: FindingSource) -> None:
         """Record a verdict that another trial showed, unless a graver one was reached before."""
-        if self._assembly.record_graver(self.journal.clean(verdict)):
-            self._trials.add(verdict.obligation, source)
+        self._verdicts.take(verdict, source)
+        self._verdicts.write_preliminary([verdict.obligation])
 
     def violated(self) -> frozenset[str]:
         """Return the obligations that were found to be violated so far."""
@@ -272,7 +278,7 @@ class Session:
 
     def close(self) -> RunResult:
         """Write every verdict and the footer; every planned obligation must have one."""
-        verdicts = self._write_verdicts()
+        verdicts = self._verdicts.write_final()
         if len(verdicts) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
         stopped = self.environment.guard.stopped
@@ -294,16 +300,8 @@ class Session:
 
     def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
-        verdicts = self._write_verdicts()
+        verdicts = self._verdicts.write_final()
         self._footer(tally(verdicts), Exit.USAGE, aborted=reason)
-
-    def _write_verdicts(self) -> tuple[Verdict, ...]:
-        """Write every verdict that was reached, in the plan's order."""
-        verdicts = self._assembly.final()
-        for verdict in verdicts:
-            name = verdict.obligation
-            self.journal.verdict(verdict, self._trials.reproduce(name), self._trials.get(name))
-        return verdicts
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
         self.closed = True

@@ -1,4 +1,4 @@
-"""Codec of journal events: each event as one JSON object, masked, and back.
+"""Encoder of journal events: each event as one JSON object, masked. The decoder reads it back.
 
 An event is written field by field, without defaults. Only an exchange, or a signature,
 has two parts: what a report shows (`request`, `response`, `outcome`), and `again`, from
@@ -6,21 +6,18 @@ which a check can judge it a second time.
 
 A private text is written as its pseudonym. Texts that share a pseudonym stay apart by a
 digest whose key is not kept; of a masked text in a response, `forms` names the formats
-that it had. A line that is not valid raises `KeyError`, `ValueError`, `TypeError` or
-`AttributeError` when it is read.
+that it had.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import date, timedelta
 from enum import Enum
-from functools import cache, partial
-from types import NoneType, UnionType
-from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, TypeAlias, cast
 
 from assay.contract.model import Json
 from assay.history import (
@@ -40,15 +37,11 @@ from assay.history import (
     Renewed,
     Subject,
     Unavailable,
-    Wire,
     Withdrawn,
 )
-from assay.history.events import Masked
-from assay.journal.masking import BODIES, ValueMasker, form_of, whether
+from assay.journal.masking import ValueMasker, form_of, whether
 
-T = TypeVar("T")
 Record: TypeAlias = dict[str, object]
-Line: TypeAlias = Mapping[str, Any]
 
 #: The name of a signature, in place of an operation.
 SIGNING = "signing"
@@ -92,7 +85,6 @@ def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
     )
 
 
-# -- writing ---------------------------------------------------------------------
 @dataclass(slots=True, kw_only=True)
 class EventEncoder:
     """Writes events so that they can be compared and judged later, without private texts."""
@@ -194,7 +186,7 @@ class EventEncoder:
         if kind is Item and name == "fields":
             return {key: self.mask.shown(key, value) for key, value in content.items()}
         if kind is Item and name == "digest":
-            return self.mask.digest(content.encode())
+            return self.mask.digest(content.encode("utf-8", "surrogatepass"))
         if kind is Accepted and name == "values":
             # Checks only read whether there is a value beside a list.
             return {key: whether(value) for key, value in content.items()}
@@ -222,126 +214,3 @@ def _scalar(content: Any) -> object:
             return content.total_seconds()
         case _:
             return content
-
-
-# -- reading ---------------------------------------------------------------------
-Forms: TypeAlias = Mapping[str, list[str]]
-Reader: TypeAlias = Callable[[Any, Forms], Any]
-
-
-def decode(line: Line) -> Event:
-    """Return the event of a line whose `type` is one of `EVENTS`."""
-    kind = line["type"]
-    if kind != "exchange":
-        return cast("Event", _record(KINDS[kind], line, {}))
-    again, why = line["again"], {"why": line["outcome"]["why"]}
-    shared = {name: line[name] for name in ("n", "at", "subject", "variation")}
-    shared |= {"ms": line.get("ms", 0.0), "confounded": again.get("confounded", "")}
-    if line["operation"] == SIGNING:
-        step = _record(Authorise, shared | again["step"], {})
-        wire = Wire(method="SIGN", url=line["request"]["url"], status=line["response"]["status"])
-        return _record(Authorised, shared | again | why, {}, step=step, wire=wire)
-    call_fields = {"operation": line["operation"], "present": line["present"]}
-    call = _record(Call, shared | call_fields | again["call"], {})
-    kind_of_outcome = OUTCOMES[line["outcome"]["kind"]]
-    outcome = _record(kind_of_outcome, again["answer"] | why, again.get("forms", {}))
-    return _record(Exchange, shared, {}, call=call, outcome=outcome, wire=_wire(line, again))
-
-
-def _wire(line: Line, again: Line) -> Wire:
-    request, response = line["request"], line["response"]
-    form, mark = again.get("body", ("", ""))
-    return Wire(
-        method=request["method"],
-        url=request["url"],
-        request_headers=tuple((name, value) for name, value in request["headers"]),
-        request_body=request["body"].encode(),
-        status=response["status"],
-        headers=tuple((name, value) for name, value in response["headers"]),
-        body=BODIES[form].replace(b"%s", mark.encode()) if form else b"",
-        truncated=again.get("cut", False),
-        links=tuple(again.get("links", ())),
-    )
-
-
-def _record(kind: type[T], raw: Line, forms: Forms, **given: object) -> T:
-    """Return a value of a class from its fields; a missing field has its default."""
-    known: Any = kind
-    read = {
-        name: reader(raw[name], forms)
-        for name, reader, required in _readers(known, frozenset(given))
-        if required or name in raw
-    }
-    return kind(**read, **given)
-
-
-@cache
-def _readers(kind: Any, given: frozenset[str]) -> tuple[tuple[str, Reader, bool], ...]:
-    """Return the fields that are not given, with their readers, and whether each is required."""
-    hints = get_type_hints(kind)
-    return tuple(
-        (item.name, _reader(hints[item.name]), item.default is item.default_factory is MISSING)
-        for item in fields(kind)
-        if item.name not in given
-    )
-
-
-def _reader(hint: Any) -> Reader:
-    """Return the reader of a field of a type."""
-    inner = get_args(hint)
-    if isinstance(hint, UnionType) or NoneType in inner:
-        (kind,) = (each for each in inner if each is not NoneType)
-        read = _reader(kind)
-        return lambda raw, forms: None if raw is None else read(raw, forms)
-    if get_origin(hint) is tuple:
-        each = _reader(inner[0])
-        return lambda raw, forms: tuple(each(item, forms) for item in _checked(list, raw))
-    if inner:
-        return lambda raw, forms: {key: _value(value, forms) for key, value in raw.items()}
-    if hint is object:
-        return _value
-    if is_dataclass(hint):
-        return partial(_record, cast("type[Any]", hint))
-    by_name = hint.__getitem__ if issubclass(hint, Enum) else None
-    return partial(_plain, by_name or READERS.get(hint, partial(_checked, hint)))
-
-
-def _plain(read: Callable[[Any], Any], raw: Any, _: Forms) -> Any:
-    return read(raw)
-
-
-def _checked(kind: type[Any], raw: Any) -> Any:
-    if not isinstance(raw, kind):
-        raise TypeError(f"{raw!r:.40} is not of type {kind.__name__}")
-    return raw
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError("a time without an offset")
-    return moment
-
-
-READERS: Mapping[type[Any], Callable[[Any], Any]] = {
-    datetime: _moment,
-    date: date.fromisoformat,
-    timedelta: lambda seconds: timedelta(seconds=seconds),
-    float: float,
-}
-
-
-def _value(raw: Any, forms: Forms) -> Json:
-    match raw:
-        case str():
-            return Masked(raw, forms[raw]) if raw in forms else raw
-        case list():
-            values: list[Any] = raw
-            return [_value(value, forms) for value in values]
-        case {"decimal": str(text)}:
-            return Decimal(text)
-        case {"object": list(pairs)}:
-            listed = cast("list[list[Any]]", pairs)
-            return {str(name): _value(value, forms) for name, value in listed}
-        case _:
-            return cast("Json", raw)

@@ -1,4 +1,4 @@
-"""Lines of a journal: bytes in, typed JSON objects out, one at a time.
+"""Lines of a journal: typed JSON objects from bytes, one at a time, and the bytes of an object.
 
 A `Line` has its number, so that every error names its place. One line is in memory at a time,
 however long the journal is.
@@ -7,8 +7,10 @@ however long the journal is.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import BinaryIO, NoReturn, TypeGuard, TypeVar, cast
 
 from assay.errors import JournalError
@@ -17,6 +19,8 @@ from assay.errors import JournalError
 MAX_LINE = 64 * 1024 * 1024
 
 _LARGEST = 1e15
+#: Greater whole numbers cannot be converted by every Python (`-X int_max_str_digits`).
+_LONGEST_INT = 10**640
 
 T = TypeVar("T")
 
@@ -123,6 +127,37 @@ _NAMES: Mapping[type, str] = {
 }
 
 
+# -- writing ---------------------------------------------------------------------
+def encode_line(values: Mapping[str, object]) -> bytes:
+    """Return an object as a line that can be read back, whatever is in it.
+
+    A number that JSON does not have is written as its text. Lone surrogates, which no bytes
+    encode, are escaped.
+    """
+    try:
+        text = json.dumps(values, ensure_ascii=False, allow_nan=False, default=str)
+        return text.encode() + b"\n"
+    except ValueError:
+        return json.dumps(_readable(values), allow_nan=False, default=str).encode() + b"\n"
+
+
+def _readable(value: object) -> object:
+    """Return a value in which every number can be written, and read again."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case int() if abs(value) >= _LONGEST_INT:
+            return str(Decimal(value))
+        case Mapping():
+            members = cast("Mapping[object, object]", value)
+            return {name: _readable(member) for name, member in members.items()}
+        case list() | tuple():
+            return [_readable(member) for member in cast("list[object]", value)]
+        case _:
+            return value
+
+
+# -- reading ---------------------------------------------------------------------
 def raw_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
     """Yield each line's number and bytes, its line break included."""
     number = 0

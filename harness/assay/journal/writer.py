@@ -1,14 +1,13 @@
 """Writer of the journal, a file of JSON lines that records a run as it happens.
 
 Header, plan, events, verdicts, footer: every report is a view of them. Lines are redacted,
-written and flushed one by one, so that a run that is cut short leaves an honest,
-unfinished journal.
+written and flushed one by one, and verdicts when a trial has shown them, so that a run that is
+cut short leaves an honest, unfinished journal.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from assay.contract.model import Json
 from assay.errors import InputError, JournalError
 from assay.history import Accepted, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
+from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
 from assay.judging.verdict import Verdict
@@ -86,9 +86,7 @@ class Journal:
         """
         if self.out is None or self._torn:
             return
-        line = json.dumps({"type": kind, **record}, ensure_ascii=False, default=str) + "\n"
-        # Lone surrogates from a target must not stop the journal.
-        encoded = line.encode("utf-8", "replace")
+        encoded = encode_line({"type": kind, **record})
         self._torn = True
         try:
             self.out.write(encoded.decode("utf-8"))
@@ -158,15 +156,18 @@ class Journal:
             ),
         )
 
-    def verdict(self, verdict: Verdict, reproduce: str, trial: str = "") -> None:
+    def verdict(
+        self, verdict: Verdict, reproduce: str, trial: str = "", *, preliminary: bool = False
+    ) -> None:
         """Write a verdict, which has been cleaned, with its evidence.
 
-        `trial` is the one with its exchanges, if that is not the planned one.
+        `trial` is the one with its exchanges, if that is not the planned one. A `preliminary`
+        verdict counts until a later one on its obligation is written.
         """
         if self.out is None:
             return
         self.write(
-            "verdict",
+            "preliminary" if preliminary else "verdict",
             {
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,

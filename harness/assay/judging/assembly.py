@@ -8,7 +8,7 @@ corrections and the waivers are applied last. Nothing here does I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
@@ -64,6 +64,7 @@ class VerdictAssembly:
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
     _rests_on: dict[str, str] = field(default_factory=dict[str, str])
+    _discounts: tuple[Collection[object], ...] = ()
 
     def __post_init__(self) -> None:
         """Take in what the plan decides alone."""
@@ -158,6 +159,18 @@ class VerdictAssembly:
     def final(self) -> tuple[Verdict, ...]:
         """Return the final verdict on every obligation that has one, in the plan's order."""
         names = [item.obligation.id for item in self.plan.items]
+        return self._final([self._verdicts[name] for name in names if name in self._verdicts])
+
+    def reached(self, changed: Collection[str]) -> tuple[Verdict, ...]:
+        """Return the verdicts, final as far as the run has come, that a change of some may alter.
+
+        These are the changed ones, those that rest on one of them, and all where it is newly
+        known what every verdict depends on.
+        """
+        before = self._discounts
+        self._discounts = (self._answers.static(), self._credentials.rejected())
+        resting = (name for name, support in self._rests_on.items() if support in changed)
+        names = (*changed, *resting) if before == self._discounts else (*self._verdicts,)
         return self._final([self._verdicts[name] for name in names if name in self._verdicts])
 
     def final_on(self, obligation: str) -> Verdict:

@@ -47,6 +47,7 @@ class _Draft:
     header: Header | None = None
     plan: dict[str, PlannedObligation] = field(default_factory=dict[str, PlannedObligation])
     results: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
+    preliminary: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
     searches: dict[tuple[str, str, str], ReportedSearch] = field(
         default_factory=dict[tuple[str, str, str], ReportedSearch]
     )
@@ -59,8 +60,9 @@ class _Draft:
 def read_journal(path: str | Path, *, partial: bool = False) -> Report:
     """Read a journal; refuse one that is damaged, unfinished or not ours.
 
-    With `partial`, an unfinished journal is read too: obligations that the run did not
-    reach are unverified. A damaged journal is always refused.
+    With `partial`, an unfinished journal is read too, wherever it was cut: the last preliminary
+    verdicts count, and obligations that the run did not reach are unverified. A damaged journal
+    is always refused.
     """
     name = str(path)
     try:
@@ -97,9 +99,11 @@ def _first_pass(stream: BinaryIO, path: str, *, partial: bool) -> _Draft:
         try:
             line = parse(path, number, raw)
         except JournalError:
-            if partial and draft.header and not raw.endswith(b"\n"):
-                break  # the writer was stopped in the middle of this line
-            raise
+            if raw.endswith(b"\n") or not partial:
+                raise
+            if draft.header is None:
+                refuse(path, "unfinished: the run ended while it wrote the first line", number)
+            break  # the writer was stopped in the middle of this line
         _take(draft, line)
         if draft.footer is None:
             digest.update(raw)
@@ -117,8 +121,8 @@ def _take(draft: _Draft, line: Line) -> None:
     match line.text("type"):
         case "plan":
             _take_plan(draft, line)
-        case "verdict":
-            _take_verdict(draft, line)
+        case "preliminary" | "verdict" as kind:
+            _take_verdict(draft, line, preliminary=kind == "preliminary")
         case "search":
             _take_search(draft, line)
         case "fault":
@@ -142,7 +146,7 @@ def _take_plan(draft: _Draft, line: Line) -> None:
     draft.plan[planned.id] = planned
 
 
-def _take_verdict(draft: _Draft, line: Line) -> None:
+def _take_verdict(draft: _Draft, line: Line, *, preliminary: bool) -> None:
     draft.begun = True
     name = decode.obligation(line)
     planned = draft.plan.get(name)
@@ -150,7 +154,8 @@ def _take_verdict(draft: _Draft, line: Line) -> None:
         line.refuse(f"a verdict on {name}, which was not planned")
     if name in draft.results:
         line.refuse(f"{name} has two verdicts")
-    draft.results[name] = decode.result(line, planned)
+    results = draft.preliminary if preliminary else draft.results
+    results[name] = decode.result(line, planned)
 
 
 def _take_search(draft: _Draft, line: Line) -> None:
@@ -176,10 +181,10 @@ def _check_findings(draft: _Draft) -> None:
 
 
 def _check_complete(draft: _Draft) -> None:
-    """Refuse an unfinished journal unless it may be partial."""
-    if draft.partial or draft.header is None:
-        return
+    """Refuse an unfinished journal unless it may be partial; one that is finished must add up."""
     footer, path = draft.footer, draft.path
+    if draft.header is None or (draft.partial and (footer is None or footer.aborted)):
+        return
     if footer is None:
         refuse(path, "unfinished: no footer; the run was stopped before its end")
     if footer.aborted:
@@ -204,8 +209,9 @@ def _is_complete(draft: _Draft) -> bool:
 
 
 def _result(draft: _Draft, planned: PlannedObligation) -> ReportedResult:
+    """Return the verdict on an obligation; in an unfinished journal, the last preliminary one."""
     missing = ReportedResult(planned=planned, standing=Standing.UNVERIFIED, reason=ENDED)
-    return draft.results.get(planned.id, missing)
+    return draft.results.get(planned.id) or draft.preliminary.get(planned.id, missing)
 
 
 def _keys(result: ReportedResult) -> tuple[Key, ...]:

@@ -75,8 +75,11 @@ class Judge:
         """Begin with the verdicts that the plan decides alone."""
         self._assembly = VerdictAssembly(plan=self.plan, target=self.target, party=self.party)
 
-    def judge(self, histories: Sequence[NamedHistory]) -> Judged:
-        """Return a verdict on every obligation that is planned."""
+    def judge(self, histories: Sequence[NamedHistory], *, stopped: bool = False) -> Judged:
+        """Return a verdict on every obligation that is planned.
+
+        Histories of a run that was `stopped` early are incomplete at best.
+        """
         for named in histories:
             self._assembly.see_recording(named.history, own=named.own)
             self._signed |= {
@@ -89,7 +92,9 @@ class Judge:
                 self._assembly.record([verdict])
                 trials[verdict.obligation] = trial
         verdicts = self._assembly.final()
-        conclusion = self._assembly.conclude(verdicts, allow_incomplete=self.allow_incomplete)
+        conclusion = self._assembly.conclude(
+            verdicts, allow_incomplete=self.allow_incomplete, stopped=stopped
+        )
         return Judged(conclusion=conclusion, trials=trials)
 
     def _judge_clause(

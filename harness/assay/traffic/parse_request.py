@@ -8,15 +8,14 @@ named. No judgement here.
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from assay.binding.encode import BAD_DATES, BAD_IDENTIFIERS, JUNK, Access
+from assay.binding.json_parser import parse_json
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT, same
 from assay.binding.target import OperationBinding, Place, Spelling
@@ -91,7 +90,7 @@ def _parse_body(raw: bytes) -> tuple[Json, Malformed | None]:
         if len(raw) > MAX_BODY:
             malformed = Malformed.HUGE
         elif raw:
-            body = json.loads(raw, parse_float=Decimal)
+            body = parse_json(raw)
             malformed = None if isinstance(body, dict) else Malformed.SCALAR
             if any(pointer.count("/") >= MAX_DEPTH for pointer in leaves(body)):
                 malformed = Malformed.DEEP

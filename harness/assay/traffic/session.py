@@ -5,12 +5,13 @@ callers use it. No capability is needed to look at what others sent, but an oper
 target file does not describe cannot be recognised.
 
 A journal has pseudonyms in place of private texts, but the same one for the same text, so every
-check says of it what it said in the run. A journal that is damaged or unfinished is refused.
+check says of it what it said in the run. A journal that is damaged is refused; what one
+that is unfinished does not show is unverified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,25 +22,21 @@ from assay.contract.model import Contract, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
-from assay.history import Authorised, Event, Exchange, History
-from assay.journal.codec import EVENTS, decode
-from assay.journal.lines import parse, raw_lines, refuse
+from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal, header, planned
 from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
-from assay.planning.plan import Disposition, Plan, Planned, decide, missing_capabilities
+from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
-from assay.report import read_journal
 from assay.rules.clauses import call_limits
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
+from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
 from assay.traffic.judge import Judge, NamedHistory
 from assay.traffic.readings import RecordedEntry, readings, with_gaps
 
 #: The name of the trial for a recording that is a HAR file.
 RECORDING = "recording"
-#: The first bytes of a journal.
-JOURNAL_START = b'{"type": "header"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +44,8 @@ class RecordingSession:
     """A recording that was read, ready to be judged.
 
     `unmatched` counts the requests that match no call of the contract, by kind; `unread` counts
-    the calls whose body was not recorded.
+    the calls whose body was not recorded. `unfinished` says why a journal is not that of a whole
+    run; what it shows is incomplete at best.
     """
 
     plan: Plan
@@ -59,6 +57,7 @@ class RecordingSession:
     selection: Mapping[str, str]
     unmatched: Mapping[str, int] = field(default_factory=dict[str, int])
     unread: int = 0
+    unfinished: str = ""
 
     @property
     def exchanges(self) -> int:
@@ -79,7 +78,7 @@ class RecordingSession:
             party=self.party,
             allow_incomplete=allow_incomplete,
         )
-        judged = judge.judge(self.histories)
+        judged = judge.judge(self.histories, stopped=bool(self.unfinished))
         conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
@@ -99,6 +98,7 @@ class RecordingSession:
                 "exchanges": self.exchanges,
                 "faults": 0,
                 "exit": conclusion.exit.value,
+                **({"stopped": self.unfinished} if self.unfinished else {}),
             }
         )
         return RunResult(
@@ -107,6 +107,7 @@ class RecordingSession:
             exchanges=self.exchanges,
             faults=(),
             exit=conclusion.exit,
+            stopped=self.unfinished,
         )
 
     def _write_events(self, journal: Journal) -> None:
@@ -160,6 +161,7 @@ def open_recording(
         party=party,
         histories=journal.histories if journal else (),
         selection={"k": keywords, "m": marks},
+        unfinished=journal.unfinished if journal else "",
     )
     if journal is not None:
         return session
@@ -237,79 +239,6 @@ def plan_recording(
         clauses={each.contract.id: bound_clauses(each.contract) for each in bound},
         contracts={each.contract.id: each.contract for each in bound},
     )
-
-
-# -- journals --------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalHistories:
-    """The histories of a journal's trials, with the contracts of the run and their digests."""
-
-    contracts: tuple[str, ...]
-    digests: Mapping[str, str]
-    histories: tuple[NamedHistory, ...]
-
-
-def is_journal(path: Path) -> bool:
-    """Whether a file begins as a journal does.
-
-    Raises:
-        InputError: it cannot be read.
-
-    """
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(JOURNAL_START)) == JOURNAL_START
-    except OSError as error:
-        raise InputError.one(str(path), f"cannot be read: {error.strerror}") from None
-
-
-def read_trials(path: Path) -> JournalHistories:
-    """Read the histories of a journal's trials.
-
-    Raises:
-        JournalError: it is damaged, unfinished, or of another version of Assay.
-
-    """
-    report = read_journal(path)
-    about: dict[str, set[str]] = {}
-    for result in report.results:
-        if result.planned.disposition == Disposition.ASK.value:
-            about.setdefault(result.planned.trial, set()).add(result.planned.id)
-    faulty = {fault.where for fault in report.faults}
-    trials: dict[str, list[Event]] = {}
-    for trial, event in _events(path):
-        trials.setdefault(trial, []).append(event)
-    histories = tuple(
-        NamedHistory(
-            name=name,
-            history=History(events=tuple(events)),
-            about=frozenset(about.get(name, ())),
-            sequence=name not in about,
-            own=True,
-        )
-        for name, events in trials.items()
-        if name not in faulty
-    )
-    contracts = report.header.contracts
-    return JournalHistories(
-        contracts=tuple(contract.id for contract in contracts),
-        digests={contract.id: contract.digest for contract in contracts},
-        histories=histories,
-    )
-
-
-def _events(path: Path) -> Iterator[tuple[str, Event]]:
-    name = str(path)
-    with path.open("rb") as stream:
-        for number, raw in raw_lines(stream, name):
-            line = parse(name, number, raw).values
-            if line.get("type") not in EVENTS:
-                continue
-            try:
-                yield str(line.get("trial", "")), decode(line)
-            except (KeyError, ValueError, TypeError, AttributeError) as error:
-                what = f"damaged, or written by another version of Assay ({type(error).__name__})"
-                refuse(name, what, number)
 
 
 def _check_digests(path: Path, contracts: Sequence[Contract], journal: JournalHistories) -> None:

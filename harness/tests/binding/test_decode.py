@@ -230,17 +230,36 @@ def test_no_list(body: str) -> None:
         b'{"accounts": []} trailing',
         b'\xff\xfe{"accounts": []}',
         b'{"accounts": ["\xc3\x28"]}',
-        b"[" * 200_000,
-        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-        b"1" * 10_000,
         b"{'accounts': []}",
         b'{"accounts": [], "n": \x00}',
     ],
 )
 def test_no_json(body: bytes) -> None:
-    """A body that is no JSON, or too deep to be read, is no answer to anything."""
+    """A body that is no JSON is no answer to anything."""
     assert MISSING is body_of(wire(200, body))
     assert "no JSON in an accepted answer (200)" == outcome(wire(200, body)).why
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 129 + b"]" * 129,
+        b'{"accounts": ' + b"[" * 128 + b"]" * 128 + b"}",
+        b"[" * 200_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    ],
+)
+def test_too_deep(body: bytes) -> None:
+    """A body that is nested too deeply to be read shows nothing, and is not called broken."""
+    assert MISSING is body_of(wire(200, body))
+    assert "the answer (200) is nested too deeply to be read" == outcome(wire(200, body)).why
+
+
+def test_as_deep_as_is_read() -> None:
+    """What a bank nests up to the limit is read, also beside the list that matters."""
+    assert MISSING is not body_of(wire(200, b"[" * 128 + b"]" * 128))
+    nested = b'{"accounts": [], "x": ' + b"[[],{}," * 126 + b"1" + b"]" * 126 + b"}"
+    assert Accepted(items=()) == outcome(wire(200, nested))
 
 
 @pytest.mark.parametrize(("status", "cause"), [(200, Cause.TRANSPORT), (403, Cause.TRANSPORT), (502, Cause.SERVER)])  # fmt: skip
@@ -270,7 +289,7 @@ def test_other_media_types() -> None:
         ("null", None),
         ('"FR1"', None),
         ('{"iban": "FR1", "iban": "FR2"}', "FR2"),
-        ('{"iban": "\\ud800"}', "\ud800"),
+        ('{"iban": "\\ud800"}', r"\ud800"),
         ('{"iban": "a\\u0000b"}', "a\0b"),
     ],
 )
@@ -315,8 +334,41 @@ def test_a_list_of_one_resource(lists: tuple[str, ...], resources: list[str | No
 
 def test_numbers() -> None:
     """Numbers with a point stay what they were, however long or large."""
-    body = body_of(wire(200, '{"a": 0.10, "b": 1e400, "c": NaN}'))
-    assert (Decimal("0.10"), Decimal("1e400")) == (body["a"], body["b"])
+    long = "9" * 5000
+    body = body_of(wire(200, f'{{"a": 0.10, "b": 1e400, "c": {long}, "d": 12, "e": -{long}}}'))
+    assert body == {
+        "a": Decimal("0.10"),
+        "b": Decimal("1e400"),
+        "c": Decimal(long),
+        "d": 12,
+        "e": Decimal("-" + long),
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("NaN", "NaN"),
+        ("-Infinity", "-Infinity"),
+        ("1e99999999999999999999", "1e99999999999999999999"),
+        (r'"a\ud800b"', r"a\ud800b"),
+        (r'"\udc00\ud800"', r"\udc00\ud800"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'["\uDfFf"]', [r"\udfff"]),
+        (r'{"\ud800": 1}', {r"\ud800": 1}),
+        (r'"\\ud800"', r"\ud800"),
+    ],
+)
+def test_what_no_number_and_no_text_can_hold(written: str, read: object) -> None:
+    """What has no value that can be sent or recorded is the text that it is in the body."""
+    value = body_of(wire(200, f'{{"a": {written}}}'))["a"]
+    assert read == value
+    assert json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
+def test_surrogates_that_are_not_escaped() -> None:
+    """Bytes that encode half a character are spelled out, too."""
+    assert {"a": r"\ud800!"} == body_of(wire(200, b'{"a": "\xed\xa0\x80!"}'))
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_violation_in_another_trial_counts():
     assert {early: Standing.VIOLATES, own: Standing.CONFORMS} == {
         verdict.obligation: verdict.standing for verdict in result.verdicts
     }
-    assert "" == session._trials.get(own)
+    assert "" == session._verdicts.sources.get(own)
 
 
 def test_a_violation_in_another_trial_stays_beside_an_own_one_that_conforms():
@@ -93,8 +93,8 @@ def test_a_violation_in_another_trial_stays_beside_an_own_one_that_conforms():
     changed, as_asked = "pis/modify.deferred-only/carried-out-as-changed", "pis/execution/as-asked"
     result, session = run(wrong, changed, as_asked)
     assert {Standing.VIOLATES} == {verdict.standing for verdict in result.verdicts}
-    command = session._trials.reproduce(as_asked)
-    assert "pis/modify.deferred-only" in session._trials.get(as_asked)
+    command = session._verdicts.sources.reproduce(as_asked)
+    assert "pis/modify.deferred-only" in session._verdicts.sources.get(as_asked)
     assert f" or {as_asked}" in command
 
 

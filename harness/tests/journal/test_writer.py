@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import pytest
@@ -23,6 +23,7 @@ from assay.history import (
     Subject,
     Wire,
 )
+from assay.journal.lines import encode_line, parse, raw_lines
 from assay.journal.writer import Journal
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 
@@ -109,9 +110,39 @@ def test_hostile_bodies(body: bytes) -> None:
 
 
 def test_lone_surrogates() -> None:
-    """A text that is not valid Unicode does not stop the journal."""
+    """A text that is not valid Unicode is in the journal as it is, and different texts differ."""
     (line,) = written(exchange(why="\ud800 and \udfff"))
-    assert "? and ?" == line["outcome"]["why"]
+    assert "\ud800 and \udfff" == line["outcome"]["why"]
+
+
+class Odd:
+    """A value that JSON does not have."""
+
+    def __str__(self) -> str:
+        return "odd \ud800"
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        (1e308 * 10, "inf"),
+        (10**640 - 1, 10**640 - 1),
+        ([10**5000], ["1" + "0" * 5000]),
+        ([-(10**5000)], ["-1" + "0" * 5000]),
+        ({"a": [float("nan"), {"b": (10**5000,)}]}, {"a": ["nan", {"b": ["1" + "0" * 5000]}]}),
+        ({"\ud800": "\ud800"}, {"\ud800": "\ud800"}),
+        (Odd(), "odd \ud800"),
+        (True, True),
+        ("\u2028\x00\u0085", "\u2028\x00\u0085"),
+    ],
+)
+def test_every_line_can_be_read_back(value: object, read: object) -> None:
+    """Whatever is in a line, it is one line, and has what it had."""
+    raw = encode_line({"type": "fault", "what": value})
+    assert [(1, raw)] == [*raw_lines(BytesIO(raw), "j")]
+    assert {"type": "fault", "what": read} == parse("j", 1, raw).values
 
 
 def test_the_digest() -> None:

@@ -109,10 +109,9 @@ class Record:
         if self.amount is None:
             return True
         try:
-            value = Decimal(str(self.amount))
+            return USUAL[0] <= Decimal(str(self.amount)) <= USUAL[1]
         except InvalidOperation:
             return False
-        return USUAL[0] <= value <= USUAL[1]
 
 
 def _idle(signing: Authorised) -> timedelta:
@@ -134,7 +133,7 @@ def normal(value: Json) -> str:
     """Return a value as a text: equal for equal values, as numbers if they are numbers."""
     try:
         return str(Decimal(str(value)).normalize())
-    except InvalidOperation:
+    except ArithmeticError:  # no number, or one that is too large
         return repr(value)
 
 

@@ -1,0 +1,24 @@
+"""Runs that are killed: what was settled is recorded. `support/kills.py` kills fifty and more."""
+
+import pytest
+from kills import SIGNALS, kill_one, whole
+
+#: Kills of runs on a bank with one fault, which shows early; each signal, one of them twice.
+SEEDS = (1, 4, 7, 10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_killed_run_loses_nothing(seed, tmp_path):
+    """Verdicts of ended trials are in the journal, which renders; every access is in the ledger."""
+    number, at, done = kill_one(tmp_path / "run", seed)
+    assert number in SIGNALS
+    assert done or at < 20
+
+
+def test_what_is_killed_is_worth_it():
+    """The run that is killed violates something, and spends the quota of a customer."""
+    complete = whole("unavailable.end-user-identity-full-without-consent")
+    assert {"violates", "conforms", "unverified"} <= {
+        each.value for each in complete.standings.values()
+    }
+    assert complete.accesses >= 16
