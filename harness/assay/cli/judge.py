@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from assay.cli import options
+from assay.cli.details import note_folder
 from assay.cli.run import REPORTS, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
@@ -88,6 +89,7 @@ def command(
         complete=complete,
     )
     folder = out or _new_folder(file)
+    note_folder(folder)
     result = recording.close(
         folder / "journal.jsonl",
         allow_incomplete=allow_incomplete,
@@ -125,7 +127,8 @@ def _most_frequent(requests: Mapping[str, int]) -> Sequence[tuple[str, int]]:
 def _print_json(folder: Path, result: RunResult) -> int:
     """Write every report, and print the JSON report."""
     write_reports(folder)
-    click.echo((folder / REPORTS["json"]).read_text(encoding="utf-8"), nl=False)
+    # As bytes: the encoding of the terminal must not change the document.
+    click.echo((folder / REPORTS["json"]).read_bytes(), nl=False)
     return result.exit.value
 
 

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import doctor, options
+from assay.cli.details import note_folder
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
 from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
@@ -202,6 +204,7 @@ def _open(
     plan = _plan(prepared, sequences)
     environment = _set_up(given, prepared, plan)
     folder = given.out or _new_folder(prepared)
+    note_folder(folder)
     session = Session(
         plan=plan,
         environment=environment,
@@ -253,7 +256,9 @@ def _print_summary(read: Report, *, quiet: bool) -> None:
 
         terminal.show(read, Console(highlight=False))
     else:
-        terminal.render(read, sys.stdout)
+        text = StringIO()
+        terminal.render(read, text)
+        click.echo(text.getvalue(), nl=False)
 
 
 def write_reports(folder: Path) -> Report:
