@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -193,7 +195,7 @@ def run(given: RunOptions) -> int:
         hint = f"no obligation is reported as violated; the journal is in {folder}"
         raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
     finally:
-        session.environment.close()
+        _close(session)
     return finish(folder, result, quiet=given.quiet)
 
 
@@ -218,6 +220,14 @@ def _open(
         ),
     )
     return session, folder
+
+
+def _close(session: Session) -> None:
+    """Close the target and the journal, which a full disk may have left open."""
+    session.environment.close()
+    if session.journal.out is not None:
+        with suppress(OSError):
+            session.journal.out.close()
 
 
 def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
@@ -254,7 +264,8 @@ def _print_summary(read: Report, *, quiet: bool) -> None:
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 -- only on a terminal
 
-        terminal.show(read, Console(highlight=False))
+        # Rich shows nothing on a terminal that says that it has no columns.
+        terminal.show(read, Console(highlight=False, width=get_terminal_size().columns))
     else:
         text = StringIO()
         terminal.render(read, text)

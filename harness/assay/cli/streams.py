@@ -76,6 +76,12 @@ class SafeOutput:
         self.stream.flush()
         return self._lossy.error if self._lossy is not None else None
 
+    def end(self) -> None:
+        """Write what is left, and close what was opened in place of a closed stream."""
+        self.flush()
+        if self.replaced is None:
+            self.stream.close()
+
 
 def _newline(stream: TextIO) -> str | None:
     """Return the line end that a stream writes; Windows has its own."""
@@ -99,5 +105,5 @@ def safe_streams() -> Iterator[tuple[SafeOutput, SafeOutput]]:
         try:
             yield out, err
         finally:
-            out.flush()
-            err.flush()
+            out.end()
+            err.end()
