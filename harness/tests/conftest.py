@@ -18,8 +18,9 @@ def base_context(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def ledger_of_its_own(tmp_path_factory, monkeypatch):
-    """Give each test, and what it starts, an empty ledger of its own."""
+def state_of_its_own(tmp_path_factory, monkeypatch):
+    """Give each test, and what it starts, an empty ledger and a state folder of its own."""
     path = tmp_path_factory.mktemp("state") / "ledger.sqlite"
     monkeypatch.setenv("ASSAY_LEDGER", str(path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(path.parent))
     return path

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
 import click
 
 from assay.cli import options
+from assay.cli.details import note_folder
 from assay.cli.run import JOURNAL, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
@@ -90,6 +92,7 @@ def command(
         complete=complete,
     )
     folder = out or _new_folder(file)
+    note_folder(folder)
     result = recording.close(
         folder / JOURNAL,
         allow_incomplete=allow_incomplete,
@@ -127,7 +130,10 @@ def _most_frequent(requests: Mapping[str, int]) -> Sequence[tuple[str, int]]:
 def _print_json(folder: Path, result: RunResult) -> int:
     """Print the JSON report, and write every report."""
     read = read_journal(folder / JOURNAL)
-    find_format("json").render(read, sys.stdout)
+    text = StringIO()
+    find_format("json").render(read, text)
+    # As bytes: the encoding of the terminal must not change the document.
+    click.echo(text.getvalue().encode(), nl=False)
     return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
 
 

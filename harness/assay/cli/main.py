@@ -1,19 +1,26 @@
 """The command line `assay`: a table of commands, each imported when it is used.
 
-Each error that a user can fix is one line; the exit code is 2. The commands and the pytest
-plugin call the same functions.
+Each error that a user can fix is one line; the exit code is 2. An error in Assay itself is one
+line, too, with the file that has its traceback; the exit code is 4. No error is 1, which means a
+violation. The commands and the pytest plugin call the same functions.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from assay import __version__
+from assay.cli.details import Invocation, keep, where
+from assay.cli.start import INTERRUPTED, loading
+from assay.cli.streams import SafeOutput, safe_streams
 from assay.errors import AssayError
 from assay.judging.verdict import Exit
 
@@ -47,7 +54,8 @@ class Commands(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: Any = import_module(COMMANDS[cmd_name][0]).command
+        with loading():
+            command: Any = import_module(COMMANDS[cmd_name][0]).command
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -98,21 +106,70 @@ def group() -> None:
     """
 
 
+#: The exit code if a reader closed the pipe before everything was written, as shells have it.
+CLOSED_PIPE = 141
+
+
 def main() -> None:
     """Run the command line and exit."""
+    with safe_streams() as (out, _):
+        code = _lost_output(_run(Invocation()), out)
+    sys.exit(code)
+
+
+def _run(invocation: Invocation) -> int:
+    """Run the command line; return the exit code, whatever happens."""
     try:
-        code = group.main(standalone_mode=False)
+        code = group.main(standalone_mode=False, obj=invocation)
     except click.ClickException as error:
         error.show()
-        code = Exit.USAGE.value
+        return Exit.USAGE.value
     except click.Abort:
         click.echo("Interrupted. `assay report --partial JOURNAL` renders the journal.", err=True)
-        code = 130
+        return INTERRUPTED
     except AssayError as error:
-        for line in str(error).splitlines():
-            click.echo(f"assay: {line}", err=True)
-        code = Exit.USAGE.value
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = Exit.OK.value
-    sys.exit(code if isinstance(code, int) else Exit.OK.value)
+        return _refused(str(error))
+    except OSError as error:
+        return _refused(_system_message(error))
+    except SystemExit as error:
+        code = error.code
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it is no violation
+        return _failed(error, invocation)
+    return code if isinstance(code, int) else Exit.OK.value
+
+
+def _system_message(error: OSError) -> str:
+    """Return what the system refused: a file that no command names itself, or a full disk."""
+    what = error.strerror or type(error).__name__
+    if isinstance(error.filename, str | bytes):
+        return f"{os.fsdecode(error.filename)}: {what}"
+    try:
+        Path.cwd()
+    except OSError:
+        return "the working directory does not exist any more"
+    return what
+
+
+def _refused(message: str) -> int:
+    """Print what the user can fix."""
+    for line in message.splitlines():
+        click.echo(f"assay: {line}", err=True)
+    return Exit.USAGE.value
+
+
+def _failed(error: Exception, invocation: Invocation) -> int:
+    """Print that Assay failed, and where the details are kept."""
+    path = keep(error, invocation)
+    kept = f"details are in {path}" if path else "no folder to keep the details in"
+    click.echo(f"assay: an error in Assay itself: {where(error)}; {kept}", err=True)
+    return Exit.FAULT.value
+
+
+def _lost_output(code: int, out: SafeOutput) -> int:
+    """Return the exit code of a command, with respect to what could not be written."""
+    lost = out.flush()
+    if lost is None or code in {Exit.USAGE.value, Exit.FAULT.value, INTERRUPTED}:
+        return code
+    if lost.errno == errno.EPIPE:
+        return CLOSED_PIPE
+    return _refused(f"standard output cannot be written: {lost.strerror}")

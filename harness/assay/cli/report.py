@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import io
 from pathlib import Path
 
 import click
@@ -42,5 +42,12 @@ def command(journal: Path, name: str, out: Path | None, partial: bool) -> int:
     if out is not None:
         report.render(read, name, out)
     else:
-        report.find_format(name).render(read, sys.stdout)
+        _print(read, name)
     return 0
+
+
+def _print(read: report.Report, name: str) -> None:
+    """Print a report: text as the terminal has it, documents in UTF-8."""
+    form, text = report.find_format(name), io.StringIO()
+    form.render(read, text)
+    click.echo(text.getvalue() if name == "text" else text.getvalue().encode(), nl=False)

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import doctor, options
+from assay.cli.details import note_folder
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
 from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
@@ -231,7 +234,7 @@ def _perform(
         hint = f"no obligation is reported as violated; the journal is in {folder}"
         raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
     finally:
-        session.environment.close()
+        _close(session)
 
 
 def _open(
@@ -241,6 +244,7 @@ def _open(
     plan = _plan(prepared, sequences)
     environment = _set_up(given, prepared, plan)
     folder = given.out or _new_folder(prepared)
+    note_folder(folder)
     session = Session(
         plan=plan,
         environment=environment,
@@ -254,6 +258,14 @@ def _open(
         ),
     )
     return session, folder
+
+
+def _close(session: Session) -> None:
+    """Close the target and the journal, which a full disk may have left open."""
+    session.environment.close()
+    if session.journal.out is not None:
+        with suppress(OSError):
+            session.journal.out.close()
 
 
 def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
@@ -290,9 +302,12 @@ def _print_summary(read: Report, *, quiet: bool) -> None:
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 -- only on a terminal
 
-        terminal.show(read, Console(highlight=False))
+        # Rich shows nothing on a terminal that says that it has no columns.
+        terminal.show(read, Console(highlight=False, width=get_terminal_size().columns))
     else:
-        terminal.render(read, sys.stdout)
+        text = StringIO()
+        terminal.render(read, text)
+        click.echo(text.getvalue(), nl=False)
 
 
 def write_reports(read: Report, folder: Path) -> bool:

@@ -22,6 +22,7 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
 from assay.judging.verdict import Agreement, Standing, Verdict
 from assay.planning.plan import Plan, Trial
+from assay.rules.evidence import countable
 
 
 @dataclass(slots=True)
@@ -141,7 +142,9 @@ def agreeing(plan: Plan, trial: Trial, history: History) -> Counter[str]:
     """Count the evidence of a trial's clause that agrees, by facet."""
     kind = plan.clauses[trial.contract][trial.clause].kind
     return Counter(
-        evidence.facet for evidence in kind.check(history) if evidence.agreement is Agreement.AGREES
+        evidence.facet
+        for evidence in countable(kind.check(history))
+        if evidence.agreement is Agreement.AGREES
     )
 
 

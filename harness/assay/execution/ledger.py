@@ -23,6 +23,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from assay._resources import state_dir
 from assay.errors import AssayError, InputError, TargetError
 
 __all__ = ["Ledger", "QuotaUse", "default_path"]
@@ -60,12 +61,19 @@ class QuotaUse:
 
 
 def default_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the default path of the ledger: $ASSAY_LEDGER, or below the state directory."""
+    """Return the default path of the ledger: $ASSAY_LEDGER, or below the state directory.
+
+    Raises:
+        InputError: the user has no home directory.
+
+    """
     if environ.get("ASSAY_LEDGER"):
         return Path(environ["ASSAY_LEDGER"])
-    state = environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
-    return base / "assay" / "ledger.sqlite"
+    folder = state_dir(environ)
+    if folder is None:
+        hint = "pass --ledger FILE, or set ASSAY_LEDGER or XDG_STATE_HOME"
+        raise InputError.one("--ledger", "this user has no home directory", hint=hint)
+    return folder / "ledger.sqlite"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ from assay.fuzzing.reach import value_named
 from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.concretize import script
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
+from assay.fuzzing.sequences.sequence_names import foreign_names
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
@@ -118,6 +119,8 @@ class SearchSession:
         if self.examples is None or search.limits.reads:
             return
         for recorded in self.examples.sequences(contract):
+            if foreign_names(recorded, search.plan.contracts[contract]):
+                continue  # of another version of the contract
             values = [value_named(name, search.reach.dimensions) for name in recorded.context]
             context = tuple(value for value in values if value is not None)
             if len(context) < len(values):
@@ -289,8 +292,8 @@ def replayed(plan: Plan, sequences: Iterable[RecordedSequence], target: Target) 
     """Return the part of a plan that these sequences are about, without trials.
 
     Raises:
-        InputError: a sequence is about an obligation that the plan does not have, or has a
-            context that the target cannot show.
+        InputError: a sequence is about an obligation that the plan does not have, names what its
+            contract does not have, or has a context that the target cannot show.
 
     """
     names: set[str] = set()
@@ -300,6 +303,9 @@ def replayed(plan: Plan, sequences: Iterable[RecordedSequence], target: Target) 
             if name not in planned:
                 hint = did_you_mean(name, planned) or "check the version of the contract"
                 raise InputError.one(recorded.path, f"there is no obligation {name}", hint=hint)
+        problems = foreign_names(recorded, plan.contracts[recorded.contract])
+        if problems:
+            raise InputError(problems)
         names |= set(recorded.breaks)
         _context(recorded, plan.contracts[recorded.contract], target)
     return replace(restrict(plan, names), trials=())

@@ -31,6 +31,8 @@ ADDRESSES: Final = {
     "client-credentials": ("token_url",),
     "authorization-code": ("authorize_url", "token_url", "redirect_uri"),
 }
+#: In place of a signer that is not known: the file can be checked before it is complete.
+SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
 EXAMPLE_IBAN: Final = "FR7630001007941234567890185"
 #: Headers that other sections set, and headers of signatures.
 _ELSEWHERE: Final = frozenset(["authorization", "content-type", "accept", "cookie", "host"])
@@ -201,12 +203,14 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield replace(gap("fixtures"), says=says)
         if draft.extends:
             yield YamlEntry(key="fixtures", value=None)
-    if draft.fixtures == "control" and writes:
+    if draft.auth == "authorization-code":
+        what = "the signer that logs in for a token, and its screens, instead of the line below"
+        yield replace(gap("sca", what=what), says=("", _sentence("sca")))
+        yield YamlEntry(key="sca", value=SIGNER)
+    elif draft.fixtures == "control" and writes:
         yield YamlEntry(key="sca", value={"kind": "control"}, says=("", _sentence("sca")))
     elif draft.extends:
         yield YamlEntry(key="sca", value=None)
-    elif draft.auth == "authorization-code":
-        yield gap("sca", what="the signer that logs in for a token, and its screens")
 
 
 def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:

@@ -8,6 +8,7 @@ they saw with `describe_answer`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ AGREES, DISAGREES, UNCLEAR = Agreement.AGREES, Agreement.DISAGREES, Agreement.UN
 UNAUTHENTICATED = 401
 #: The status of a target that says that it cannot answer anything just now.
 OVERLOADED = 503
+#: What was seen where a check cannot count days from a date.
+OUTSIDE_CALENDAR = "a date is at the begin or the end of the calendar"
 
 
 def describe_answer(exchange: Exchange) -> str:
@@ -137,6 +140,9 @@ def tpp_evidence(
 def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check, or of its check of the TPP.
 
+    A date in an answer may be the first or last day of the calendar. Where a check counts days
+    from it, nothing is certain about any facet.
+
     Raises:
         KindError: the evidence is for a facet that the kind does not have.
 
@@ -144,9 +150,26 @@ def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[
     own = kind.tpp_facet()
     facets = kind.facets() if not tpp else [own] if own else []
     known = {facet.id for facet in facets}
-    for evidence in kind.check_tpp(history) if tpp else kind.check(history):
-        if evidence.facet not in known:
-            hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
-            what = f"the check of kind {kind.name!r} yields evidence for"
-            raise KindError(f"{what} {evidence.facet!r}, which is none of its facets ({hint})")
-        yield evidence
+    try:
+        for evidence in kind.check_tpp(history) if tpp else kind.check(history):
+            if evidence.facet not in known:
+                hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
+                what = f"the check of kind {kind.name!r} yields evidence for"
+                raise KindError(f"{what} {evidence.facet!r}, which is none of its facets ({hint})")
+            yield evidence
+    except OverflowError:
+        numbers = tuple(exchange.n for exchange in history.exchanges)
+        for facet in facets:
+            yield Evidence(
+                facet=facet.id,
+                agreement=UNCLEAR,
+                expected="dates that leave room to count days",
+                seen=OUTSIDE_CALENDAR,
+                exchanges=numbers,
+            )
+
+
+def countable(evidence: Iterator[Evidence]) -> Iterator[Evidence]:
+    """Yield evidence up to a date from which no days can be counted."""
+    with suppress(OverflowError):
+        yield from evidence

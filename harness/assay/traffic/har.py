@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from assay.errors import InputError
 from assay.history import Wire
+from assay.rules.state.calendar import leaves_room
 from assay.traffic.readings import RecordedEntry
 
 #: The largest file that is read, and the largest body, in bytes.
@@ -232,9 +233,12 @@ def _moment(text: str, zone: ZoneInfo | None) -> tuple[datetime, bool]:
         moment = datetime.fromisoformat(text)
         zoned = moment.tzinfo is not None
         moment = moment if zoned else moment.replace(tzinfo=zone or UTC)
-        return moment.astimezone(UTC), zoned
+        moment = moment.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("its 'startedDateTime' is not a time of ISO 8601") from None
+    if not leaves_room(moment):
+        raise ValueError("its 'startedDateTime' is centuries away from any recording")
+    return moment, zoned
 
 
 def _checked_object(value: Any) -> Object:

@@ -451,7 +451,9 @@ def test_the_defaults_are_a_file_that_can_be_read(begin):
 
 @pytest.mark.parametrize("extends", ["none", "sandbox", "stet-1.4.0"])
 @pytest.mark.parametrize("world", ["control", "roles", "none"])
-@pytest.mark.parametrize("auth", ["none", "bearer", "key", "client-credentials"])
+@pytest.mark.parametrize(
+    "auth", ["none", "bearer", "key", "client-credentials", "authorization-code"]
+)
 def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth):
     """With every combination of answers, the file is valid and binds to the contracts."""
     path, _ = begin("--extends", extends, "--fixtures", world, "--auth", auth, "--zone", "-")
@@ -462,13 +464,13 @@ def test_every_answer_gives_a_file_that_can_be_read(begin, extends, world, auth)
 
 
 def test_a_code_needs_screens_and_the_file_says_so(tmp_path):
-    """An incomplete file is written, and the line to complete is reported."""
+    """The file has a signer to replace, so it can be checked; the gap is reported with its line."""
     args = ("init", "--yes", "--openapi", HERE / "berlin.yaml", "--out", "b.yaml")
     code, out, err = assay(*args, cwd=tmp_path)
-    assert 2 == code
-    assert "b.yaml:" in out
-    assert "missing: the signer that logs in for a token, and its screens" in out
-    assert err.startswith("assay: b.yaml:16: auth.kind: ")
+    assert (0, "") == (code, err)
+    what = "the signer that logs in for a token, and its screens, instead of the line below"
+    assert f"missing: {what}" in out
+    assert 0 == assay("check", "b.yaml", cwd=tmp_path)[0]
 
 
 def test_it_asks_at_a_terminal(tmp_path):

@@ -66,6 +66,12 @@ class Concretizer:
             MissingReference: it refers to something that does not exist.
 
         """
+        try:
+            return self._concrete(abstract_step)
+        except OverflowError:
+            raise MissingReference("no calendar has this day") from None
+
+    def _concrete(self, abstract_step: AbstractStep) -> Step:
         step = abstract_step.step
         match step:
             case Call():

@@ -13,8 +13,15 @@ DAY = timedelta(days=1)
 ORDINARY = timedelta(hours=24)
 #: The offsets from UTC of local clocks, worldwide.
 WESTMOST, EASTMOST = timedelta(hours=12), timedelta(hours=14)
+#: The years of instants from which days, months and the spans of contracts can be counted.
+YEARS = range(1000, 9000)
 #: Names of the weekdays, Monday first, as contracts spell them.
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def leaves_room(instant: datetime) -> bool:
+    """Whether days can be counted from an instant, to and fro."""
+    return instant.year in YEARS
 
 
 def at(day: date, hour: time, zone: ZoneInfo) -> datetime:

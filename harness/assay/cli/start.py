@@ -1,0 +1,38 @@
+"""Entry point of the console script: an interruption while modules are loaded ends it at once.
+
+Loading takes some tenths of a second. An exception in the midst of an import would leave a
+traceback, or be lost. Nothing is written before a command begins, so there is nothing to finish.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+#: The exit code of a program that SIGINT ends, as shells have it.
+INTERRUPTED = 130
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """End the process at SIGINT, without a word, as long as modules are loaded."""
+    before = signal.getsignal(signal.SIGINT)
+    main_thread = threading.current_thread() is threading.main_thread()
+    if not main_thread or before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def main() -> None:
+    """Load the command line and run it."""
+    with loading():
+        from assay.cli import main as command_line  # noqa: PLC0415 -- guarded
+    command_line.main()
