@@ -34,7 +34,7 @@ from assay.sca.protocol import (
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Transport
-from assay.transport.secrets import look_up
+from assay.transport.secrets import KnownSecrets, known_secrets, look_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,8 @@ class Environment:
     signed; None if `client` does. `token_store` has the OAuth tokens. `common` is the access that
     all customers share, `party` that of the TPP, if the target file has one. `chromium` or
     `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
-    passes `guard`. `waiting` waits in real time, where a run may.
+    passes `guard`. `waiting` waits in real time, where a run may. `secrets` are all that the run
+    knows of, and writes nowhere.
     """
 
     target: Target
@@ -70,6 +71,7 @@ class Environment:
     person: Prompt = field(default_factory=StderrPrompt)
     guard: Guard = _UNGUARDED
     waiting: Waiting | None = None
+    secrets: KnownSecrets = field(default_factory=KnownSecrets)
 
     def __post_init__(self) -> None:
         """Make the guard for the target, unless one is given."""
@@ -155,7 +157,8 @@ def set_up(
     secrets = look_up(target, os.environ)
     waiting = Waiting(span=wait) if wait is not None else None
     embedded = target.transport is TransportKind.EMBEDDED
-    channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None)
+    known = known_secrets(target, secrets)
+    channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None, known)
     return Environment(
         target=target,
         client=channels.client,
@@ -163,6 +166,7 @@ def set_up(
         token_store=channels.token_store,
         fixtures=_waited_for(open_provider(target, channels.client.control, seed), waiting),
         waiting=waiting,
+        secrets=known,
         common=channels.common,
         party=channels.party,
         chromium=_chromium(target),

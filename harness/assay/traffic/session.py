@@ -25,7 +25,7 @@ from assay.history import Authorised, Event, Exchange, History
 from assay.journal.codec import EVENTS, decode
 from assay.journal.lines import parse, raw_lines, refuse
 from assay.journal.redact import Redactor
-from assay.journal.writer import Journal, header, planned
+from assay.journal.writer import Journal
 from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Disposition, Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
@@ -83,11 +83,15 @@ class RecordingSession:
         conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
-        head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
         journal.learn_public(self.plan, self.target)
-        journal.write("header", {**head, "party": self.party.value})
-        for item in self.plan.items:
-            journal.write("plan", planned(item))
+        journal.header(
+            self.plan,
+            self.target,
+            seed=0,
+            selection=self.selection,
+            command=command,
+            party=self.party.value,
+        )
         self._write_events(journal)
         verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
