@@ -1,7 +1,7 @@
 """Account and card numbers, recognised by what they look like.
 
 Nobody need have named them to be masked. But an id or a digest that only has as many characters
-must stay readable, so the country, the length and the check digits count as well.
+must stay readable, so the country, the length or the network count as well.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ __all__ = ["LIKE_A_NUMBER", "is_account_or_card", "squeezed"]
 LIKE_A_NUMBER = re.compile(
     r"(?:(?<![A-Z0-9])|(?<=%[0-9A-F]{2}))[A-Z]{2}\d{2}"
     r"(?:[A-Z0-9]{11,30}|(?:[ +-][A-Z0-9]{4}){2,7}(?:[ +-][A-Z0-9]{1,4})?)(?![A-Z0-9])"
-    r"|(?:(?<![A-Z0-9])|(?<=%[0-9A-F]{2}))"
-    r"(?:\d{13,19}|\d{4}(?:[ +-]\d{4}){2,3}(?:[ +-]?\d{1,7})?)(?![A-Z0-9])",
+    # Not a part of a UUID, whose groups may be digits only.
+    r"|(?:(?<![A-Z0-9-])|(?<=%[0-9A-F]{2}))"
+    r"(?:\d{13,19}|\d{4}(?:[ +-]\d{4}){2,3}(?:[ +-]?\d{1,7})?)(?!-?[A-Z0-9])",
     re.IGNORECASE | re.ASCII,
 )
 _GROUPED = str.maketrans("", "", " +-")
@@ -56,13 +57,12 @@ def squeezed(number: str) -> str:
 
 @lru_cache(8192)
 def is_account_or_card(number: str, *, grouped: bool) -> bool:
-    """Whether a text is an IBAN, perhaps a mistaken one, or a card number.
+    """Whether a text is an IBAN, perhaps a mistaken one, or has the beginning of a card number.
 
-    Ids and digests may look like one: by their case, their beginning and their check digits they do
-    not.
+    Ids and digests may look like one: by their case, their beginning and their length they do not.
     """
     if number.isdigit():
-        return NETWORKS.match(number) is not None and _luhn(number)
+        return NETWORKS.match(number) is not None
     if not (number.isupper() or number.islower()) or len(number) not in _IBAN_LENGTHS:
         return False
     upper = number.upper()
@@ -70,9 +70,3 @@ def is_account_or_card(number: str, *, grouped: bool) -> bool:
         return True
     length = _LENGTH_OF.get(number[:2])
     return length is not None and (grouped or abs(len(number) - length) <= _TOLERANCE)
-
-
-def _luhn(number: str) -> bool:
-    """Whether the check digit of a card number is right."""
-    digits = [int(char) for char in reversed(number)]
-    return sum(digits[::2]) % 10 == -sum(sum(divmod(2 * n, 10)) for n in digits[1::2]) % 10

@@ -31,7 +31,7 @@ _ESCAPE = re.compile(
     r"|&(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 )
 #: Runs of characters that can be base64, in either alphabet, and of hexadecimal digits.
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}={0,2}")
 _HEX = re.compile(r"[0-9A-Fa-f]{8,}")
 _STANDARD = str.maketrans("-_", "+/")
 #: Decoded bytes in which something could be found: printable characters in UTF-8, in a row.
@@ -121,10 +121,11 @@ def _of_json(escape: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PackedText:
-    """What a part of a run stands for: the text, where it begins, and characters per bytes."""
+    """What a part of a run stands for: the text, where it begins and ends, characters per bytes."""
 
     text: str
     offset: int
+    end: int
     step: tuple[int, int]
 
     def source(self, start: int, end: int) -> tuple[int, int]:
@@ -132,7 +133,9 @@ class PackedText:
         chars, size = self.step
         before = len(self.text[:start].encode("utf-8", "surrogateescape"))
         until = before + len(self.text[start:end].encode("utf-8", "surrogateescape"))
-        return self.offset + before * chars // size, self.offset - (-until * chars // size)
+        whole = end == len(self.text)  # then with the padding
+        last = self.end if whole else self.offset - (-until * chars // size)
+        return self.offset + before * chars // size, last
 
 
 def packed_views(text: str) -> Iterator[tuple[int, PackedText]]:
@@ -151,7 +154,7 @@ _unpacked = lru_cache(32_768)(_decoded_run)
 
 
 def _from_base64(run: str) -> Iterator[PackedText]:
-    standard = run.translate(_STANDARD)
+    standard = run.rstrip("=").translate(_STANDARD)
     for offset in range(4):
         part = standard[offset:]
         size = len(part) - (len(part) % 4 == 1)
@@ -160,7 +163,8 @@ def _from_base64(run: str) -> Iterator[PackedText]:
         except Error:
             continue
         if _READABLE.search(raw):
-            yield PackedText(raw.decode("utf-8", "surrogateescape"), offset, _BASE64_STEP)
+            text = raw.decode("utf-8", "surrogateescape")
+            yield PackedText(text, offset, len(run), _BASE64_STEP)
 
 
 def _from_hex(run: str) -> Iterator[PackedText]:
@@ -170,4 +174,5 @@ def _from_hex(run: str) -> Iterator[PackedText]:
             raw = bytes.fromhex(part[: len(part) - len(part) % 2])
             if _READABLE.search(raw):
                 text = raw.decode("utf-8", "surrogateescape")
-                yield PackedText(text, digits.start() + offset, _HEX_STEP)
+                end = digits.end() - len(part) % 2
+                yield PackedText(text, digits.start() + offset, end, _HEX_STEP)
