@@ -89,8 +89,10 @@ class KnownValues:
             return spans
         view = unescaped(text)
         if view is not None:
-            for span in self.spans(view.text, depth - 1):
-                spans.append(Span(*view.source(span.start, span.end), span.pseudonym))
+            spans += [
+                Span(*view.source(span.start, span.end), span.pseudonym)
+                for span in self.spans(view.text, depth - 1)
+            ]
         for begin, packed in packed_views(text):
             for span in self.spans(packed.text, depth - 1):
                 start, end = packed.source(span.start, span.end)

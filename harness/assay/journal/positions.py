@@ -10,6 +10,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
 from assay.journal.secret_names import (
@@ -19,25 +20,35 @@ from assay.journal.secret_names import (
     secret_kind,
 )
 
-__all__ = ["Hide", "headers", "json_members", "labelled", "markup", "may_have_secrets", "parameters"]
+__all__ = [
+    "Hide",
+    "headers",
+    "json_members",
+    "json_strings",
+    "labelled",
+    "markup",
+    "may_have_secrets",
+    "parameters",
+]
 
 #: Returns what is written in place of a value of this kind.
 Hide = Callable[[str, str], str]
 
 #: Names of members and parameters, in whatever text.
-_NAME = re.compile(
-    r"(?<![^\s\"'&?;#=:{},<>\\])([^\s\"'&?;#=:{},<>\\]{2,256}+)\\?[\"']?\s*[:=]"
-)
+_NAME = re.compile(r"(?<![^\s\"'&?;#=:{},<>\\])([^\s\"'&?;#=:{},<>\\]{2,256}+)\\?[\"']?\s*[:=]")
 _PARAMETER = re.compile(r"(^|[?&#;]\s*)([^=?&#;\s<>\"'{}]{1,256}+)=([^&#;\s<>\"']+)")
 _PATH_PARAMETER = re.compile(r"(;)([^=?&#;/\s<>\"'{}]{1,256}+)=([^?&#;/\s<>\"']+)")
 _USER = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://)([^/?#\s\"'<>@]*)@")
-_JSON = re.compile(
-    r"\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|[{}\[\]:,]|-?\d[\d.eE+-]*|[A-Za-z]+", re.DOTALL
+#: The symbols of JSON; a text that is a name comes with its colon.
+_JSON = re.compile(r"\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)(\s*:)?|[{}\[\],]|-?\d[\d.eE+-]*", re.DOTALL)
+_LABELLED = re.compile(
+    r"(?m)(^|[\s;,{(<\"'])([\w.-]{2,64})([\"']?\s*[:=]\s*[\"']?)([^\s\"';,<>{}]+)"
 )
-_LABELLED = re.compile(r"(?m)(^|[\s;,{(<\"'])([\w.-]{2,64})([\"']?\s*[:=]\s*[\"']?)([^\s\"';,<>{}]+)")
 _ELEMENT = re.compile(r"(<(?:[\w-]+:)?([\w.-]+)(?:\s[^<>]*)?>)([^<>]+)(?=</)")
 _TAG = re.compile(r"<[A-Za-z][^<>]*>")
-_ATTRIBUTE = re.compile(r"(?<![\w:.-])([\w:.-]{1,128}+)(\s*=\s*)(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))")
+_ATTRIBUTE = re.compile(
+    r"(?<![\w:.-])([\w:.-]{1,128}+)(\s*=\s*)(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))"
+)
 #: The types of fields whose values are secrets whatever their names.
 _SECRET_FIELDS = frozenset({"hidden", "password"})
 _PART = re.compile(
@@ -75,56 +86,71 @@ def json_members(text: str, hide: Hide, *, answer: bool = False) -> str:
     Of a list or an object under a secret's name, every text and number is masked. In an `answer`,
     `code` is usually that of an error, and then no secret.
     """
-    parts: list[str] = []
-    done = 0
-    name: str | None = None
+    return _JSON.sub(_JsonMembers(hide=hide, answer=answer).masked, text)
+
+
+@dataclass(slots=True, kw_only=True)
+class _JsonMembers:
+    """Reads JSON symbol by symbol; `kind` is the kind of secret that the current member holds.
+
+    `within` is the depth of the list or object that is such a member, 0 outside of one.
+    """
+
+    hide: Hide
+    answer: bool
+    name: str = ""
     kind: str | None = None
-    depth = within = 0
-    last: tuple[str, str] | None = None  # a text, and as it was written
+    depth: int = 0
+    within: int = 0
 
-    def masked(token: str) -> str:
-        value = _text(token) if token.startswith('"') else token
-        if kind is not None:
-            ordinary = answer and kind == "code" and name and name.strip().lower() == "code"
-            if not value or (ordinary and ORDINARY_CODE.fullmatch(value)):
-                return token
-            return json.dumps(hide(value, kind))
-        if not token.startswith('"') or not ("=" in value or "@" in value or '"' in value):
-            return token
-        inner = json_members(value, hide, answer=answer) if value[0] in "{[" else value
-        inner = parameters(inner, hide)
-        return token if inner == value else json.dumps(inner)
+    def masked(self, match: re.Match[str]) -> str:
+        """Return what is written in place of a symbol."""
+        symbol = match[0]
+        if symbol[0] == '"':
+            if match[1] is None:
+                return self._value(symbol)
+            if not self.within:
+                self.name = _text(symbol[: -len(match[1])])
+                self.kind = secret_kind(self.name)
+        elif symbol in "{[":
+            self.depth += 1
+            if self.kind is not None and not self.within:
+                self.within = self.depth
+        elif symbol in "}]":
+            if self.depth == self.within:
+                self.within, self.kind = 0, None
+            self.depth -= 1
+        elif symbol == ",":
+            self.kind = self.kind if self.within else None
+        elif symbol[0] in "-0123456789":
+            return self._value(symbol)
+        return symbol
 
-    for match in _JSON.finditer(text):
-        token = match[0]
-        if last is not None and token != ":":
-            parts.append(masked(last[1]))
-            last = None
-        elif last is not None:
-            parts.append(last[1])
-            if not within:
-                name, kind = last[0], secret_kind(last[0])
-            last = None
-        parts.append(text[done : match.start()])
-        done = match.end()
-        if token.startswith('"'):
-            last = _text(token), token
-            continue
-        if token in "{[":
-            depth += 1
-            if kind is not None and not within:
-                within = depth
-        elif token in "}]":
-            if depth == within:
-                within, kind = 0, None
-            depth -= 1
-        elif token == "," and not within:
-            kind = None
-        is_number = token[0] == "-" or token[0].isdigit()
-        parts.append(masked(token) if is_number and kind is not None else token)
-    if last is not None:
-        parts.append(masked(last[1]))
-    return "".join(parts) + text[done:]
+    def _value(self, symbol: str) -> str:
+        value = _text(symbol) if symbol[0] == '"' else symbol
+        if self.kind is not None:
+            is_code = self.answer and self.kind == "code" and self.name.strip().lower() == "code"
+            if not value or (is_code and ORDINARY_CODE.fullmatch(value)):
+                return symbol
+            return json.dumps(self.hide(value, self.kind))
+        if symbol[0] != '"' or not ("=" in value or "@" in value or '"' in value):
+            return symbol
+        inner = value
+        if value[0] in "{[":
+            inner = json_members(value, self.hide, answer=self.answer)
+        inner = parameters(inner, self.hide)
+        return symbol if inner == value else json.dumps(inner)
+
+
+def json_strings(text: str, mask: Callable[[str], str]) -> str:
+    """Mask the texts and numbers of JSON, also of the names; a masked number becomes a text."""
+
+    def symbol(match: re.Match[str]) -> str:
+        masked = mask(match[0])
+        is_text = match[0].startswith('"') or masked == match[0]
+        return masked if is_text else json.dumps(masked)
+
+    return _JSON.sub(symbol, text)
 
 
 def _text(token: str) -> str:
@@ -159,7 +185,9 @@ def _authorization(value: str, hide: Hide) -> str:
         return hide(value, "token") if value else value
     if scheme.lower() == "signature":
         return value  # it covers one request only
-    return f"{scheme} {hide(secret.strip(), 'credentials' if scheme.lower() == 'basic' else 'token')}"
+    return (
+        f"{scheme} {hide(secret.strip(), 'credentials' if scheme.lower() == 'basic' else 'token')}"
+    )
 
 
 def _cookie(pair: str, hide: Hide) -> str:
