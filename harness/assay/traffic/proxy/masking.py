@@ -126,7 +126,7 @@ class HarMasker:
                 pair = ""
             if pair.partition(":")[2]:
                 self.pseudonym(pair, kind)
-                self.pseudonym(pair.partition(":")[2], "secret")
+                self.pseudonym(pair.partition(":")[2], "basic-secret")
         return pseudonym
 
     def text(self, text: str) -> str:
