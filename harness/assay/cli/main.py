@@ -98,6 +98,15 @@ def group() -> None:
     """
 
 
+def _without_credentials(line: str) -> str:
+    """Return a line of a message without the secrets in the URLs that it quotes."""
+    if "://" not in line:
+        return line
+    from assay.journal.positions import parameters  # noqa: PLC0415 -- only on a mistake
+
+    return parameters(line, lambda _, kind: f"<{kind}>")
+
+
 def main() -> None:
     """Run the command line and exit."""
     try:
@@ -110,7 +119,7 @@ def main() -> None:
         code = 130
     except AssayError as error:
         for line in str(error).splitlines():
-            click.echo(f"assay: {line}", err=True)
+            click.echo(f"assay: {_without_credentials(line)}", err=True)
         code = Exit.USAGE.value
     except BrokenPipeError:
         sys.stderr.close()

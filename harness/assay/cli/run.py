@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -189,7 +190,8 @@ def run(given: RunOptions) -> int:
             result = run_session(session, progress.on_trial, search)
     except TargetError as error:
         hint = f"no obligation is reported as violated; the journal is in {folder}"
-        raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
+        what = session.journal.redactor.link(str(error))
+        raise InputError.one(given.target or prepared.target.name, what, hint=hint) from None
     finally:
         session.environment.close()
     return finish(folder, result, quiet=given.quiet)
@@ -201,6 +203,7 @@ def _open(
     """Make the target ready and open the journal; return the session and its folder."""
     plan = _plan(prepared, sequences)
     environment = _set_up(given, prepared, plan)
+    environment.secrets.add(_password(given.examples), "password", lasting=True)
     folder = given.out or _new_folder(prepared)
     session = Session(
         plan=plan,
@@ -215,6 +218,14 @@ def _open(
         ),
     )
     return session, folder
+
+
+def _password(url: str) -> str | None:
+    """Return the password in the URL of a database, if it has one."""
+    try:
+        return unquote(urlsplit(url).password or "")
+    except ValueError:
+        return None
 
 
 def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:

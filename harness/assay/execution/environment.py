@@ -17,6 +17,8 @@ from assay.binding.encode import Access
 from assay.binding.target import ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
+from assay.fixtures.control import Send
+from assay.fixtures.control_answers import learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
 from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
 from assay.fixtures.waiting import Waiting, WaitingProvider
@@ -101,7 +103,11 @@ class Environment:
         """Return the same environment with fixtures from another seed."""
         if customers_of(self.target) is not Customers.CREATED:
             return self
-        return replace(self, fixtures=open_provider(self.target, self.client.control, seed))
+        return replace(self, fixtures=open_provider(self.target, self._control, seed))
+
+    @property
+    def _control(self) -> Send:
+        return learning(self.client.control, self.secrets)
 
     def expect_signatures(self, signatures: int) -> None:
         """Announce how many signatures the run may ask a person for."""
@@ -159,12 +165,13 @@ def set_up(
     embedded = target.transport is TransportKind.EMBEDDED
     known = known_secrets(target, secrets)
     channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None, known)
+    control = learning(channels.client.control, known)
     return Environment(
         target=target,
         client=channels.client,
         screens=channels.screens,
         token_store=channels.token_store,
-        fixtures=_waited_for(open_provider(target, channels.client.control, seed), waiting),
+        fixtures=_waited_for(open_provider(target, control, seed), waiting),
         waiting=waiting,
         secrets=known,
         common=channels.common,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
-from assay.journal.secret_names import (
+from assay.transport.secret_names import (
     COOKIE_HEADERS,
     ORDINARY_CODE,
     secret_header,

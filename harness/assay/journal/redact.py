@@ -20,6 +20,7 @@ from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squ
 from assay.journal.known_values import MOST_VALUES, SHORTEST, KnownValues, replaced
 from assay.journal.positions import headers as masked_headers
 from assay.journal.positions import json_members, may_have_secrets, parameters
+from assay.transport.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.transport.secrets import KnownSecrets
 
 #: The most of a body that is kept, in characters.
@@ -66,8 +67,7 @@ _ORDINARY = re.compile(
 MARGIN = 4096
 #: JSON members whose text is private.
 _OWN = re.compile(
-    r'("(?:[A-Za-z_-]*(?:name|identity|holder|owner|label|remittance|description|address|'
-    r'phone|mail|birth|psu)[A-Za-z_-]*|details)"\s*:\s*)'
+    rf'("(?:[A-Za-z_-]*(?:{"|".join(PERSONAL_NAMES)})[A-Za-z_-]*|{PERSONAL_WORD})"\s*:\s*)'
     # A string, also one that is cut off; a flat list or object; a number.
     r'(?:"(?:[^"\\]|\\.)*(?:"|\\?\Z)|\[[^\[\]]*\]?|\{[^{}]*\}?|-?\d[\d.eE+-]*)',
     re.IGNORECASE,

@@ -1,7 +1,7 @@
-"""Names under which secrets are sent: of members, parameters, form fields and headers.
+"""Names under which secrets and personal data are sent, in members, parameters, forms and headers.
 
-This table is what masks by position, in journals and in the recordings of the proxy. The manual's
-list is generated from it. A name is compared in lower case, without `_`, `-` and what precedes
+These tables are what masks by position, in journals and in the recordings of the proxy. The
+manual's list is generated from them. A name is compared in lower case, without `_`, `-` and what precedes
 its last part (`user.password`, `a[password]`); `*` stands for anything.
 """
 
@@ -17,6 +17,8 @@ __all__ = [
     "COOKIE_HEADERS",
     "NOT_SECRET",
     "ORDINARY_CODE",
+    "PERSONAL_NAMES",
+    "PERSONAL_WORD",
     "SECRET_HEADERS",
     "SECRET_NAMES",
     "secret_header",
@@ -38,6 +40,12 @@ SECRET_NAMES: Mapping[str, tuple[str, ...]] = {
 }
 #: Names like these that are no secrets: they name the pages of a list.
 NOT_SECRET = ("*pagetoken", "nexttoken", "continuationtoken")
+#: Parts of the names of members whose text is about a person, and whole names: masked in journals.
+PERSONAL_NAMES = (
+    *("name", "identity", "holder", "owner", "label", "remittance", "description", "address"),
+    *("phone", "mail", "birth", "psu"),
+)
+PERSONAL_WORD = "details"
 #: The names of headers with a secret; cookies are masked each, and of `Authorization` the scheme
 #: stays.
 SECRET_HEADERS = (
