@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
-from assay.transport.secret_names import (
+from assay.binding.secret_names import (
     COOKIE_HEADERS,
     ORDINARY_CODE,
     secret_header,
@@ -66,13 +66,24 @@ def parameters(text: str, hide: Hide) -> str:
     """Mask a URL, a query or a form: parameters, and the user before the host."""
 
     def parameter(match: re.Match[str]) -> str:
-        kind = secret_kind(match[2])
-        if kind is None:
+        kind, value = secret_kind(match[2]), unquote_plus(match[3], errors="replace")
+        if kind is not None:
+            return f"{match[1]}{match[2]}={hide(value, kind)}"
+        if "=" not in value:
             return match[0]
-        return f"{match[1]}{match[2]}={hide(unquote_plus(match[3], errors='replace'), kind)}"
+        inner = parameters(value, hide)  # a URL, as in `redirect_uri=`
+        if inner == value:
+            return match[0]
+        return f"{match[1]}{match[2]}={quote(inner, safe='<>/:?#&=') if '%' in match[3] else inner}"
+
+    def user(match: re.Match[str]) -> str:
+        password = match[2].partition(":")[2]
+        if password:
+            hide(unquote_plus(password, errors="replace"), "password")
+        return f"{match[1]}{hide(match[2], 'credentials')}@"
 
     if "://" in text and "@" in text:
-        text = _USER.sub(lambda match: match[1] + hide(match[2], "credentials") + "@", text)
+        text = _USER.sub(user, text)
     if "=" not in text:
         return text
     if ";" in text:

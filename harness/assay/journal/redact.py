@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from assay.binding.encode import Access
+from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.history import Subject, Wire
 from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
 from assay.journal.known_values import MOST_VALUES, SHORTEST, KnownValues, replaced
 from assay.journal.positions import headers as masked_headers
 from assay.journal.positions import json_members, may_have_secrets, parameters
-from assay.transport.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.transport.secrets import KnownSecrets
 
 #: The most of a body that is kept, in characters.

@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 #: What may stand before a secret inside of base64 or digits: it moves the secret's position there.
 BEFORE = ("", "Bearer ", "x ", "id:", "a=b&")
@@ -61,6 +61,8 @@ HEADERS = {
 }
 #: Further places: whole bodies, the status line, screens, and the control API.
 FURTHER = ("status line", "HTML body", "text body", "screen", "control answer", "control message")
+#: How many characters of a form are looked up at once.
+KEY = 6
 PLACES = (*MEMBERS, *HEADERS, *FURTHER)
 
 
@@ -71,6 +73,8 @@ class EchoBank:
     app: object
     #: One in so many answers is replaced by another body.
     replaced: int = 9
+    #: Whether the control API is heard, too; a recording does not have it.
+    hear_control: bool = True
     secrets: dict[str, str] = field(default_factory=dict)
     planted: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     _turn: Iterator[int] = field(default_factory=count)
@@ -88,7 +92,8 @@ class EchoBank:
         path = environ["PATH_INFO"]
         plain = content
         if path.startswith("/assay-control/"):
-            status, content = self._control(environ, status, content)
+            if self.hear_control:
+                status, content = self._control(environ, status, content)
         elif content.lstrip().startswith(b"<"):
             content = content.replace(b"</form>", f"<p>{self.form('screen')}</p></form>".encode())
         else:
@@ -124,7 +129,7 @@ class EchoBank:
             return
         for name in ("access_token", "refresh_token"):
             self.hear(answer.get(name), name)
-        if path.startswith("/assay-control/"):
+        if path.startswith("/assay-control/") and self.hear_control:
             for name in ("token", "login", "password", "name", "client_secret"):
                 self.hear(answer.get(name), name)
             for factor, code in (answer.get("factors") or {}).items():
@@ -200,14 +205,28 @@ class _Body:
 
 def leaks(bank: EchoBank, texts: Iterable[tuple[str, str]]) -> list[tuple[str, str, tuple]]:
     """List what was planted, or is a secret, and stands in a text all the same."""
-    sought = {**{secret: (kind, "plain", "anywhere") for secret, kind in bank.secrets.items()}}
+    sought = {secret: (kind, "plain", "anywhere") for secret, kind in bank.secrets.items()}
     sought = {**bank.planted, **sought}
+    by_start: dict[str, list[str]] = {}
+    for form in sought:
+        by_start.setdefault(form[:KEY], []).append(form)
     return [
-        (name, form, where)
+        (name, form, sought[form])
         for name, text in texts
-        for form, where in sought.items()
-        if form in text and (not form.isdigit() or _alone(form, text))
+        for form in sorted(_forms_in(text, by_start))
+        if not form.isdigit() or _alone(form, text)
     ]
+
+
+def _forms_in(text: str, by_start: dict[str, list[str]]) -> set[str]:
+    """Return the forms that stand in a text; one pass over it serves all of them."""
+    found = {form for start, forms in by_start.items() for form in forms if len(start) < KEY}
+    found = {form for form in found if form in text}
+    for place in range(len(text)):
+        forms = by_start.get(text[place : place + KEY])
+        if forms:
+            found.update(form for form in forms if text.startswith(form, place))
+    return found
 
 
 def _alone(number: str, text: str) -> bool:
@@ -222,8 +241,3 @@ def readings(name: str, text: str) -> Iterator[tuple[str, str]]:
     yield name, text
     for number, other in enumerate({once, twice, html.unescape(text)} - {text}):
         yield f"{name} ({number})", other
-
-
-def quoted(secret: str) -> str:
-    """Return a secret as it stands in a URL."""
-    return quote(secret, safe="")

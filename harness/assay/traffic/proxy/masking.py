@@ -172,7 +172,7 @@ def _decoded(data: bytes, declared: str, *, cut: bool) -> tuple[str | None, str]
     """Return a body as text, None if it is none, and its encoding."""
     charset = _CHARSET.search(declared)
     named = charset[1].lower() if charset else "utf-8"
-    for encoding in ("utf-8", json.detect_encoding(data), named):
+    for encoding in (json.detect_encoding(data), named):
         try:
             # A body that was cut off may end within a character.
             text = data.decode(encoding, "ignore" if cut else "strict")
