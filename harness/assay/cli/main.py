@@ -110,6 +110,15 @@ def group() -> None:
 CLOSED_PIPE = 141
 
 
+def _without_credentials(line: str) -> str:
+    """Return a line of a message without the secrets in the URLs that it quotes."""
+    if "://" not in line:
+        return line
+    from assay.journal.positions import parameters  # noqa: PLC0415 -- only on a mistake
+
+    return parameters(line, lambda _, kind: f"<{kind}>")
+
+
 def main() -> None:
     """Run the command line and exit."""
     with safe_streams() as (out, _):
@@ -153,7 +162,7 @@ def _system_message(error: OSError) -> str:
 def _refused(message: str) -> int:
     """Print what the user can fix."""
     for line in message.splitlines():
-        click.echo(f"assay: {line}", err=True)
+        click.echo(f"assay: {_without_credentials(line)}", err=True)
     return Exit.USAGE.value
 
 

@@ -22,8 +22,9 @@ Examples:
 
 \b
 Point your client at the printed address, use it, and stop the proxy with Ctrl-C.
-The HAR file contains the customers' data as the bank sent them. Tokens, cookies and
-passwords are replaced by placeholders (<token-1>).
+The HAR file contains the customers' data as the bank sent them. Tokens, cookies, codes and
+passwords are replaced by placeholders (<token-1>). Bodies that are neither JSON nor forms are
+left out, because not every secret in them can be found (see --keep-bodies).
 """
 
 
@@ -49,6 +50,12 @@ passwords are replaced by placeholders (<token-1>).
     default=True,
     show_default=True,
     help="Rewrite the bank's absolute links in responses to this proxy; the HAR file keeps them.",
+)
+@click.option(
+    "--keep-bodies",
+    is_flag=True,
+    help="Also record bodies that are neither JSON nor forms (HTML, XML, text). Secrets in them "
+    "are masked by name and value, as far as they can be found.",
 )
 @click.option("--cert", type=click.Path(path_type=Path), help="Client certificate (PEM).")
 @click.option(
@@ -76,6 +83,7 @@ def command(
     path: Path,
     listen: str,
     rewrite: bool,
+    keep_bodies: bool,
     cert: Path | None,
     key: Path | None,
     key_password_env: str | None,
@@ -92,7 +100,8 @@ def command(
     host, port = _address(listen)
     context = upstreams.tls_context(ca, cert, key, key_password_env)
     bank = upstreams.Upstream(origin=origin, timeout=timeout, context=context)
-    proxy = Proxy(upstream=bank, record=HarRecorder(path), host=host, port=port, rewrite=rewrite)
+    record = HarRecorder(path, keep_bodies=keep_bodies)
+    proxy = Proxy(upstream=bank, record=record, host=host, port=port, rewrite=rewrite)
     with _interruption() as interrupted:
         try:
             proxy.open()

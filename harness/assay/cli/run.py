@@ -11,6 +11,7 @@ from io import StringIO
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -232,7 +233,8 @@ def _perform(
             return run_session(session, progress.on_trial, search)
     except TargetError as error:
         hint = f"no obligation is reported as violated; the journal is in {folder}"
-        raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
+        what = session.journal.redactor.link(str(error))
+        raise InputError.one(given.target or prepared.target.name, what, hint=hint) from None
     finally:
         _close(session)
 
@@ -243,6 +245,7 @@ def _open(
     """Make the target ready and open the journal; return the session and its folder."""
     plan = _plan(prepared, sequences)
     environment = _set_up(given, prepared, plan)
+    environment.secrets.add(_password(given.examples), "password", lasting=True)
     folder = given.out or _new_folder(prepared)
     note_folder(folder)
     session = Session(
@@ -266,6 +269,14 @@ def _close(session: Session) -> None:
     if session.journal.out is not None:
         with suppress(OSError):
             session.journal.out.close()
+
+
+def _password(url: str) -> str | None:
+    """Return the password in the URL of a database, if it has one."""
+    try:
+        return unquote(urlsplit(url).password or "")
+    except ValueError:
+        return None
 
 
 def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:

@@ -287,8 +287,8 @@ class DoctorContext:
             line=line,
             key=spell(pointer),
             expected=expected,
-            found=one_line(found),
-            hint=one_line(hint),
+            found=one_line(self.redactor.link(found)),
+            hint=one_line(self.redactor.link(hint)),
         )
 
 

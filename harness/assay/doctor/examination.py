@@ -180,6 +180,7 @@ def _run(
     watching = RecordingTransport(transport=environment.screens or environment.client)
 
     def record(event: Event, access: Access) -> None:
+        context.redactor.learn_access(access)
         if isinstance(event, Subject):
             context.redactor.learn(event, access)
             context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
@@ -299,7 +300,29 @@ def examine(
     finally:
         if context.environment:
             context.environment.close()
-    return Examination(outcomes=tuple(done.values()), calls=len(context.answers))
+    outcomes = tuple(_masked(context, result) for result in done.values())
+    return Examination(outcomes=outcomes, calls=len(context.answers))
+
+
+def _masked(context: DoctorContext, result: CheckResult) -> CheckResult:
+    """Return a result with all that is private masked; at the end, all of it is known."""
+    if context.environment:
+        context.redactor.secrets = context.environment.secrets
+    if result.findings is None:
+        return result
+    mask = context.redactor.link
+    return replace(
+        result,
+        findings=tuple(
+            replace(
+                finding,
+                expected=mask(finding.expected),
+                found=mask(finding.found),
+                hint=mask(finding.hint),
+            )
+            for finding in result.findings
+        ),
+    )
 
 
 def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]) -> CheckResult:

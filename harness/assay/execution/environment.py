@@ -17,6 +17,8 @@ from assay.binding.encode import Access
 from assay.binding.target import ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
+from assay.fixtures.control import Send
+from assay.fixtures.control_answers import learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
 from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
 from assay.fixtures.waiting import Waiting, WaitingProvider
@@ -34,7 +36,7 @@ from assay.sca.protocol import (
 from assay.transport.auth.setup import endpoints, open_channels
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Transport
-from assay.transport.secrets import look_up
+from assay.transport.secrets import KnownSecrets, known_secrets, look_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +57,8 @@ class Environment:
     signed; None if `client` does. `token_store` has the OAuth tokens. `common` is the access that
     all customers share, `party` that of the TPP, if the target file has one. `chromium` or
     `callback_server` serve the signer for a whole run, and `person` prompts who signs. Every call
-    passes `guard`. `waiting` waits in real time, where a run may.
+    passes `guard`. `waiting` waits in real time, where a run may. `secrets` are all that the run
+    knows of, and writes nowhere.
     """
 
     target: Target
@@ -70,6 +73,7 @@ class Environment:
     person: Prompt = field(default_factory=StderrPrompt)
     guard: Guard = _UNGUARDED
     waiting: Waiting | None = None
+    secrets: KnownSecrets = field(default_factory=KnownSecrets)
 
     def __post_init__(self) -> None:
         """Make the guard for the target, unless one is given."""
@@ -99,7 +103,11 @@ class Environment:
         """Return the same environment with fixtures from another seed."""
         if customers_of(self.target) is not Customers.CREATED:
             return self
-        return replace(self, fixtures=open_provider(self.target, self.client.control, seed))
+        return replace(self, fixtures=open_provider(self.target, self._control, seed))
+
+    @property
+    def _control(self) -> Send:
+        return learning(self.client.control, self.secrets)
 
     def expect_signatures(self, signatures: int) -> None:
         """Announce how many signatures the run may ask a person for."""
@@ -155,14 +163,17 @@ def set_up(
     secrets = look_up(target, os.environ)
     waiting = Waiting(span=wait) if wait is not None else None
     embedded = target.transport is TransportKind.EMBEDDED
-    channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None)
+    known = known_secrets(target, secrets)
+    channels = open_channels(target, secrets, _embedded(bank, target) if embedded else None, known)
+    control = learning(channels.client.control, known)
     return Environment(
         target=target,
         client=channels.client,
         screens=channels.screens,
         token_store=channels.token_store,
-        fixtures=_waited_for(open_provider(target, channels.client.control, seed), waiting),
+        fixtures=_waited_for(open_provider(target, control, seed), waiting),
         waiting=waiting,
+        secrets=known,
         common=channels.common,
         party=channels.party,
         chromium=_chromium(target),

@@ -20,7 +20,7 @@ from assay.execution.executor import run_probe
 from assay.execution.verdicts import VerdictRecord
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
-from assay.journal.writer import Journal, header, planned
+from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
@@ -88,20 +88,16 @@ class Session:
         options = self.options
         self.environment.guard.learn(self.plan)
         self.journal.learn_public(self.plan, self.environment.target)
+        self.journal.redactor.secrets = self.environment.secrets
         if self.plan.person:
             self.environment.expect_signatures(count_signatures(self.plan))
-        self.journal.write(
-            "header",
-            header(
-                self.plan,
-                self.environment.target,
-                seed=options.seed,
-                selection=options.selection,
-                command=options.command,
-            ),
+        self.journal.header(
+            self.plan,
+            self.environment.target,
+            seed=options.seed,
+            selection=options.selection,
+            command=options.command,
         )
-        for item in map(planned, self.plan.items):
-            self.journal.write("plan", item)
         self._verdicts.write_preliminary([item.obligation.id for item in self.plan.items])
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
@@ -301,7 +297,8 @@ class Session:
     def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
         verdicts = self._verdicts.write_final()
-        self._footer(tally(verdicts), Exit.USAGE, aborted=reason)
+        aborted = self.journal.redactor.bounded(reason, 2000)
+        self._footer(tally(verdicts), Exit.USAGE, aborted=aborted)
 
     def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
         self.closed = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.init.openapi_operations import THEIRS, MatchedOperation, OpenApiParameter, guessed
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
@@ -162,7 +163,8 @@ def queries(shape: MatchedOperation) -> Iterator[YamlEntry]:
     bound = _bound(shape, "query")
     for name, parameter in shape.offered.named("query").items():
         if parameter.required and name not in bound:
-            value = parameter.leaf.values[0] if parameter.leaf.values else "…"
+            known = parameter.leaf.values and not secret_kind(name)
+            value = parameter.leaf.values[0] if known else "…"
             what = f"a value for {name}, which the document requires in the query"
             yield shape.gap("queries", what=what, example=flow({name: value}))
 
@@ -292,7 +294,9 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
         )
         if not leaf.required or len(leaf.steps) != 1 or inside:
             continue
-        if leaf.values and leaf.kind in {"string", "boolean", "integer"}:
+        if secret_kind(leaf.name):
+            missing.append(leaf.name)  # a secret of somebody does not belong in the file
+        elif leaf.values and leaf.kind in {"string", "boolean", "integer"}:
             value[leaf.name] = _typed(leaf)
         else:
             missing.append(leaf.name)

@@ -60,7 +60,7 @@ OUTCOMES: Mapping[str, type[Any]] = {
 PLAIN = frozenset(
     {
         *("argument", "by", "factor", "mode", "name", "operation"),
-        *("resource", "segment", "subject", "varied", "without"),
+        *("segment", "subject", "varied", "without"),
     }
 )
 #: Fields that are links, whose host stays readable.
@@ -157,10 +157,12 @@ class EventEncoder:
             "offered": None
             if event.offered is None
             else [text(factor, 64) for factor in event.offered],
-            "redirected": None if event.redirected is None else text(event.redirected, 2048),
+            "redirected": None
+            if event.redirected is None
+            else self.mask.redactor.link(event.redirected),
             "moments": [moment.isoformat() for moment in event.moments],
         }
-        url, status = text(step.approval or "", 2048), event.wire.status
+        url, status = self.mask.redactor.link(step.approval or ""), event.wire.status
         response = {"status": status, "headers": [], "body": json.dumps(result), "truncated": False}
         return {
             **self._head(event, step),

@@ -1,22 +1,27 @@
-"""Redactor of everything that is written: a customer's data become pseudonyms.
+"""Redactor of everything that is written: private values become pseudonyms.
 
-Known values (keys, tokens, credentials) get stable pseudonyms; in addition, whatever looks like an
-IBAN or a card number, or has a name such as `holder`, is masked. This happens before anything
-reaches a file, so that reports need no redaction.
+Known values (keys, tokens, credentials, names) are found in every encoding and get stable
+pseudonyms. In addition, whatever looks like an IBAN or a card number, or stands under a name such
+as `holder` or `access_token`, is masked. This happens before anything reaches a file, so that
+reports need no redaction.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterable
+from binascii import Error, a2b_base64
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from urllib.parse import quote, quote_plus
 
 from assay.binding.encode import Access
+from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.history import Subject, Wire
+from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
+from assay.journal.known_values import MOST_VALUES, SHORTEST, KnownValues, replaced
+from assay.journal.positions import headers as masked_headers
+from assay.journal.positions import json_members, may_have_secrets, parameters
+from assay.transport.secrets import KnownSecrets
 
 #: The most of a body that is kept, in characters.
 MOST_BODY = 4096
@@ -24,8 +29,6 @@ MOST_BODY = 4096
 MOST_HEADERS = 64
 #: Texts up to this length are repeated often in a trial, and are masked once.
 SHORT = 256
-#: How many pseudonyms are remembered at most.
-MOST_NAMES = 100_000
 #: Request and response headers whose values reveal nothing about a customer.
 PLAIN_HEADERS = frozenset(
     [
@@ -60,27 +63,11 @@ _ORDINARY = re.compile(
     r"true|false|none|null|close|<[a-z0-9-]+>|\d{1,5}|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?",
     re.IGNORECASE,
 )
-#: How many new spellings are searched for with a pattern of their own.
-MOST_NEW = 64
 #: How much is read beyond the bound, so that a private value at the end is complete.
 MARGIN = 4096
-#: Shorter values are not searched for: they occur everywhere and reveal nothing.
-SHORTEST = 4
-#: Texts that look like an IBAN or a clear card number, also in groups.
-_LOOKS = re.compile(
-    r"(?:(?<![A-Z0-9])|(?<=%[0-9A-F]{2}))[A-Z]{2}\d{2}"
-    r"(?:[A-Z0-9]{11,30}|(?:[ +-][A-Z0-9]{4}){2,7}(?:[ +-][A-Z0-9]{1,4})?)(?![A-Z0-9])"
-    r"|(?<!\d)(?:\d{13,19}|\d{4}(?:[ +-]\d{4}){2,3}(?:[ +-]?\d{1,7})?)(?!\d)",
-    re.IGNORECASE,
-)
-#: A word that may be private, and the parts of a path or a host name.
-_WORD = re.compile(r"[A-Za-z0-9_+/.%~-]{4,}={0,2}")
-_PART = re.compile(r"[^/.]+")
-_GROUPED = str.maketrans("", "", " +-")
 #: JSON members whose text is private.
 _OWN = re.compile(
-    r'("(?:[A-Za-z_-]*(?:name|identity|holder|owner|label|remittance|description|address|'
-    r'phone|mail|birth|psu)[A-Za-z_-]*|details)"\s*:\s*)'
+    rf'("(?:[A-Za-z_-]*(?:{"|".join(PERSONAL_NAMES)})[A-Za-z_-]*|{PERSONAL_WORD})"\s*:\s*)'
     # A string, also one that is cut off; a flat list or object; a number.
     r'(?:"(?:[^"\\]|\\.)*(?:"|\\?\Z)|\[[^\[\]]*\]?|\{[^{}]*\}?|-?\d[\d.eE+-]*)',
     re.IGNORECASE,
@@ -91,128 +78,136 @@ _OWN = re.compile(
 class Redactor:
     """Replaces private values; the same value always gets the same pseudonym.
 
-    `names` outlives trials and is bounded. `known` is searched for in the current trial,
-    anywhere and in every spelling; it is per trial so that the cost does not grow with
-    the run. Values of earlier trials are still found as whole words, because a bank may
-    mix up customers. `public` are words of the contract and the target file, which no header
-    makes private.
+    `names` outlives trials and is bounded. `values` are searched for. `public` are words of the
+    contract and the target file, which no header makes private. `secrets` are those that the
+    run knows of; it may learn more at any time.
     """
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     public: frozenset[str] = frozenset()
-    known: dict[str, str] = field(default_factory=dict[str, str])
-    earlier: dict[str, str] = field(default_factory=dict[str, str])
+    values: KnownValues = field(default_factory=KnownValues)
     counts: dict[str, int] = field(default_factory=dict[str, int])
+    secrets: KnownSecrets = field(default_factory=KnownSecrets)
+    _secrets_seen: int = 0
     _short: dict[str, str] = field(default_factory=dict[str, str])
-    _fast: re.Pattern[str] | None = None
-    _few: re.Pattern[str] | None = None
-    _new: set[str] = field(default_factory=set[str])
-    _longest: int = 0
+    _access: Access | None = None
+
+    @property
+    def known(self) -> Mapping[str, str]:
+        """The values of the current trial and of the whole run, with their pseudonyms."""
+        return self.values.current
 
     def learn(self, subject: Subject, access: Access) -> None:
         """Remember what belongs to a subject."""
         for owned in subject.owns:
             self.name(owned.key, owned.resource)
-        secrets = {"token": access.token, "login": access.login, "password": access.password}
+        self.learn_access(access)
+
+    def learn_access(self, access: Access) -> None:
+        """Remember the credentials of a customer or a TPP, and the customer's name."""
+        if access is self._access:
+            return
+        self._access = access
+        secrets = {
+            "token": access.token,
+            "login": access.login,
+            "password": access.password,
+            "customer": access.name,
+            "secret": access.client_secret,
+        }
         secrets |= {f"code-{name}": code for name, code in access.codes.items()}
-        if access.login and access.password:
-            self._search_for(f"{access.login}:{access.password}", "credentials", encoded=True)
-        for kind, secret in {**secrets, "customer": access.name}.items():
+        for login, password in (
+            (access.login, access.password),
+            (access.client_id, access.client_secret),
+        ):
+            if login and password:
+                self.name(f"{login}:{password}", "credentials")
+        for kind, secret in secrets.items():
             if secret:
-                self._search_for(secret, kind, encoded=True)
+                self.name(secret, kind)
 
     def learn_headers(self, wire: Wire) -> None:
         """Remember the values of headers that are hidden: they may be quoted elsewhere."""
         for name, value in (*wire.request_headers, *wire.headers):
-            if name.lower() in PLAIN_HEADERS | _PROTOCOL_HEADERS:
+            lower = name.lower()
+            if lower in {"cookie", "set-cookie"}:
+                masked_headers(((name, value),), self._cookie)
+            if lower in PLAIN_HEADERS or lower in _PROTOCOL_HEADERS:
                 continue
-            secret = (
-                value.partition(" ")[2]
-                if name.lower() in {"authorization", "proxy-authorization"}
-                else value
-            )
+            authorization = lower in {"authorization", "proxy-authorization"}
+            secret = value.partition(" ")[2] if authorization else value
+            if authorization and value[:6].lower() == "basic ":
+                self._learn_pair(secret)
             ordinary = _ORDINARY.fullmatch(secret) or secret in self.public
             if not ordinary and len(secret) >= SHORTEST and secret not in self.known:
                 self.name(secret, "header")
 
-    def name(self, value: str, kind: str) -> str:
-        """Return the pseudonym of a private value, and search for it from now on."""
-        return self._search_for(value, kind, encoded=False)
+    def _cookie(self, value: str, kind: str) -> str:
+        # Shorter ones are rather settings than sessions.
+        return self.name(value, kind) if len(value) >= 2 * SHORTEST else value
 
-    def _search_for(self, value: str, kind: str, *, encoded: bool) -> str:
+    def _learn_pair(self, packed: str) -> None:
+        """Remember the password in a Basic header, and the pair."""
+        try:
+            pair = a2b_base64(packed.encode("ascii", "replace")).decode("utf-8", "replace")
+        except Error:
+            return
+        password = pair.partition(":")[2]
+        if password:
+            self.name(pair, "credentials")
+            self.name(password, "password")
+
+    def name(self, value: str, kind: str, *, lasting: bool = False) -> str:
+        """Return the pseudonym of a private value, and search for it from now on."""
         pseudonym = self._pseudonym(value, kind)
-        if value not in self.known and len(value) >= SHORTEST:
-            spellings = {*_spellings(value), *(_base64(value) if encoded else ())}
-            self._note(spellings)
-            self.known.update(dict.fromkeys(spellings, pseudonym))
+        if len(value) >= SHORTEST and (value not in self.known or lasting):
+            self.values.add(value, pseudonym, lasting=lasting)
             self._short.clear()
         return pseudonym
-
-    def _note(self, spellings: set[str]) -> None:
-        """Search for new values with a pattern of their own, until there are many.
-
-        A pattern of many values takes long to compile. But if one value is part of
-        another, one pattern must find the longer one first.
-        """
-        overlap = any(new in old or old in new for new in spellings for old in self.known)
-        if overlap or len(self._new) > MOST_NEW:
-            self._fast = None
-        self._new.update(spellings)
-        self._few = None
 
     def _pseudonym(self, value: str, kind: str) -> str:
         """Return the pseudonym of a value, a new one for a new value."""
         if value not in self.names:
             self.counts[kind] = self.counts.get(kind, 0) + 1
-            if len(self.names) >= MOST_NAMES:
+            if len(self.names) >= MOST_VALUES:
                 del self.names[next(iter(self.names))]
             self.names[value] = f"<{kind}-{self.counts[kind]}>"
         return self.names[value]
 
     def _number(self, match: re.Match[str]) -> str:
+        number = squeezed(match[0])
+        if not is_account_or_card(number, grouped=number != match[0]):
+            return match[0]
         # Not searched for from now on: its pattern finds it each time.
-        return self._pseudonym(match[0].translate(_GROUPED).upper(), "number")
+        return self._pseudonym(number.upper(), "number")
 
     def begin(self) -> None:
-        """Begin a trial: nothing is known yet, but all pseudonyms stay."""
-        self.earlier.update(self.known)
-        while len(self.earlier) > MOST_NAMES:
-            del self.earlier[next(iter(self.earlier))]
-        self.known.clear()
-        self._new.clear()
+        """Begin a trial: nothing of it is known yet, but all pseudonyms stay."""
+        self._learn_secrets()
+        self.values.begin()
         self._short.clear()
-        self._fast = self._few = None
+        self._access = None
+
+    def _learn_secrets(self) -> None:
+        """Search for the secrets that the run learned in the meantime."""
+        entries = self.secrets.entries
+        for secret in islice(entries, self._secrets_seen, None):
+            self.name(secret.value, secret.kind, lasting=secret.lasting)
+        self._secrets_seen = len(entries)
 
     def text(self, text: str) -> str:
         """Return a text with everything private masked."""
+        if len(self.secrets.entries) != self._secrets_seen:
+            self._learn_secrets()
         if len(text) > SHORT:
             return self._masked(text)
         if text not in self._short:
-            # Masking may learn a name, which empties the table; so it comes first.
-            masked = self._masked(text)
-            self._short[text] = masked
+            self._short[text] = self._masked(text)
         return self._short[text]
 
     def _masked(self, text: str) -> str:
-        if self._fast is None:
-            self._fast, self._longest = _any_of(self.known), SHORTEST * 16
-            self._new.clear()
-        if self._few is None:
-            self._few = _any_of(self._new)
-            self._longest = max(self._longest, *map(len, self.known), 0)
-        for pattern in (self._fast, self._few):
-            text = pattern.sub(lambda match: self.known[match[0]], text)
-        if self.earlier:
-            text = _WORD.sub(self._word, text)
-        return _LOOKS.sub(self._number, text)
-
-    def _word(self, match: re.Match[str]) -> str:
-        word = match[0]
-        if word in self.earlier:
-            return self.earlier[word]
-        if "/" in word or "." in word:
-            return _PART.sub(lambda part: self.earlier.get(part[0], part[0]), word)
-        return word
+        spans = self.values.spans(text)
+        return LIKE_A_NUMBER.sub(self._number, replaced(text, spans) if spans else text)
 
     def bounded(self, text: str, most: int) -> str:
         """Return a masked text of bounded length, in which no private value is cut in two.
@@ -222,14 +217,26 @@ class Redactor:
         part = text[: most + MARGIN]
         masked = self.text(part)
         if len(part) < len(text):
-            masked = masked[: -self._longest]
+            # In base64 or percent-escapes a value is longer than it is.
+            masked = masked[: -max(SHORTEST * 16, 3 * max(map(len, self.known), default=0))]
         return masked[:most]
 
-    def body(self, body: bytes) -> tuple[str, bool]:
+    def link(self, link: str, most: int = 2048) -> str:
+        """Return a URL, or a text with URLs, with its parameters masked by name as well."""
+        if ("=" in link or "@" in link) and len(link) <= most + MARGIN:
+            link = parameters(link, self.name)
+        return self.bounded(link, most)
+
+    def body(self, body: bytes, *, answer: bool = True) -> tuple[str, bool]:
         """Return a body as bounded, masked text, and whether it was cut."""
         part = body[: 4 * (MOST_BODY + MARGIN)].decode("utf-8", "replace")
-        text = self.bounded(_OWN.sub(r'\1"<private>"', part), MOST_BODY)
-        return text, len(body) > MOST_BODY
+        part = _OWN.sub(r'\1"<private>"', part)
+        if may_have_secrets(part):
+            if part.lstrip()[:1] in {"{", "[", '"'}:
+                part = json_members(part, self.name, answer=answer)
+            else:
+                part = parameters(part, self.name)
+        return self.bounded(part, MOST_BODY), len(body) > MOST_BODY
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Return headers with every value hidden that is not in `PLAIN_HEADERS`."""
@@ -243,12 +250,12 @@ class Redactor:
 
     def wire(self, wire: Wire) -> dict[str, object]:
         """Return an exchange, redacted, as the journal has it."""
-        request_body, _ = self.body(wire.request_body)
+        request_body, _ = self.body(wire.request_body, answer=False)
         body, cut = self.body(wire.body)
         return {
             "request": {
-                "method": wire.method,
-                "url": self.bounded(wire.url, 2048),
+                "method": self.bounded(wire.method, 16),
+                "url": self.link(wire.url),
                 "headers": self.headers(wire.request_headers),
                 "body": request_body,
             },
@@ -264,13 +271,13 @@ class Redactor:
 class Careless(Redactor):
     """A redactor that masks nothing: for sandbox runs whose journal is not kept."""
 
-    def learn(self, subject: Subject, access: Access) -> None:
+    def learn_access(self, access: Access) -> None:
         """Learn nothing."""
 
     def learn_headers(self, wire: Wire) -> None:
         """Learn nothing."""
 
-    def name(self, value: str, kind: str) -> str:
+    def name(self, value: str, kind: str, *, lasting: bool = False) -> str:
         """Return the value as it is."""
         return value
 
@@ -281,32 +288,3 @@ class Careless(Redactor):
     def bounded(self, text: str, most: int) -> str:
         """Return the beginning of the text."""
         return text[:most]
-
-
-def _any_of(values: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of the values, the longest first."""
-    longest = sorted(values, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest)) if longest else r"(?!)")
-
-
-def _spellings(value: str) -> set[str]:
-    """Return a value as it may be written in a URL, in JSON, and in lower case."""
-    plain = {value, value.lower()} if _LOOKS.fullmatch(value) else {value}
-    quoted = {
-        spelling
-        for text in plain
-        for spelling in (
-            quote(text, safe="", errors="replace"),
-            quote(text, errors="replace"),
-            quote_plus(text, errors="replace"),
-        )
-    }
-    in_json = {json.dumps(value)[1:-1], value.replace("/", "\\/")}
-    return plain | quoted | in_json
-
-
-def _base64(value: str) -> set[str]:
-    """Return a secret in base64, as headers have it."""
-    raw = value.encode("utf-8", "replace")
-    both = {b64encode(raw).decode(), urlsafe_b64encode(raw).decode()}
-    return both | {quote(text, safe="") for text in both} | {text.rstrip("=") for text in both}

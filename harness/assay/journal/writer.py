@@ -100,8 +100,10 @@ class Journal:
         """Write an event of a trial."""
         if isinstance(event, Subject):
             self.redactor.learn(event, access)
-        elif isinstance(event, Exchange):
-            self._learn(event, access)
+        else:
+            self.redactor.learn_access(access)
+        if isinstance(event, Exchange):
+            self._learn(event)
         if self.out is not None:
             kind, record = self._encode(event)
             self.write(kind, {"trial": trial, **record})
@@ -111,11 +113,9 @@ class Journal:
             self._encoder = EventEncoder(mask=ValueMasker(redactor=self.redactor))
         return self._encoder.line(event)
 
-    def _learn(self, exchange: Exchange, access: Access) -> None:
-        """Learn what must be masked: the caller's token, and the link to the screens."""
+    def _learn(self, exchange: Exchange) -> None:
+        """Learn what must be masked: the link to the screens, and the values of headers."""
         outcome = exchange.outcome
-        if access.token:
-            self.redactor.name(access.token, "token")
         if isinstance(outcome, Accepted) and outcome.approval:
             self.redactor.name(outcome.approval, "approval-link")
         self.redactor.learn_headers(exchange.wire)
@@ -177,10 +177,31 @@ class Journal:
                     for each in verdict.evidence
                 ],
                 "calls": verdict.calls,
-                "reproduce": reproduce,
+                "reproduce": self.redactor.link(reproduce),
                 **({"trial": trial} if trial else {}),
             },
         )
+
+    def header(
+        self,
+        plan: Plan,
+        target: Target,
+        *,
+        seed: int,
+        selection: Mapping[str, str],
+        command: str,
+        **extra: str,
+    ) -> None:
+        """Write the first line, and then the plan, in which no target has a say.
+
+        The command line and the base URL may contain credentials.
+        """
+        record = header(plan, target, seed=seed, selection=selection)
+        record["target"] = {**record["target"], "base_url": self.redactor.link(target.base_url)}
+        record["command"] = self.redactor.link(command)
+        self.write("header", {**record, **extra})
+        for item in plan.items:
+            self.write("plan", planned(item))
 
     def footer(self, record: Mapping[str, object]) -> None:
         """Write the footer, with the digest of all lines before it, and close the journal."""
@@ -196,8 +217,8 @@ def now() -> str:
 
 
 def header(
-    plan: Plan, target: Target, *, seed: int, selection: Mapping[str, str], command: str
-) -> dict[str, object]:
+    plan: Plan, target: Target, *, seed: int, selection: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the content of the first line: tool, contracts, target and selection."""
     return {
         "journal": FORMAT,
@@ -211,7 +232,6 @@ def header(
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
         "selection": dict(selection),
-        "command": command,
     }
 
 

@@ -215,7 +215,8 @@ class Suites:
             yield self.session
         except AssayError as error:
             self.session.abort(str(error))
-            pytest.exit(f"{error}; {NO_BLAME}", Exit.USAGE.value)
+            what = self.session.journal.redactor.link(str(error))
+            pytest.exit(f"{what}; {NO_BLAME}", Exit.USAGE.value)
 
     @pytest.fixture
     def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:

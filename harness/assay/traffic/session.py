@@ -24,7 +24,7 @@ from assay.errors import InputError
 from assay.execution.session import RunResult
 from assay.history import Authorised, Exchange
 from assay.journal.redact import Redactor
-from assay.journal.writer import Journal, header, planned
+from assay.journal.writer import Journal
 from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
@@ -82,11 +82,15 @@ class RecordingSession:
         conclusion = judged.conclusion
         journal = Journal.at(path)
         journal.redactor = self.redactor
-        head = header(self.plan, self.target, seed=0, selection=self.selection, command=command)
         journal.learn_public(self.plan, self.target)
-        journal.write("header", {**head, "party": self.party.value})
-        for item in self.plan.items:
-            journal.write("plan", planned(item))
+        journal.header(
+            self.plan,
+            self.target,
+            seed=0,
+            selection=self.selection,
+            command=command,
+            party=self.party.value,
+        )
         self._write_events(journal)
         verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:

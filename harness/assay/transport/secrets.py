@@ -7,13 +7,64 @@ never part of a message, a target file or a report.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote_plus
 
 from assay.binding.target import Auth, Target
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import line_of
 from assay.transport.protocol import sendable
 
-__all__ = ["look_up", "unset"]
+__all__ = ["KnownSecrets", "Secret", "known_secrets", "look_up", "unset"]
+
+#: The kinds of the secrets in variables, by the last key that names the variable.
+KINDS: Mapping[str, str] = {
+    "token_env": "token",
+    "client_id_env": "client",
+    "client_secret_env": "secret",
+    "key_env": "key",
+    "key_password_env": "password",
+    "login_env": "login",
+    "password_env": "password",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A value that is written nowhere; a `lasting` one belongs to the run, not to one trial."""
+
+    value: str
+    kind: str
+    lasting: bool
+
+
+@dataclass(slots=True)
+class KnownSecrets:
+    """Every secret that a run knows so far, in the order in which it learned them."""
+
+    entries: list[Secret] = field(default_factory=list[Secret])
+    _values: set[str] = field(default_factory=set[str])
+
+    def add(self, value: str | None, kind: str, *, lasting: bool = False) -> None:
+        """Remember a secret."""
+        if value and value not in self._values:
+            self._values.add(value)
+            self.entries.append(Secret(value, kind, lasting))
+
+
+def known_secrets(target: Target, secrets: Mapping[str, str]) -> KnownSecrets:
+    """Return the secrets of a target file, which `look_up` found, and the pairs of clients."""
+    known = KnownSecrets()
+    for key_path, _, name in _named(target):
+        kind = KINDS.get(key_path[-1], "code")
+        known.add(secrets.get(name), kind, lasting=True)
+    for auth in (target.auth, target.auth.tpp):
+        oauth = auth.oauth if auth else None
+        if oauth and oauth.client_secret_env:
+            name = secrets.get(oauth.client_id_env or "") or oauth.client_id or ""
+            secret = secrets.get(oauth.client_secret_env, "")
+            known.add(f"{quote_plus(name)}:{quote_plus(secret)}", "credentials", lasting=True)
+    return known
 
 
 def look_up(target: Target, environ: Mapping[str, str]) -> Mapping[str, str]:

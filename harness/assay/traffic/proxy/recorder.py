@@ -4,33 +4,31 @@ The end of the file is written after each entry, and the next entry overwrites i
 process that is killed has every exchange that was over by then. An existing file is never
 overwritten. Only its owner can read it, because it has customers' data.
 
-Each secret becomes a pseudonym, always the same one, so that callers can be distinguished and an
-issued token is recognised where it is used. Secrets are found by the names under which they are
-sent. Other private data stay: without them nothing could be judged.
+`masking` replaces the secrets by pseudonyms before anything is written.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from base64 import b64encode
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
 from typing import TextIO
-from urllib.parse import parse_qsl, unquote_plus, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import harfile
 
 from assay import __version__
 from assay.errors import InputError
+from assay.traffic.proxy.masking import HarMasker, MaskedMessages
 from assay.traffic.proxy.messages import MAX_BODY, Headers, decompress, first_header
 
 __all__ = ["BodySample", "HarRecorder", "ProxiedExchange"]
 
+#: How the note on a body begins of which only the beginning is kept.
+CUT_OFF = "cut off"
 #: The end of a HAR file after an entry, as the library writes it.
 END = "\n        ]\n    }\n}"
 
@@ -76,12 +74,14 @@ class ProxiedExchange:
 class HarRecorder:
     """A HAR file that grows; used by several threads.
 
+    `keep_bodies` keeps bodies that cannot be read for secrets.
+
     Raises:
         InputError: the file exists, or cannot be created.
 
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, keep_bodies: bool = False) -> None:
         try:
             number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         except FileExistsError:
@@ -91,7 +91,7 @@ class HarRecorder:
             what = f"cannot be written: {error.strerror}"
             raise InputError.one(str(path), what, hint="is the path right?") from None
         self.exchanges = 0
-        self._secrets = SecretMasker()
+        self._masker = HarMasker(keep_bodies=keep_bodies)
         self._lock = Lock()
         self._file: TextIO = os.fdopen(number, "w+", encoding="utf-8", newline="\n")
         creator = harfile.Creator(name="assay proxy", version=__version__)
@@ -103,7 +103,9 @@ class HarRecorder:
         started = exchange.started.astimezone(UTC).isoformat(timespec="milliseconds")
         seconds = (exchange.sending, exchange.waiting, exchange.receiving)
         spans = [round(1000 * span, 3) for span in seconds]
-        request, response = self._request(exchange), self._response(exchange)
+        masked, sent_note, note = self._masked(exchange)
+        request = self._request(exchange, masked, sent_note)
+        response = self._response(exchange, masked, note)
         with self._lock:
             if self._har.closed:
                 return
@@ -114,7 +116,7 @@ class HarRecorder:
                 request=request,
                 response=response,
                 timings=harfile.Timings(send=spans[0], wait=spans[1], receive=spans[2]),
-                comment=exchange.failure or None,
+                comment=masked.failure or None,
             )
             self._file.flush()
             self._end = self._file.tell()
@@ -135,57 +137,82 @@ class HarRecorder:
         self._file.seek(self._end)
         self._file.truncate()
 
-    def _request(self, exchange: ProxiedExchange) -> harfile.Request:
-        url = self._secrets.parameters(exchange.url)
-        pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True)
-        headers, sample = exchange.request_headers, exchange.request_body
+    def _masked(self, exchange: ProxiedExchange) -> tuple[MaskedMessages, str, str]:
+        """Mask an exchange; also return what is missing from its bodies."""
+        sent, sent_note = _decompressed(exchange.request_body, exchange.request_headers)
+        received, note = _decompressed(exchange.response_body, exchange.response_headers)
+        masked = self._masker.mask(
+            url=exchange.url,
+            reason=exchange.reason,
+            failure=exchange.failure,
+            request_headers=exchange.request_headers,
+            response_headers=exchange.response_headers,
+            request_body=(sent, sent_note.startswith(CUT_OFF)),
+            response_body=(received, note.startswith(CUT_OFF)),
+        )
+        return masked, sent_note, note
+
+    def _request(
+        self, exchange: ProxiedExchange, masked: MaskedMessages, note: str
+    ) -> harfile.Request:
+        pairs = parse_qsl(urlsplit(masked.url).query, keep_blank_values=True)
+        sample, body = exchange.request_body, masked.request_body
         posted = None
         if sample.size:
-            media_type = first_header(headers, "content-type")
-            data, note = decompress(bytes(sample.data), first_header(headers, "content-encoding"))
-            text = self._secrets.body(data.decode("utf-8", "replace"), media_type)
-            note = note or _cut_off(sample, data)
-            posted = harfile.PostData(mimeType=media_type, text=text, comment=note or None)
+            posted = harfile.PostData(
+                mimeType=first_header(masked.request_headers, "content-type"),
+                text=body.text,
+                comment=_comment(note, body.note),
+            )
         return harfile.Request(
             method=exchange.method,
-            url=url,
+            url=masked.url,
             httpVersion=exchange.version,
-            headers=_records(self._secrets.headers(headers)),
+            headers=_records(masked.request_headers),
             queryString=_records(pairs),
             postData=posted,
             bodySize=sample.size,
         )
 
-    def _response(self, exchange: ProxiedExchange) -> harfile.Response:
-        headers = self._secrets.headers(exchange.response_headers)
+    def _response(
+        self, exchange: ProxiedExchange, masked: MaskedMessages, note: str
+    ) -> harfile.Response:
         known = exchange.status in set(HTTPStatus)
         return harfile.Response(
             status=exchange.status,
-            statusText=exchange.reason or (HTTPStatus(exchange.status).phrase if known else ""),
+            statusText=masked.reason or (HTTPStatus(exchange.status).phrase if known else ""),
             httpVersion=exchange.version,
-            headers=_records(headers),
-            content=self._content(exchange),
-            redirectURL=first_header(headers, "location"),
+            headers=_records(masked.response_headers),
+            content=_content(exchange, masked, note),
+            redirectURL=first_header(masked.response_headers, "location"),
             bodySize=exchange.response_body.size if exchange.status else -1,
         )
 
-    def _content(self, exchange: ProxiedExchange) -> harfile.Content:
-        headers, sample = exchange.response_headers, exchange.response_body
-        media_type = first_header(headers, "content-type")
-        if not sample.size:
-            return harfile.Content(size=0, mimeType=media_type)
-        coding = first_header(headers, "content-encoding")
-        data, note = decompress(bytes(sample.data), coding)
-        note = note or _cut_off(sample, data)
-        size = len(data) if coding else sample.size
-        content = harfile.Content(size=size, mimeType=media_type, comment=note or None)
-        try:
-            # A body that was cut off may end within a character.
-            text = data.decode(errors="ignore" if len(data) == MAX_BODY else "strict")
-            content.text = self._secrets.body(text, media_type)
-        except UnicodeDecodeError:
-            content.text, content.encoding = b64encode(data).decode(), "base64"
-        return content
+
+def _content(exchange: ProxiedExchange, masked: MaskedMessages, note: str) -> harfile.Content:
+    sample, body = exchange.response_body, masked.response_body
+    media_type = first_header(masked.response_headers, "content-type")
+    if not sample.size:
+        return harfile.Content(size=0, mimeType=media_type)
+    data, _ = _decompressed(sample, exchange.response_headers)
+    size = len(data) if first_header(exchange.response_headers, "content-encoding") else sample.size
+    return harfile.Content(
+        size=size,
+        mimeType=media_type,
+        text=body.text or None,
+        encoding="base64" if body.packed else None,
+        comment=_comment(note, body.note),
+    )
+
+
+def _comment(*notes: str) -> str | None:
+    return "; ".join(filter(None, notes)) or None
+
+
+def _decompressed(sample: BodySample, headers: Headers) -> tuple[bytes, str]:
+    """Return what is kept of a body without its compression, and what is missing."""
+    data, note = decompress(bytes(sample.data), first_header(headers, "content-encoding"))
+    return data, note or _cut_off(sample, data)
 
 
 def _records(pairs: Headers | list[tuple[str, str]]) -> list[harfile.Record]:
@@ -194,104 +221,4 @@ def _records(pairs: Headers | list[tuple[str, str]]) -> list[harfile.Record]:
 
 def _cut_off(sample: BodySample, data: bytes) -> str:
     cut = sample.size > len(sample.data) or len(data) == MAX_BODY
-    return f"cut off after {MAX_BODY // 1024 // 1024} MiB" if cut else ""
-
-
-#: Members and parameters that hold a secret, with the kind of secret.
-_SECRET_NAMES = {
-    "access_token": "token",
-    "refresh_token": "token",
-    "id_token": "token",
-    "client_secret": "secret",
-    "client_assertion": "secret",
-    "code_verifier": "secret",
-    "code": "code",
-    "password": "password",
-    "passwd": "password",
-    "pin": "password",
-    "otp": "code",
-    "api_key": "key",
-    "apikey": "key",
-}
-#: `code` is a secret in a form and in a URL; in JSON it is the name of an error.
-_MEMBER = re.compile(
-    rf'("({"|".join(name for name in _SECRET_NAMES if name != "code")})"\s*:\s*)("(?:[^"\\]|\\.)*")',
-    re.IGNORECASE,
-)
-_PARAMETER = re.compile(rf"((?:^|[?&#])({'|'.join(_SECRET_NAMES)})=)([^&#\s>;\"]+)", re.IGNORECASE)
-#: Headers that hold a secret, to judge by their names.
-_SECRET_HEADER = re.compile(r"api[-_]?key|secret|token|passw", re.IGNORECASE)
-#: Headers that may contain a URL.
-_URL_HEADERS = frozenset({"location", "referer", "link", "content-location"})
-#: Authorization schemes whose value is no secret: a signature covers one request only.
-_PUBLIC_SCHEMES = frozenset({"signature"})
-FORM = "application/x-www-form-urlencoded"
-
-
-@dataclass(slots=True)
-class SecretMasker:
-    """Replaces secrets by pseudonyms; used by several threads."""
-
-    _known: dict[str, str] = field(default_factory=dict[str, str])
-    _counts: dict[str, int] = field(default_factory=dict[str, int])
-    _lock: Lock = field(default_factory=Lock)
-
-    def pseudonym(self, value: str, kind: str) -> str:
-        """Return the pseudonym of a secret, such as `<token-1>`."""
-        with self._lock:
-            if value not in self._known:
-                self._counts[kind] = self._counts.get(kind, 0) + 1
-                self._known[value] = f"<{kind}-{self._counts[kind]}>"
-            return self._known[value]
-
-    def headers(self, headers: Headers) -> Headers:
-        """Return headers with their secrets masked."""
-        return tuple((name, self._header(name.lower(), value)) for name, value in headers)
-
-    def _header(self, name: str, value: str) -> str:
-        if name == "authorization":
-            return self._authorization(value)
-        if name == "cookie":
-            return "; ".join(self._cookie(pair.strip()) for pair in value.split(";"))
-        if name == "set-cookie":
-            pair, separator, attributes = value.partition(";")
-            return self._cookie(pair.strip()) + separator + attributes
-        if _SECRET_HEADER.search(name):
-            return self.pseudonym(value, "key")
-        return self.parameters(value) if name in _URL_HEADERS else value
-
-    def _authorization(self, value: str) -> str:
-        scheme, _, secret = value.strip().partition(" ")
-        if not secret:
-            return self.pseudonym(value, "token")
-        if scheme.lower() in _PUBLIC_SCHEMES:
-            return value
-        kind = "credentials" if scheme.lower() == "basic" else "token"
-        return f"{scheme} {self.pseudonym(secret.strip(), kind)}"
-
-    def _cookie(self, pair: str) -> str:
-        name, separator, value = pair.partition("=")
-        return f"{name}={self.pseudonym(value, 'cookie')}" if separator else pair
-
-    def parameters(self, text: str) -> str:
-        """Return a URL, a query or a form with its secrets masked."""
-
-        def hide(match: re.Match[str]) -> str:
-            kind = _SECRET_NAMES[match[2].lower()]
-            return match[1] + self.pseudonym(unquote_plus(match[3]), kind)
-
-        return _PARAMETER.sub(hide, text)
-
-    def body(self, text: str, media_type: str) -> str:
-        """Return a body with its secrets masked: a form, or anything like JSON."""
-        if media_type.partition(";")[0].strip().lower() == FORM:
-            return self.parameters(text)
-
-        def hide(match: re.Match[str]) -> str:
-            try:
-                value = json.loads(match[3], strict=False)
-            except ValueError:
-                value = match[3]
-            return match[1] + json.dumps(self.pseudonym(value, _SECRET_NAMES[match[2].lower()]))
-
-        return _MEMBER.sub(hide, text)
+    return f"{CUT_OFF} after {MAX_BODY // 1024 // 1024} MiB" if cut else ""

@@ -14,6 +14,7 @@ from assay.binding.security import ISSUING
 from assay.binding.target import Auth, Target
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Embedded, Transport
+from assay.transport.secrets import KnownSecrets
 
 __all__ = ["Channels", "endpoints", "open_channels"]
 
@@ -33,8 +34,15 @@ class Channels:
     party: Access | None
 
 
-def open_channels(target: Target, secrets: Mapping[str, str], app: Application | None) -> Channels:
+def open_channels(
+    target: Target,
+    secrets: Mapping[str, str],
+    app: Application | None,
+    known: KnownSecrets | None = None,
+) -> Channels:
     """Open the channels to a target; `app` is a bank in this process, if it is one.
+
+    `known` learns the secrets that the token endpoints issue.
 
     Raises:
         InputError: certificates or keys cannot be used.
@@ -48,7 +56,9 @@ def open_channels(target: Target, secrets: Mapping[str, str], app: Application |
     client, screens = _embedded(target, app) if app else _networked(target, secrets)
     token_store: TokenStore | None = None
     if any(auth.kind in ISSUING for auth in _auths(target)):
-        token_store = TokenStore(target=target, transport=screens, secrets=secrets)
+        token_store = TokenStore(
+            target=target, transport=screens, secrets=secrets, known=known or KnownSecrets()
+        )
     if target.signature and key is not None:
         from assay.transport.auth.signing import signed  # noqa: PLC0415 -- as above
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
+from urllib.parse import quote_plus
 
 from assay.binding.encode import Access
 from assay.binding.security import ISSUING
@@ -30,12 +31,15 @@ from assay.transport.auth.oauth import (
     request_token,
 )
 from assay.transport.protocol import Transport
+from assay.transport.secrets import KnownSecrets
 
 __all__ = ["TokenRequest", "TokenStore"]
 
 #: The most tokens that are kept: fixtures end, and their customers with them.
 MOST = 1000
 UNAUTHORIZED = 401
+#: The fields of a token request that are secrets, by the kind of secret.
+SECRET_FIELDS = {"refresh_token": "token", "code": "code", "code_verifier": "secret"}
 
 _Key: TypeAlias = tuple[bool, str, str]
 
@@ -59,7 +63,7 @@ class TokenRequest:
 
 @dataclass(slots=True, kw_only=True)
 class TokenStore:
-    """The tokens of a run. `transport` leads to the endpoints."""
+    """The tokens of a run. `transport` leads to the endpoints; `known` learns what is secret."""
 
     target: Target
     transport: Transport
@@ -68,6 +72,7 @@ class TokenStore:
     refused: dict[tuple[bool, str], AuthenticationError] = field(
         default_factory=dict[tuple[bool, str], AuthenticationError]
     )
+    known: KnownSecrets = field(default_factory=KnownSecrets)
     #: The parties to whom a token was ever issued.
     served: set[bool] = field(default_factory=set[bool])
 
@@ -209,13 +214,28 @@ class TokenStore:
     def _request(
         self, oauth: OAuth, client: OAuthClient, grant: str, request: TokenRequest, **form: str
     ) -> Grant | TokenRefused:
+        self._learn(client, form)
         try:
-            return request_token(self.transport, oauth, client, grant, request.now, **form)
+            answer = request_token(self.transport, oauth, client, grant, request.now, **form)
         except AuthenticationError as error:
             raise AuthenticationError(error.problem, party_lost=request.by_tpp) from None
         except TargetError as error:
             what = f"the token endpoint cannot be reached: {error}"
             raise self._unreachable(request, "token_url", what) from None
+
+        if isinstance(answer, Grant):
+            self.known.add(answer.token, "token")
+            self.known.add(answer.refresh, "token")
+        return answer
+
+    def _learn(self, client: OAuthClient, form: Mapping[str, str]) -> None:
+        """Learn the secrets that a request to a token endpoint contains."""
+        self.known.add(client.secret, "secret")
+        if client.secret:
+            pair = f"{quote_plus(client.id)}:{quote_plus(client.secret)}"
+            self.known.add(pair, "credentials")
+        for name, kind in SECRET_FIELDS.items():
+            self.known.add(form.get(name), kind)
 
     def _unreachable(self, request: TokenRequest, key: str, what: str) -> AuthenticationError:
         section = place(self.target, by_tpp=request.by_tpp)

@@ -118,10 +118,17 @@ def tape(tmp_path):
     """Return a function that starts a recording proxy in front of a bank."""
     with ExitStack() as stack:
 
-        def record(bank: str, name: str = "r.har", context: Any = None, **how: Any) -> Tape:
+        def record(
+            bank: str,
+            name: str = "r.har",
+            context: Any = None,
+            *,
+            keep_bodies: bool = False,
+            **how: Any,
+        ) -> Tape:
             path = tmp_path / name
             behind = Upstream(origin=parse_upstream(bank)[0], timeout=10, context=context)
-            proxy = Proxy(upstream=behind, record=HarRecorder(path), **how)
+            proxy = Proxy(upstream=behind, record=HarRecorder(path, keep_bodies=keep_bodies), **how)
             proxy.open()
             client = httpx.Client(base_url=proxy.url, trust_env=False)
             made = Tape(proxy=proxy, path=path, client=client)

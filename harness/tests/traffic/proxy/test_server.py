@@ -80,7 +80,7 @@ def test_method_target_headers_and_body_arrive_as_they_were_sent(by_hand, tape):
 def test_a_body_of_unknown_length_passes(by_hand, tape):
     """A chunked request arrives complete, and is recorded."""
     bank = by_hand(plain)
-    tape = tape(bank.url)
+    tape = tape(bank.url, keep_bodies=True)
     tape.client.post("/x", content=iter([b"one ", b"two"]), headers={"Content-Type": "text/plain"})
     assert b"one two" == bank.asked[0][2]
     (entry,) = tape.end()
@@ -256,7 +256,7 @@ def test_only_the_record_bounds_long_and_binary_bodies(by_hand, tape):
     """The client gets a long body complete; the record has its beginning, and bytes as base64."""
     long = b'{"a": "' + b"x" * (5 << 20) + b'"}'
     bank = by_hand(lambda path: (200, JSON, long) if path == "/long" else (200, [], b"\xff\x00"))
-    tape = tape(bank.url)
+    tape = tape(bank.url, keep_bodies=True)
     assert long == tape.client.get("/long").content
     assert b"\xff\x00" == tape.client.get("/bytes").content
     first, second = (entry["response"]["content"] for entry in tape.end())
