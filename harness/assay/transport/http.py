@@ -160,11 +160,13 @@ class HttpClient:
         body_bytes = b"" if body is None else json.dumps(body).encode()
         try:
             request = self._request(method, url, headers, body_bytes)
-            response, text, _ = self._exchange(request)
+            response, text, truncated = self._exchange(request)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if problem := self.explain(error):
                 raise AuthenticationError(problem, unconnected=True) from None
             raise TargetError(f"{url}: {_describe(error, self.timeout)}") from None
+        if truncated:
+            raise TargetError(f"{url}: the answer is larger than {MAX_BODY} bytes")
         try:
             content = json.loads(text, parse_constant=_refuse) if text else {}
         except (ValueError, RecursionError):
