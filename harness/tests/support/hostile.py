@@ -178,9 +178,7 @@ class HostileBank:
         while len(body) < length:
             body += connection.recv(65536)
         kept = tuple(pair for pair in headers if pair[0].lower() not in {"host", "content-length"})
-        return HttpRequest(
-            method=method, url=self.bank.base_url + target, headers=kept, body=body
-        )
+        return HttpRequest(method=method, url=self.bank.base_url + target, headers=kept, body=body)
 
     def answer(self, connection: socket.socket, request: HttpRequest) -> bool:
         """Answer a request; return whether another may follow."""

@@ -31,7 +31,9 @@ def sends(make: Callable[[Answer], bytes], *, keep: bool = False) -> Act:
     return act
 
 
-def drips(make: Callable[[Answer], bytes], before: Callable[[Answer], bytes] = lambda _: b"") -> Act:
+def drips(
+    make: Callable[[Answer], bytes], before: Callable[[Answer], bytes] = lambda _: b""
+) -> Act:
     """Send something, and then these bytes one by one."""
 
     def act(peer: Peer, answer: Answer) -> None:
@@ -73,16 +75,20 @@ def interim_dripped(peer: Peer, _: Answer) -> None:
     peer.drip_forever(INTERIM)
 
 
-def body_of(content: bytes, kind: bytes = b"application/json", *lines: bytes) -> Act:
-    """Answer 200 with this body, correctly framed."""
+def body_of(make: Callable[[], bytes], kind: bytes = b"application/json", *lines: bytes) -> Act:
+    """Answer 200 with a body that is made when it is sent, correctly framed."""
     head = b"\r\n".join([b"HTTP/1.1 200 OK", b"content-type: " + kind, *lines])
-    length = b"\r\ncontent-length: %d\r\n\r\n" % len(content)
-    return sends(lambda _: head + length + content, keep=True)
+
+    def framed(_: Answer) -> bytes:
+        content = make()
+        return head + b"\r\ncontent-length: %d\r\n\r\n" % len(content) + content
+
+    return sends(framed, keep=True)
 
 
-def page(content: bytes) -> Act:
-    """Show this page."""
-    return body_of(content, b"text/html; charset=utf-8")
+def page(make: Callable[[], bytes]) -> Act:
+    """Show a page."""
+    return body_of(make, b"text/html; charset=utf-8")
 
 
 def coded(coding: bytes, pack: Callable[[bytes], bytes]) -> Act:
@@ -119,14 +125,15 @@ def holdings(number: int) -> Act:
 
 
 def gzip_bomb(size: int) -> bytes:
-    """Return zeros of this size, compressed, and then compressed headers of more."""
-    return gzip.compress(b" " * size, 9)
+    """Return spaces of this size, compressed piece by piece."""
+    packer = zlib.compressobj(9, wbits=31)
+    piece = b" " * MEGABYTE
+    return b"".join([*(packer.compress(piece) for _ in range(size // MEGABYTE)), packer.flush()])
 
 
 def bomb(kind: bytes = b"application/json") -> Act:
     """Answer with a body of 256 MB that is 256 kB on the wire."""
-    content = gzip_bomb(256 * MEGABYTE)
-    return body_of(content, kind, b"content-encoding: gzip")
+    return body_of(lambda: gzip_bomb(256 * MEGABYTE), kind, b"content-encoding: gzip")
 
 
 def form(*fields: bytes) -> bytes:
@@ -143,9 +150,7 @@ STATUS_LINE = {
     "no status line": sends(lambda answer: answer.body),
     "status line of garbage": sends(lambda _: b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n"),
     "status line of 200 kB": sends(lambda _: b"HTTP/1.1 200 " + b"O" * 200_000 + b"\r\n\r\n"),
-    "status line with NUL": sends(
-        lambda _: b"HTTP/1.1 200 \0\r\ncontent-length: 2\r\n\r\n{}"
-    ),
+    "status line with NUL": sends(lambda _: b"HTTP/1.1 200 \0\r\ncontent-length: 2\r\n\r\n{}"),
     "status without digits": sends(lambda _: b"HTTP/1.1 abc OK\r\n\r\n"),
     "status 000": sends(lambda _: b"HTTP/1.1 000 OK\r\ncontent-length: 2\r\n\r\n{}"),
     "status 999": sends(lambda _: b"HTTP/1.1 999 OK\r\ncontent-length: 2\r\n\r\n{}"),
@@ -164,9 +169,7 @@ HEADERS = {
     "headers without end": floods(b"x-a: b\r\n" * 1000, before=lambda _: b"HTTP/1.1 200 OK\r\n"),
     "closed in the headers": sends(lambda answer: answer.bytes()[:40]),
     "header of 2 MB": sends(lambda answer: answer.bytes(b"x-a: " + b"b" * 2 * MEGABYTE)),
-    "20,000 headers": sends(
-        lambda answer: answer.bytes(*(b"x-%d: b" % n for n in range(20_000)))
-    ),
+    "20,000 headers": sends(lambda answer: answer.bytes(*(b"x-%d: b" % n for n in range(20_000)))),
     "header with NUL": sends(lambda answer: answer.bytes(b"x-a: a\0b")),
     "header without colon": sends(lambda answer: answer.bytes(b"x-a b")),
     "header without name": sends(lambda answer: answer.bytes(b": b")),
@@ -175,7 +178,9 @@ HEADERS = {
 }
 
 HARMLESS_HEADERS = {
-    "header continued on the next line": sends(lambda answer: answer.bytes(b"x-a: b\r\n c"), keep=True),
+    "header continued on the next line": sends(
+        lambda answer: answer.bytes(b"x-a: b\r\n c"), keep=True
+    ),
     "header of bytes over 127": sends(
         lambda answer: answer.bytes(b"x-a: " + bytes(range(128, 256))), keep=True
     ),
@@ -273,9 +278,7 @@ CODINGS = {
     "compressed twice": coded(b"gzip, gzip", lambda body: gzip.compress(gzip.compress(body))),
     "gzip, then bytes without end": floods(
         b"x" * 65536,
-        before=lambda answer: (
-            SOUND_HEAD + b"content-encoding: gzip\r\n\r\n" + gzip.compress(b"{}")
-        ),
+        before=lambda answer: SOUND_HEAD + b"content-encoding: gzip\r\n\r\n" + gzip.compress(b"{}"),
     ),
     "gzip that never says anything": floods(
         b"\0\0\0\xff\xff" * 10_000,
@@ -290,19 +293,17 @@ HARMLESS_CODINGS = {
 }
 
 BODIES = {
-    "body of 5 MB": body_of(b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
-    "body of NUL": body_of(b"\0" * 1000),
-    "empty lists in 4 MB": body_of(b"[" + b"[]," * (4 * MEGABYTE // 3 - 10) + b"[]]"),
-    "numbers in 4 MB": body_of(b"[" + b"1.5," * (MEGABYTE - 10) + b"1]"),
+    "body of 5 MB": body_of(lambda: b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
+    "body of NUL": body_of(lambda: b"\0" * 1000),
+    "empty lists in 4 MB": body_of(lambda: b"[" + b"[]," * (4 * MEGABYTE // 3 - 10) + b"[]]"),
+    "numbers in 4 MB": body_of(lambda: b"[" + b"1.5," * (MEGABYTE - 10) + b"1]"),
     "small objects in 4 MB": body_of(
-        b"[" + b",".join([b'{"a":0}'] * (4 * MEGABYTE // 8 - 10)) + b"]"
+        lambda: b"[" + b",".join([b'{"a":0}'] * (4 * MEGABYTE // 8 - 10)) + b"]"
     ),
-    "keys in 4 MB": body_of(
-        b"{" + b",".join(b'"%x":1' % n for n in range(400_000)) + b"}"
-    ),
-    "100,000 nested lists": body_of(b"[" * 100_000),
-    "a number of 1,000,000 digits": body_of(b"[" + b"9" * MEGABYTE + b"]"),
-    "body that is no UTF-8": body_of(b'{"a": "\xff\xfe"}'),
+    "keys in 4 MB": body_of(lambda: b"{" + b",".join(b'"%x":1' % n for n in range(400_000)) + b"}"),
+    "100,000 nested lists": body_of(lambda: b"[" * 100_000),
+    "a number of 1,000,000 digits": body_of(lambda: b"[" + b"9" * MEGABYTE + b"]"),
+    "body that is no UTF-8": body_of(lambda: b'{"a": "\xff\xfe"}'),
     "redirect to itself": redirect(lambda _: b"/balances"),
     "redirect to nowhere": redirect(lambda _: b"http://[::::"),
 }
@@ -312,25 +313,31 @@ SCREENS = {
         lambda _: b"<" * 5000,
         before=lambda _: b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n",
     ),
-    "page of 3 MB of attributes": page(b"<form><input " + b"a " * (3 * MEGABYTE // 2) + b">"),
-    "page of 3 MB of attributes, no end": page(b"<form><input " + b"a " * (3 * MEGABYTE // 2)),
-    "page of 3 MB of quotes": page(b"<input a='" + b"' b='" * (3 * MEGABYTE // 5)),
-    "page of 3 MB of <": page(b"<" * 3 * MEGABYTE),
-    "page of 3 MB of <a": page(b"<a" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of </": page(b"</" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of <!": page(b"<!" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of <![": page(b"<![" * MEGABYTE),
-    "page of 3 MB of <?": page(b"<?" * (3 * MEGABYTE // 2)),
-    "page of 3 MB of <!--": page(b"<!--" * (3 * MEGABYTE // 4)),
-    "page of 3 MB of &": page(b"&" * 3 * MEGABYTE),
-    "page of 3 MB of &#": page(b"<form><input value='" + b"&#1" * MEGABYTE + b"'>"),
-    "page of 500,000 forms": page(b"<form>" * 500_000),
-    "page of 100,000 fields": page(form(*(b"<input name=f%d>" % n for n in range(100_000)))),
-    "page of 200,000 options": page(form(b"<select name=s>", b"<option>x" * 200_000)),
-    "page of 3 MB in a script": page(b"<script>" + b"<form>" * (MEGABYTE // 2)),
-    "page of 3 MB in a title": page(b"<title>" + b"&lt;" * (3 * MEGABYTE // 4)),
-    "page of NUL": page(b"\0" * MEGABYTE),
-    "page that shows itself again": page(form()),
+    "page of 3 MB of attributes": page(
+        lambda: b"<form><input " + b"a " * (3 * MEGABYTE // 2) + b">"
+    ),
+    "page of 3 MB of attributes, no end": page(
+        lambda: b"<form><input " + b"a " * (3 * MEGABYTE // 2)
+    ),
+    "page of 3 MB of quotes": page(lambda: b"<input a='" + b"' b='" * (3 * MEGABYTE // 5)),
+    "page of 3 MB of <": page(lambda: b"<" * 3 * MEGABYTE),
+    "page of 3 MB of <a": page(lambda: b"<a" * (3 * MEGABYTE // 2)),
+    "page of 3 MB of </": page(lambda: b"</" * (3 * MEGABYTE // 2)),
+    "page of 3 MB of <!": page(lambda: b"<!" * (3 * MEGABYTE // 2)),
+    "page of 3 MB of <![": page(lambda: b"<![" * MEGABYTE),
+    "page of 3 MB of <?": page(lambda: b"<?" * (3 * MEGABYTE // 2)),
+    "page of 3 MB of <!--": page(lambda: b"<!--" * (3 * MEGABYTE // 4)),
+    "page of 3 MB of &": page(lambda: b"&" * 3 * MEGABYTE),
+    "page of 3 MB of &#": page(lambda: b"<form><input value='" + b"&#1" * MEGABYTE + b"'>"),
+    "page of 500,000 forms": page(lambda: b"<form>" * 500_000),
+    "page of 100,000 fields": page(
+        lambda: form(*(b"<input name=f%d>" % n for n in range(100_000)))
+    ),
+    "page of 200,000 options": page(lambda: form(b"<select name=s>", b"<option>x" * 200_000)),
+    "page of 3 MB in a script": page(lambda: b"<script>" + b"<form>" * (MEGABYTE // 2)),
+    "page of 3 MB in a title": page(lambda: b"<title>" + b"&lt;" * (3 * MEGABYTE // 4)),
+    "page of NUL": page(lambda: b"\0" * MEGABYTE),
+    "page that shows itself again": page(form),
     "page bomb of 256 MB by gzip": bomb(b"text/html"),
     "page redirects in a circle": redirect(lambda _: b"?again"),
     "page redirects to another host": redirect(lambda _: b"http://127.0.0.1:9/x"),
@@ -348,12 +355,12 @@ CONTROL = {
     "control: no answer": silent,
     "control: closed": sends(lambda _: b""),
     "control: flood of interim answers": floods(INTERIM * 1000),
-    "control: HTML": body_of(b"<html>Welcome</html>", b"text/html"),
-    "control: null": body_of(b"null"),
-    "control: a list": body_of(b"[]"),
-    "control: 100,000 nested lists": body_of(b"[" * 100_000),
-    "control: NaN": body_of(b'{"now": NaN}'),
-    "control: 5 MB": body_of(b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
+    "control: HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
+    "control: null": body_of(lambda: b"null"),
+    "control: a list": body_of(lambda: b"[]"),
+    "control: 100,000 nested lists": body_of(lambda: b"[" * 100_000),
+    "control: NaN": body_of(lambda: b'{"now": NaN}'),
+    "control: 5 MB": body_of(lambda: b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
     "control: bomb of 256 MB by gzip": bomb(),
     "control: status 500": sends(
         lambda _: b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}", keep=True
@@ -378,9 +385,9 @@ TOKENS = {
     "token endpoint: dripped": drips(lambda answer: answer.bytes()),
     "token endpoint: no answer": silent,
     "token endpoint: closed": sends(lambda _: b""),
-    "token endpoint: HTML": body_of(b"<html>Welcome</html>", b"text/html"),
-    "token endpoint: null": body_of(b"null"),
-    "token endpoint: 5 MB": body_of(b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
+    "token endpoint: HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
+    "token endpoint: null": body_of(lambda: b"null"),
+    "token endpoint: 5 MB": body_of(lambda: b'{"a": "' + b"x" * 5 * MEGABYTE + b'"}'),
     "token endpoint: bomb of 256 MB by gzip": bomb(),
     "token endpoint: status 500": sends(
         lambda _: b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\n{}", keep=True

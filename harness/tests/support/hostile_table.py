@@ -22,16 +22,19 @@ from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from assay.cli.main import main as assay
 from support.hostile import Behaviour, serve
 from support.hostile_behaviours import BEHAVIOURS
+
+from assay.cli.main import main as assay
+from assay.transport.auth.tls import tls_context  # noqa: F401 -- imported before the runs fork
+from assay.transport.http import HttpClient  # noqa: F401 -- as above
 
 __all__ = ["MOST_MEMORY", "TABLE", "TIMEOUT", "Result", "results", "table"]
 
 ROOT = Path(__file__).parents[3]
 TABLE = ROOT / "reports" / "reference" / "hostile.md"
 #: The timeout of the target file, in seconds.
-TIMEOUT = 0.5
+TIMEOUT = 1.0
 #: Seconds of the processor that a run may need.
 MOST_WORK = 6.0
 #: The most memory of a run, in MB.
@@ -45,6 +48,7 @@ TARGET = """\
 assay: 1
 target: hostile
 extends: sandbox
+contracts: [{contract}]
 transport: http
 base_url: "{url}"
 hosts: null
@@ -83,6 +87,7 @@ class Result:
     others: tuple[str, ...]
     reason: str
     calls: int
+    slowest: float
     seconds: float
     work: float
     megabytes: int
@@ -101,6 +106,7 @@ class Result:
             f"exit {self.exit}": self.exit == (0 if self.harmless else 3),
             f"{self.verdict}, expected that it {wanted}": fits,
             f"others: {self.others}": set(self.others) == {"conforms"},
+            f"a request took {self.slowest:.1f} s": self.slowest <= 2 * TIMEOUT,
             f"{self.work:.1f} s of the processor": self.work <= MOST_WORK,
             f"{self.megabytes} MB": self.megabytes <= MOST_MEMORY,
             f"a traceback: {self.output[-300:]}": "Traceback" not in self.output,
@@ -180,7 +186,8 @@ def _start(behaviour: Behaviour, port: int, folder: Path) -> int:
         url = f"http://127.0.0.1:{port}"
         text = TARGET + (OAUTH if behaviour.place == "token" else "")
         file = folder / "target.yaml"
-        file.write_text(text.format(url=url, timeout=TIMEOUT))
+        contract = SELECTIONS[behaviour.place][1].partition("/")[0]
+        file.write_text(text.format(url=url, timeout=TIMEOUT, contract=contract))
         os.environ["HOSTILE_CLIENT_SECRET"] = "demo-tpp-secret"
         for stream in (sys.stdout, sys.stderr):
             output = os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -216,11 +223,20 @@ def _result(
         others=tuple(sorted(verdict for verdict, _ in verdicts.values())) or ("none",),
         reason=reason,
         calls=calls,
+        slowest=_slowest(folder / "out" / "journal.jsonl"),
         seconds=round(used[0], 2),
         work=round(used[1], 2),
         megabytes=used[2],
         output=(folder / "output").read_text(errors="replace"),
     )
+
+
+def _slowest(journal: Path) -> float:
+    """Return the seconds of the slowest request; a signature is several."""
+    lines = journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []
+    events = [json.loads(line) for line in lines]
+    requests = [event for event in events if event.get("operation") not in {None, "signing"}]
+    return max((event["ms"] / 1000 for event in requests if "ms" in event), default=0.0)
 
 
 def table(ended: Iterable[Result]) -> str:
@@ -273,9 +289,9 @@ def main() -> None:
         for result in results(chosen, options.keep or Path(temporary)):
             ended.append(result)
             if options.json:
-                print(json.dumps({**asdict(result), "faults": result.faults}), flush=True)
+                sys.stdout.write(json.dumps({**asdict(result), "faults": result.faults}) + "\n")
             elif result.faults:
-                print(f"{result.name}: {'; '.join(result.faults)}", file=sys.stderr)
+                sys.stderr.write(f"{result.name}: {'; '.join(result.faults)}\n")
     if not options.json and not options.k:
         TABLE.write_text(table(ended), encoding="utf-8")
     sys.exit(any(result.faults for result in ended))
