@@ -55,6 +55,7 @@ WALLS = {
     "http_message_signatures": {"transport"},
     "sqlite3": {"execution"},
     "h11": {"traffic"},
+    "httpcore": {"transport"},
     "harfile": {"traffic"},
     "jinja2": {"report", "sandbox"},
     "werkzeug": {"sandbox"},

@@ -30,6 +30,7 @@ from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
 from assay.execution.resend import resend
 from assay.execution.single_variation import VariationGuard
+from assay.execution.volume import Volume
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -98,6 +99,7 @@ class Executor:
     generated: int = 0
     now: datetime | None = None
     variations: VariationGuard = field(default_factory=VariationGuard)
+    volume: Volume = field(default_factory=Volume)
     events: list[Event] = field(default_factory=list[Event])
 
     def perform(self, step: Step) -> Event:
@@ -286,7 +288,8 @@ class Executor:
         else:
             body = body_of(wire)
             refused = rejected_token(operation, wire, target) if call.own_token else None
-            outcome = refused or decode(wire, body, operation, target)
+            decoded = refused or decode(wire, body, operation, target)
+            wire, outcome = self.volume.limited(wire, decoded)
             binding = target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))

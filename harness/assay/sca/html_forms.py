@@ -1,13 +1,17 @@
 """Parser for the forms of an HTML page: fields, choices and buttons.
 
 Pages come from an untrusted source and may contain anything; nothing in them is
-executed or followed.
+executed or followed. A page is parsed once, and only as far as the limits allow.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
 from html.parser import HTMLParser
 
 from assay.history import Wire
@@ -22,6 +26,12 @@ LEADING_ON = frozenset(
 )
 #: The most fields read of a form, values of a field, and forms of a page.
 MOST = 200
+#: The most that is read of a page, in bytes, and its tags and texts, by number.
+LARGEST_PAGE, MOST_PARTS = 1024 * 1024, 50_000
+#: The longest tag, in characters, in which each long value counts as a short mark.
+LONGEST_TAG = 64 * 1024
+LONG_VALUE = re.compile(r"""(["'])([^"'<>]{4096,})\1""")
+MARK = re.compile("\0([0-9]{1,6})\0")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,33 +49,68 @@ class Form:
         return frozenset(self.carried) | frozenset(self.choices)
 
 
-class _Lenient(HTMLParser):
-    """Treats unknown declarations as comments, as browsers do."""
+class _TooMuchError(Exception):
+    """The page has more parts than are read."""
+
+
+class _Reader(HTMLParser):
+    """Collects forms, and whether anything leads on; a field outside any form is ignored."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self.leads_on = False
+        self._parts = 0
+        self._long_values: list[str] = []
+        self._form: Form | None = None
+        self._select = ""
+        self._textual: list[str] | None = None
+
+    def feed(self, data: str) -> None:
+        """Read a page."""
+        super().feed(LONG_VALUE.sub(self._marked, data))
+
+    def _marked(self, value: re.Match[str]) -> str:
+        """Return a mark in place of a long value, such as an image or the state of a page."""
+        self._long_values.append(value[2])
+        return f'"\0{len(self._long_values) - 1}\0"'
+
+    def _whole(self, value: str | None) -> str:
+        """Return the value of an attribute, long or not."""
+        mark = MARK.fullmatch(value or "")
+        if mark and int(mark[1]) < len(self._long_values):
+            return unescape(self._long_values[int(mark[1])])
+        return value or ""
+
+    def updatepos(self, i: int, j: int) -> int:
+        """Count parts instead of lines: positions are not used."""
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise _TooMuchError
+        return j
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Treat unknown declarations as comments, as browsers do."""
         try:
             return super().parse_marked_section(i, report)
         except AssertionError:
             return self.parse_bogus_comment(i)
 
-
-class _Reader(_Lenient):
-    """Collects forms; a field outside any form is ignored."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.forms: list[Form] = []
-        self._form: Form | None = None
-        self._select = ""
-        self._textual: list[str] | None = None
-
-    def updatepos(self, i: int, j: int) -> int:
-        """Skip counting lines: positions are not used."""
-        return j
+    def parse_starttag(self, i: int) -> int:
+        """Parse a tag up to the longest length: the parser needs 300 bytes for each character."""
+        page, self.rawdata = self.rawdata, self.rawdata[i : i + LONGEST_TAG]
+        try:
+            end = super().parse_starttag(0)
+        finally:
+            self.rawdata = page
+        return end if end < 0 else i + end
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        given = {name: self._whole(value) for name, value in attrs}
         self._textual = None
+        refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
+        acts = any(name.startswith("on") for name in given)
+        self.leads_on = self.leads_on or tag in LEADING_ON or refreshes or acts
         if tag == "form" and len(self.forms) < MOST:
             self._form = Form(
                 action=given.get("action", ""), method=given.get("method", "get").lower()
@@ -111,23 +156,29 @@ def _add_choice(form: Form, name: str, value: str) -> list[str] | None:
     return values
 
 
-def forms(body: bytes) -> list[Form]:
-    """Return the forms of a page; any content is accepted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page shows; `complete` says that all of it was read."""
+
+    forms: list[Form]
+    leads_on: bool
+    complete: bool
+
+
+@lru_cache(maxsize=1)
+def read_page(body: bytes) -> Page:
+    """Read a page; any content is accepted."""
     reader = _Reader()
-    reader.feed(body.decode("utf-8", "replace"))
-    return reader.forms
+    with suppress(_TooMuchError):
+        reader.feed(body[:LARGEST_PAGE].decode("utf-8", "replace"))
+        complete = len(body) <= LARGEST_PAGE and len(reader.rawdata) < LONGEST_TAG
+        return Page(forms=reader.forms, leads_on=reader.leads_on, complete=complete)
+    return Page(forms=reader.forms, leads_on=reader.leads_on, complete=False)
 
 
-class _ExitFinder(_Lenient):
-    """Looks for any element that can lead to another page."""
-
-    found = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
-        acts = any(name.startswith("on") for name in given)
-        self.found = self.found or tag in LEADING_ON or refreshes or acts
+def forms(body: bytes) -> list[Form]:
+    """Return the forms of a page."""
+    return read_page(body).forms
 
 
 def stuck(page: Wire) -> bool:
@@ -138,6 +189,5 @@ def stuck(page: Wire) -> bool:
         or any(name.lower() == "refresh" for name, _ in page.headers)
     ):
         return False
-    reader = _ExitFinder()
-    reader.feed(page.body.decode("utf-8", "replace"))
-    return not reader.found
+    content = read_page(page.body)
+    return content.complete and not content.leads_on

@@ -20,6 +20,7 @@ import httpx
 from assay.binding.encode import HttpRequest
 from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.deadline import DeadlineTransport
 from assay.transport.protocol import (
     CONTROL_PATH,
     MAX_BODY,
@@ -72,8 +73,7 @@ class HttpClient:
     def __post_init__(self) -> None:
         # The transport alone, below httpx.Client: no cookie of one customer may travel
         # with another's call, and nothing may be retried or followed.
-        verify = True if self.tls is None else self.tls
-        self._wire = self.transport or httpx.HTTPTransport(verify=verify, trust_env=False)
+        self._wire = self.transport or DeadlineTransport(self.tls, self.clock)
         self._origins = frozenset(_origin(httpx.URL(url)) for url in (self.base_url, *self.hosts))
 
     def send(self, request: HttpRequest) -> Delivery:
@@ -134,12 +134,13 @@ class HttpClient:
         """Read a body up to the limit, decoded, within the time."""
         decode = _decoder(response)
         parts: list[bytes] = []
-        remaining = MAX_BODY
+        remaining = received = MAX_BODY
         for chunk in response.iter_raw():
             part = decode(chunk, remaining + 1) if decode else chunk
-            parts.append(part[:remaining])
-            remaining -= len(part)
-            if remaining < 0:
+            if part:
+                parts.append(part[:remaining])
+            remaining, received = remaining - len(part), received - len(chunk)
+            if min(remaining, received) < 0:
                 return b"".join(parts), True
             if self.clock() > deadline:
                 raise httpx.ReadTimeout(TIMED_OUT.format(self.timeout))
@@ -159,11 +160,13 @@ class HttpClient:
         body_bytes = b"" if body is None else json.dumps(body).encode()
         try:
             request = self._request(method, url, headers, body_bytes)
-            response, text, _ = self._exchange(request)
+            response, text, truncated = self._exchange(request)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if problem := self.explain(error):
                 raise AuthenticationError(problem, unconnected=True) from None
             raise TargetError(f"{url}: {_describe(error, self.timeout)}") from None
+        if truncated:
+            raise TargetError(f"{url}: the answer is larger than {MAX_BODY} bytes")
         try:
             content = json.loads(text, parse_constant=_refuse) if text else {}
         except (ValueError, RecursionError):
@@ -209,6 +212,8 @@ def _decoder(response: httpx.Response) -> Callable[[bytes, int], bytes] | None:
     decompressor = zlib.decompressobj(ANY_FORMAT)
 
     def decode(chunk: bytes, limit: int) -> bytes:
+        if decompressor.eof:  # zlib would keep what follows the end
+            return b""
         try:
             return decompressor.decompress(chunk, limit)
         except zlib.error as error:

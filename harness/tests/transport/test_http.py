@@ -290,7 +290,7 @@ def test_control_says_nothing() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"<html>", b"{", b"\xff\xfe", b'{"now": NaN}', b"[" * 100_000, b" " * (MAX_BODY + 10) + b"{}"],
+    [b"<html>", b"{", b"\xff\xfe", b'{"now": NaN}', b"[" * 100_000],
 )
 def test_control_is_no_json(content: bytes) -> None:
     """Whoever speaks no JSON there speaks no assay-control, and was not reached."""
@@ -298,6 +298,12 @@ def test_control_is_no_json(content: bytes) -> None:
     with pytest.raises(TargetError, match="without JSON; is this an assay-control/1 API"):
         client.control("POST", "/worlds", {})
     assert client.reached is False
+
+
+def test_control_answer_too_large() -> None:
+    """An answer over the limit is no answer, and its beginning is not parsed."""
+    with pytest.raises(TargetError, match="/worlds: the answer is larger than 4194304 bytes"):
+        told(200, b" " * (MAX_BODY + 10) + b"{}").control("POST", "/worlds", {})
 
 
 def test_control_refuses() -> None:

@@ -13,15 +13,17 @@ DAY = timedelta(days=1)
 ORDINARY = timedelta(hours=24)
 #: The offsets from UTC of local clocks, worldwide.
 WESTMOST, EASTMOST = timedelta(hours=12), timedelta(hours=14)
-#: The years of instants from which days, months and the spans of contracts can be counted.
+#: The years of days and instants from which days, months and the spans of contracts can be counted.
 YEARS = range(1000, 9000)
+#: The same in words, for messages.
+OF_YEARS = f"of the years {YEARS[0]} to {YEARS[-1]}"
 #: Names of the weekdays, Monday first, as contracts spell them.
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-def leaves_room(instant: datetime) -> bool:
-    """Whether days can be counted from an instant, to and fro."""
-    return instant.year in YEARS
+def leaves_room(day: date) -> bool:
+    """Whether days can be counted from a day or an instant, to and fro."""
+    return day.year in YEARS
 
 
 def at(day: date, hour: time, zone: ZoneInfo) -> datetime:

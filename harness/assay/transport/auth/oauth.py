@@ -176,7 +176,7 @@ def _read_token(wire: Wire, now: datetime) -> Grant | TokenRefused:
         token=token,
         issued=now,
         expires=now + lifetime if lifetime is not None else None,
-        refresh=refresh if isinstance(refresh, str) and refresh else None,
+        refresh=refresh if isinstance(refresh, str) and 0 < len(refresh) <= LONGEST_TOKEN else None,
     )
 
 
