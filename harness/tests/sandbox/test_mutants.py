@@ -541,18 +541,24 @@ def attended(bank, id):
     return all(outcomes) if outcomes else None
 
 
-@facet("redirect-only/accounts", "redirect-only/consents")
+@facet(*(f"redirect-only/{operation}" for operation in OPERATIONS))
 def credentials(bank, id):
+    operation = id.partition("/")[2]
     _, guest = ready(bank)
-    if guest is None or not operate(guest, "accounts").is_success:
+    if guest is None or not operate(guest, operation).is_success:
         return None
-    if id.endswith("consents"):
-        pair = {"login": guest.login, "password": guest.password}
-        body = {**pair, "accounts": guest.keys()}
-        return not guest.http.put("/consents", json=body).is_success
-    pair = base64.b64encode(f"{guest.login}:{guest.password}".encode()).decode()
-    headers = {"Authorization": f"Basic {pair}", "PSU-IP-Address": "192.0.2.7"}
-    return not guest.http.get("/accounts", headers=headers).is_success
+    anyone = operate(guest, operation, headers={"Authorization": ""}).is_success
+    pair = {"login": guest.login, "password": guest.password}
+    coded = base64.b64encode(f"{guest.login}:{guest.password}".encode()).decode()
+    verb, path = "PUT" if operation == "consents" else "GET", f"/{operation}"
+    query = {"iban": guest.keys()[0]} if operation in {"balances", "transactions"} else {}
+    body = {"accounts": guest.keys()} if operation == "consents" else {}
+    ways = (
+        {"params": {**query, **pair}, "json": body},
+        {"params": query, "json": {**body, **pair}},
+        {"params": query, "json": body, "headers": {"Authorization": f"Basic {coded}"}},
+    )
+    return anyone or not any(guest.http.request(verb, path, **way).is_success for way in ways)
 
 
 @facet(

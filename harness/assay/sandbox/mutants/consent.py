@@ -283,6 +283,12 @@ _ANYBODY: tuple[tuple[Approach, str, str], ...] = (
 )
 
 
+_LOGINS: tuple[tuple[Approach, str], ...] = (
+    ("basic", "as HTTP Basic"),
+    ("query", "in the query"),
+)
+
+
 def _honours(operation: Operation, approach: Approach) -> Table[Operation, frozenset[Approach]]:
     honoured: frozenset[Approach] = frozenset({"token", approach})
     return put(SOUND.honours, **{operation: honoured})
@@ -299,11 +305,15 @@ CREDENTIALS = (
         for operation in OPERATIONS
         for approach, facet, says in _ANYBODY
     ),
-    breaking(
-        "credentials.basic-for-accounts",
-        "redirect-only/accounts",
-        "login and password give access to the list of accounts",
-        honours=_honours("accounts", "basic"),
+    *(
+        breaking(
+            f"credentials.{approach}-for-{operation}",
+            f"redirect-only/{operation}",
+            f"{operation}: login and password {says} replace a token",
+            honours=_honours(operation, approach),
+        )
+        for operation in OPERATIONS
+        for approach, says in _LOGINS
     ),
     breaking(
         "credentials.body-for-consents",

@@ -50,6 +50,8 @@ PaymentOperation: TypeAlias = Literal["create", "read", "modify", "confirmation"
 PaymentPlace: TypeAlias = Literal["create-self", "create-approval", "read-self", "modify-self"]
 #: The operations that name a payment.
 Finding: TypeAlias = Literal["read", "modify"]
+#: Where a customer's credentials can be, though a TPP must send none.
+CredentialPlace: TypeAlias = Literal["basic", "body", "query"]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
 PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
 
@@ -70,8 +72,8 @@ class PaymentPolicies:
 
     #: maintenance
     closed: Closed
-    #: redirect-only: operations for which a customer's credentials replace a TPP's token.
-    honours_credentials: frozenset[PaymentOperation]
+    #: redirect-only: where a customer's credentials replace a TPP's token, by operation.
+    honours_credentials: frozenset[tuple[PaymentOperation, CredentialPlace]]
     #: token-required: whether a caller whose token is unknown, or missing, is served.
     honours_anybody: Callable[[PaymentOperation | None, bool], bool]
     #: host: whether a host is served.
