@@ -17,7 +17,8 @@ from assay.sandbox.mutants import MUTANTS, NEUTRAL
 from assay.sandbox.policies import SOUND
 
 TODAY = date(2026, 9, 16)
-ACCOUNT = {"resource": "account", "entries": ["2026-09-15", "2026-09-14"]}
+DAYS = ["2026-09-15", "2026-09-14"]
+ACCOUNT = {"resource": "account", "entries": DAYS}
 CARD = {**ACCOUNT, "resource": "card"}
 OPERATIONS = ("accounts", "consents", "balances", "transactions")
 READ = {
@@ -423,7 +424,12 @@ def own_data(bank, id):
         shown = rows(operate(customer, what), what)
         if not shown or {row["iban"] for row in shown} != set(customer.keys()):
             return False
-    return True
+    many = {**holding, "count": 6} if what == "accounts" else {**holding, "entries": DAYS * 8}
+    rich = world.customer(many)
+    rich.consent(*rich.keys())
+    link = body_of(operate(rich, what))["links"].get("next")
+    shown = rows(other.get(link), what) if link else None
+    return not {row["iban"] for row in shown or ()} & set(rich.keys())
 
 
 @facet(*(f"{what}.available/survives-unserved" for what in OPERATIONS[1:]))
@@ -574,7 +580,14 @@ def token_required(bank, id):
     if guest is None or not operate(guest, operation).is_success:
         return None
     headers = {"Authorization": "" if which == "without-token" else "Bearer 0000"}
-    return not operate(guest, operation, headers=headers).is_success
+    if operate(guest, operation, headers=headers).is_success:
+        return False
+    if operation not in {"accounts", "transactions"}:
+        return True
+    _, rich = ready(bank, {"resource": "account", "count": 6, "entries": DAYS * 8})
+    return not rich.get(
+        operate(rich, operation).json()["links"]["next"], headers=headers
+    ).is_success
 
 
 @facet(*(f"live-host/{what}-links" for what in ("accounts", "balances")))
