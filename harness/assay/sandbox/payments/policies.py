@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import MONDAY_NIGHT, Closed
-from assay.sandbox.messages import Answer, Table, error
+from assay.sandbox.messages import Answer, Json, Table, error
 from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
 from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer, due
 from assay.sandbox.payments.terms import (
@@ -80,6 +80,8 @@ class PaymentPolicies:
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
     links: Table[PaymentPlace, Base]
+    #: execution: what is answered to a new request.
+    created: Callable[[Payment, Mapping[str, Json]], Mapping[str, Json]]
     #: mandatory fields, charge-bearer, euro
     fields: Table[Field, ReadField]
     #: single
@@ -288,6 +290,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     honours_credentials=frozenset(),
     honours_anybody=_never,
     serves=_any_host,
+    created=lambda _payment, body: body,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
     single=AT_MOST_ONE,
