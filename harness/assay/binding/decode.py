@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlun
 
 from assay.binding.encode import BARE
 from assay.binding.json_parser import SPELLED_OUT, is_too_deep, parse_json
-from assay.binding.pointer import MISSING, digest, find, lists
+from assay.binding.pointer import MISSING, digests, find, lists
 from assay.binding.spelling import same
 from assay.binding.target import (
     FieldAt,
@@ -204,6 +204,8 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
             fields[name] = value
     key = _named(wire, binding.key_header) if binding.key_header else _first(shown, binding.key)
     own = find(shown, binding.id) if binding.id is not None else None
+    volatile = binding.volatile
+    whole, content = digests(shown, volatile) if volatile is not None else ("", "")
     return Item(
         resource=_resource(shown, binding),
         key=key if isinstance(key, str) and key else None,
@@ -211,7 +213,8 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
         on=_date(_first(shown, binding.on)) if binding.on else None,
         state=_state(shown, binding.state) if binding.state is not None else None,
         fields=fields,
-        digest="" if binding.volatile is None else digest(shown, binding.volatile),
+        digest=whole,
+        content=content,
     )
 
 

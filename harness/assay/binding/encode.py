@@ -5,7 +5,6 @@ Uses the binding and the credentials of the subject; sends nothing.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +12,16 @@ from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
+from assay.binding.customer_credentials import place_credentials
 from assay.binding.pointer import put
-from assay.binding.spelling import RequestValues, filled, same, sent, values_from_file
+from assay.binding.spelling import (
+    CredentialSpelling,
+    RequestValues,
+    filled,
+    same,
+    sent,
+    values_from_file,
+)
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
@@ -94,7 +101,7 @@ def encode(
         mode = binding.modes.get(call.mode)
         _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
     if call.credentials:
-        _credentials(draft, binding, access, operation.id)
+        _credentials(draft, binding, access, call)
     _complete(draft, operation)
     base = target.base_url if call.host is None else target.hosts[call.host]
     url = base.rstrip("/") + draft.path
@@ -208,18 +215,20 @@ def _place(
 
 
 def _credentials(
-    draft: _RequestDraft, binding: OperationBinding, access: Access, operation: str
+    draft: _RequestDraft, binding: OperationBinding, access: Access, call: Call
 ) -> None:
-    spelling = binding.credentials
+    spelling, place = binding.credentials, call.credentials_in
+    if spelling is None and place is not None:
+        spelling = CredentialSpelling()
     if spelling is None or access.login is None or access.password is None:
-        key = ("operations", operation, "credentials")
+        key = ("operations", call.operation, "credentials")
         raise CannotArrange(f"customer credentials and {'.'.join(key)}", key=key)
-    if spelling.basic:
-        pair = base64.b64encode(f"{access.login}:{access.password}".encode()).decode()
-        _set(draft.headers, "Authorization", f"Basic {pair}")
-    for name, value in (("login", access.login), ("password", access.password)):
-        if name in spelling.body:
-            put(draft.body, spelling.body[name], value)
+    placed = place_credentials(spelling, place, access.login, access.password)
+    for name, value in placed.headers:
+        _set(draft.headers, name, value)
+    draft.query += placed.query
+    for pointer, value in placed.body:
+        put(draft.body, pointer, value)
 
 
 #: What stands in place of an identifier in a malformed read; a slash would end it in a path.

@@ -97,15 +97,36 @@ def _room(here: Any) -> dict[str, Any]:
 MOST_DIGITS = 18
 
 
-def digest(item: Json, volatile: Sequence[str] = ()) -> str:
-    """Return 16 letters for an item; none for one that is nested too deep."""
+def digests(item: Json, volatile: Sequence[str] = ()) -> tuple[str, str]:
+    """Return 16 letters for an item, and for the item without what may be a link.
+
+    The second text is empty where there is no link; both are for an item that is nested too deep.
+    """
     try:
         for pointer in volatile:
             item = _without(item, steps(pointer))
         text = _canonical(item)
+        linked = '"/' in text or "://" in text
+        rest = _canonical(_unlinked(item)) if linked else ""
     except RecursionError:
-        return ""
+        return "", ""
+    return _digest(text), _digest(rest) if rest else ""
+
+
+def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _unlinked(value: Any) -> Any:
+    """Return a copy with nothing in place of each text that may be a link."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {name: _unlinked(member) for name, member in members.items()}
+    if isinstance(value, list):
+        listed: list[Any] = value
+        return [_unlinked(member) for member in listed]
+    linked = isinstance(value, str) and (value.startswith("/") or "://" in value)
+    return None if linked else value
 
 
 def _without(value: Any, way: Sequence[str]) -> Any:

@@ -147,10 +147,15 @@ class NextPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialSpelling:
-    """Where customer credentials would be sent, if the target accepted them (it must not)."""
+    """Where customer credentials would be sent, if the target accepted them (it must not).
+
+    `body` has pointers, `query` and `headers` names, each for `login` and `password`.
+    """
 
     basic: bool = False
     body: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

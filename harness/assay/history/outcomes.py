@@ -31,7 +31,8 @@ class Item:
     the contract's names; `on` is its date and `state` its state, where the response has
     them and the target file says where. `digest` represents the whole item as it was
     sent; it is empty if the target file does not say which parts change by themselves,
-    or if the item is nested too deep.
+    or if the item is nested too deep. `content` is that of the item without texts that may be
+    links; it is empty if there are none.
     """
 
     resource: str | None = None
@@ -41,6 +42,7 @@ class Item:
     fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
     id: str | None = field(default=None, compare=False)
     digest: str = field(default="", compare=False)
+    content: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

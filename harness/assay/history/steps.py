@@ -71,6 +71,14 @@ class Token(Enum):
     INVENTED = "a token that was never issued"
 
 
+class CredentialPlace(Enum):
+    """Where a call carries the credentials of its customer."""
+
+    BASIC = "HTTP Basic"
+    BODY = "the body"
+    PARAMETERS = "the query and the headers"
+
+
 #: The mode of a recorded request that names one which the target file does not define.
 UNBOUND_MODE: Final = "a mode that the target file does not define"
 
@@ -82,7 +90,8 @@ class Call:
     `alias` selects another path of the same method; `follow` requests the page that
     an earlier response named; `present` says that the customer is present. `without`
     are arguments that are left out, `varied` those that take the other value in the
-    target file. `bearer` takes the place of the caller's own. `by` names the TPP that calls,
+    target file. `credentials` are sent where the target file says, or at `credentials_in`.
+    `bearer` takes the place of the caller's own token. `by` names the TPP that calls,
     where there is more than one; `host` selects another of the target's hosts. `invented` has
     the arguments whose value is a key that nothing has, each with the key that it was made
     from: a journal hides them, and what they look like. `variation` is the one difference from
@@ -97,6 +106,7 @@ class Call:
     follow: str | None = None
     mode: str | None = None
     credentials: bool = False
+    credentials_in: CredentialPlace | None = None
     bearer: Token | None = None
     malformed: Malformed | None = None
     without: tuple[str, ...] = ()

@@ -187,7 +187,7 @@ class EventEncoder:
     def _field(self, kind: type[Any], name: str, content: Any) -> object:
         if kind is Item and name == "fields":
             return {key: self.mask.shown(key, value) for key, value in content.items()}
-        if kind is Item and name == "digest":
+        if kind is Item and name in {"digest", "content"}:
             return self.mask.digest(content.encode("utf-8", "surrogatepass"))
         if kind is Accepted and name == "values":
             # Checks only read whether there is a value beside a list.

@@ -39,6 +39,8 @@ class Listing:
     #: Other customers' eligible items, and those that their consents name; unused by the sound bank.
     foreign: Sequence[Item]
     foreign_consented: Sequence[Item]
+    #: The page that is asked for; unused by the sound bank.
+    page: int
 
 
 #: Returns the eligible items that are listed.
@@ -104,6 +106,8 @@ class AccessRequest:
     owners_consent: frozenset[str] | None
     #: Keys of all items of the requesting customer.
     owned: frozenset[str]
+    #: The page that is asked for; unused by the sound bank.
+    page: int
 
 
 #: Decides on one request to read an item.

@@ -101,7 +101,7 @@ def _accounts(call: AccountCall) -> Answer:
     call.charge_quota("accounts", page)
     policies, customer = call.policies, call.customer
     day = today(call.world.now)
-    items = policies.listed(_listing(call, day))
+    items = policies.listed(_listing(call, day, page))
     cut = policies.pages["accounts"](len(items), page)
     links = {"self": call.link("accounts-self")}
     if cut.next is not None:
@@ -114,7 +114,7 @@ def _accounts(call: AccountCall) -> Answer:
     return Answer(status=200, body=body)
 
 
-def _listing(call: AccountCall, day: date) -> Listing:
+def _listing(call: AccountCall, day: date, page: int) -> Listing:
     def eligible(customer: Customer) -> list[Item]:
         return [
             item
@@ -135,6 +135,7 @@ def _listing(call: AccountCall, day: date) -> Listing:
             for item in eligible(customer)
             if item.key in (customer.consent or ())
         ],
+        page=page,
     )
 
 
@@ -201,6 +202,7 @@ def _decide(call: AccountCall, operation: Operation, item: Item, owner: Customer
         consent=customer.consent,
         owners_consent=owner.consent,
         owned=frozenset(customer.items),
+        page=read_page(call.request.query),
     )
     match call.policies.scope[KINDS[operation, item.resource]](request):
         case Decision.SERVED:

@@ -227,10 +227,14 @@ def consented_keys(body: bytes) -> Sequence[str]:
 def credentials_in(body: bytes) -> tuple[str, str] | None:
     """Return a login and password in a body, where a TPP must send none; else None."""
     try:
-        content = read_object(body)
+        return login_in(read_object(body))
     except Malformed:
         return None
-    login, password = content.get("login"), content.get("password")
+
+
+def login_in(named: Mapping[str, object]) -> tuple[str, str] | None:
+    """Return a login and password among named values, where a TPP must send none; else None."""
+    login, password = named.get("login"), named.get("password")
     if isinstance(login, str) and isinstance(password, str):
         return login, password
     return None

@@ -220,7 +220,13 @@ def find_credentials(
     basic = basic_credentials(request.headers.get("authorization", "")) if spelling.basic else None
     values = {name: find(request.body, pointer) for name, pointer in spelling.body.items()}
     given = {name: str(value) for name, value in values.items() if value not in (MISSING, None, "")}
+    named = dict(request.query)
+    for name, at in spelling.query.items():
+        given |= {name: named[at]} if named.get(at) else {}
+    for name, at in spelling.headers.items():
+        given |= {name: text} if (text := request.headers.get(at.lower())) else {}
     explained.body |= set(spelling.body.values())
+    explained.query |= set(spelling.query.values())
     if basic is None and not given:
         return None
     login, password = basic or (given.get("login"), given.get("password"))

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.binding.decode import body_of, decode
-from assay.binding.pointer import digest
+from assay.binding.pointer import digests
 from assay.binding.target import ItemBinding, OperationBinding, Target, TransportKind
 from assay.contract.model import Operation
 from assay.history import Accepted, Wire
 
 
 def of(text, *volatile):
-    return digest(json.loads(text, parse_float=Decimal), volatile)
+    return digests(json.loads(text, parse_float=Decimal), volatile)[0]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_nothing_that_a_target_sends_makes_it_fail():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    assert digest(deep) == ""
+    assert digests(deep) == ("", "")
 
 
 JSON = st.recursive(
@@ -97,7 +97,7 @@ JSON = st.recursive(
 def test_an_item_is_left_as_it_is(item, volatile):
     """A digest changes nothing, and is the same again."""
     before = repr(item)
-    assert digest(item, volatile) == digest(item, volatile)
+    assert digests(item, volatile) == digests(item, volatile)
     assert before == repr(item)
 
 
@@ -117,3 +117,22 @@ def test_items_have_one_where_the_profile_says_what_is_volatile(volatile, made):
     assert isinstance(outcome, Accepted)
     assert made == len({one.digest for one in outcome.items} - {""})
     assert outcome.items[0] == outcome.items[1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"a": 1, "self": "/x"}, {"a": 1, "self": "/y"}, True),
+        ({"a": 1, "l": {"href": "https://b/x"}}, {"a": 1, "l": {"href": "https://b/y"}}, True),
+        ({"a": 1, "self": "/x"}, {"a": 2, "self": "/x"}, False),
+        ({"a": ["x", "/1"]}, {"a": ["y", "/1"]}, False),
+        ({"self": "/x"}, {"self": 1}, False),
+    ],
+)
+def test_what_may_be_a_link_has_a_digest_of_its_own(one, other, same):
+    """The second digest is the same whatever the links are."""
+    first, second = digests(one), digests(other)
+
+    assert first[0] != second[0]
+    assert (first[1] == second[1]) is same
+    assert digests({"a": "no link: x"})[1] == ""

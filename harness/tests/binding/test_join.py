@@ -46,7 +46,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 160) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 162) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
@@ -113,7 +113,7 @@ def test_no_live_hosts(problems, host: str) -> None:
         (BindingRequirement(operation="accounts", feature="links"), True),
         (BindingRequirement(operation="consents", feature="links"), False),
         (BindingRequirement(operation="consents", feature="credentials"), True),
-        (BindingRequirement(operation="balances", feature="credentials"), False),
+        (BindingRequirement(operation="end-user-identity", feature="credentials"), False),
         (BindingRequirement(operation="accounts", feature="value", name="PsuIdentity"), True),
         (BindingRequirement(operation="accounts", feature="value", name="Other"), False),
         (BindingRequirement(operation="balances", feature="field", name="currency"), True),

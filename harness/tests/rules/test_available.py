@@ -201,6 +201,53 @@ def test_names_are_compared_only_where_it_can_tell(events):
     ]
 
 
+def shown(content, digest="d", **item_):
+    """Say that a balance came back whose content, apart from links, is known."""
+    whole = replace(item(balanceType="CLBD", **item_), digest=digest, content=content)
+    return listed(whole)
+
+
+def under_names(*answers):
+    """Ask under the main name, another one, and the main name."""
+    calls = [ask("balances", came, "A1", alias=[None, 0][n % 2]) for n, came in enumerate(answers)]
+    lines = check("balances.available", PSU, consent("A1"), *calls)
+    return [line for line in lines if "aliases" in line]
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ([shown("x"), shown("y"), shown("x")], ["agrees 2,3", "disagrees 2,3,4"]),
+        ([shown("", "x"), shown("", "y"), shown("", "x")], ["agrees 2,3", "disagrees 2,3,4"]),
+        ([shown("x", "1"), shown("x", "2"), shown("x", "1")], ["agrees 2,3"]),
+        ([shown("x"), shown("y"), shown("z")], ["agrees 2,3"]),
+        ([shown("x"), shown("y"), FAILED], ["agrees 2,3"]),
+        ([shown("x"), shown("y")], ["agrees 2,3"]),
+        ([shown("", ""), shown("", ""), shown("", "")], ["agrees 2,3"]),
+    ],
+    ids=[
+        "another value",
+        "another value, no links",
+        "other links",
+        "what changes by itself",
+        "no second answer",
+        "no second call",
+        "not to be compared",
+    ],
+)
+def test_all_values_of_an_item_are_compared_between_names(answers, says):
+    """They are if the main name shows the same before and after."""
+    assert [f"aliases-agree {line}" for line in says] == under_names(*answers)
+
+
+def test_items_may_come_in_any_order_under_another_name():
+    """A document says nothing of an order."""
+    one, two = (replace(item(key), digest=key) for key in "ab")
+    assert ["aliases-agree agrees 2,3"] == under_names(
+        listed(one, two), listed(two, one), listed(one, two)
+    )
+
+
 BENT = {"malformed": Malformed.NOT_JSON}
 
 

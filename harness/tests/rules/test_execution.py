@@ -111,6 +111,25 @@ def test_a_request_of_every_segment_can_go_on(came):
     assert f"{MAIN} disagrees" in says(make(came), subject=payer(segment="PRO"))
 
 
+@pytest.mark.parametrize("came", [shown("P2", approval=None), shown(key=None)], ids=["link", "key"])
+@pytest.mark.parametrize(
+    ("sent", "facet"), [({"varied": ["amount"]}, MAIN), (PUT_OFF, "deferred-carried-out")]
+)
+def test_a_later_request_that_cannot_go_on_breaks_its_flow(came, sent, facet):
+    """It does if an earlier one got a key and a link."""
+    later = make(came, key="P2", **sent)
+
+    assert [f"{facet} disagrees"] == says(make(), later, facet=facet)
+    assert [] == says(make(shown(approval=None)), later, facet="deferred-carried-out")
+    rejected = make(shown(key=None, state=REJECTED), key="P2", **sent)
+    assert [] == says(make(), rejected, facet=facet)
+
+
+def test_a_repeat_may_be_accepted_without_a_key():
+    """It may be rejected afterwards."""
+    assert [] == says(*carried(), make(shown(key=None), amount="7.00"), facet=MAIN)[1:]
+
+
 def test_a_plain_request_that_is_rejected_breaks_the_main_flow():
     """Only the first: later ones may be rejected for what came before."""
     assert [f"{MAIN} disagrees"] == says(make(NO))

@@ -9,12 +9,16 @@ from building import (
     NO,
     NONE,
     UNKNOWN,
+    Obliging,
     ask,
     check,
     consent,
     leaked,
     listed,
+    ruled,
 )
+
+from assay.history import CredentialPlace, Token
 
 CONTROL = ask("accounts", listed("A1"))
 
@@ -59,14 +63,52 @@ def test_without_the_proper_twin_nothing_is_said(control):
 
 
 def test_proper_calls_and_other_methods_are_not_judged():
-    """The clause names accounts and consents."""
+    """The clause does not name the identity."""
     assert ["consents disagrees 3"] == check(
         "redirect-only",
         CONTROL,
         consent("A1"),
         consent("A1", credentials=True),
-        ask("balances", listed("x"), "A1", credentials=True),
+        ask("end-user-identity", listed("x")),
+        ask("end-user-identity", listed("x"), credentials=True),
     )
+
+
+@pytest.mark.parametrize(
+    ("anyone", "says"),
+    [(UNKNOWN, "disagrees"), (NO, "disagrees"), (listed("A1"), "unclear"), (BROKEN, "unclear")],
+    ids=["rejected", "refused", "served", "failed"],
+)
+def test_what_anyone_is_served_is_not_served_for_the_credentials(anyone, says):
+    """The same call with neither token nor credentials must be refused, if it is made."""
+    bare = ask("accounts", anyone, bearer=Token.NONE)
+    for came in (listed("A1"), BROKEN):
+        assert [f"accounts {says} 3"] == check("redirect-only", CONTROL, bare, tricked(came))
+
+
+def test_credentials_beside_a_token_show_nothing():
+    """A target may ignore parameters that it does not know."""
+    beside = ask("accounts", listed("A1"), arguments={"password": "secret"})
+
+    assert [] == check("redirect-only", CONTROL, beside)
+
+
+@pytest.mark.parametrize(
+    ("operation", "places"),
+    [
+        ("accounts", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
+        ("transactions", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
+        ("consents", set(CredentialPlace)),
+    ],
+)
+def test_credentials_are_sent_in_every_place_that_a_call_has(operation, places):
+    """After the call with its token, and after one with nothing in its place."""
+    clause = ruled("redirect-only")
+    calls = Obliging().play(clause.probe(clause.scenario(operation)))
+    asked = [call for call in calls if call.operation == operation]
+
+    assert [None, Token.NONE] == [call.bearer for call in asked[-2 - len(places) :][:2]]
+    assert places == {call.credentials_in for call in asked if call.credentials}
 
 
 def test_a_failure_is_no_refusal():

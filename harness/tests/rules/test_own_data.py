@@ -102,3 +102,49 @@ def test_an_entry_is_known_by_its_key():
 
     old = owner("psu", *PSU.owns, fresh=False, now=AT)
     assert [] == check("own-data", old, OTHER, ask("transactions", listed("A2-3"), "A1"))
+
+
+FIRST = ask("accounts", listed("A1", next="2"))
+ENTRIES = ask("transactions", listed("A1-1", next="2"), "A1")
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    [
+        (listed("A2"), ["account disagrees 2"]),
+        (listed("B1"), ["account agrees 2"]),
+        (listed(), []),
+        (NO, []),
+        (FAILED, []),
+    ],
+)
+def test_a_link_to_a_page_of_a_list_shows_others_nothing(shown, says):
+    """Their own page, an empty one and a refusal are all right."""
+    followed = ask("accounts", shown, by="other", follow="2")
+
+    assert ["account agrees 1", *says] == check("own-data", PSU, OTHER, FIRST, followed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    [
+        (listed("A1-2"), ["transaction disagrees 2"]),
+        (listed("B1-1"), ["transaction agrees 2"]),
+        (listed("ELSE"), []),
+        (NO, []),
+    ],
+)
+def test_a_link_to_a_page_of_a_report_shows_others_nothing(shown, says):
+    """What counts is who owns the entries, not what the link is about."""
+    followed = ask("transactions", shown, "A1", by="other", follow="2")
+
+    assert ["transaction agrees 1", *says] == check("own-data", PSU, OTHER, ENTRIES, followed)
+
+
+def test_the_same_link_may_be_given_to_two_customers():
+    """Each follows an own one: it has only the number of the page."""
+    theirs = ask("accounts", listed("B1", next="2"), by="other")
+    followed = ask("accounts", listed("D1"), by="other", follow="2")
+
+    told = check("own-data", PSU, OTHER, FIRST, theirs, followed)
+    assert ["account agrees 1", "account agrees 2", "card agrees 3"] == told

@@ -78,3 +78,18 @@ def test_the_probe_makes_the_same_call_three_times():
     calls = Obliging().play(clause.probe(clause.scenario("balances")))
 
     assert [None, None, Token.NONE, Token.INVENTED] == [call.bearer for call in calls]
+
+
+@pytest.mark.parametrize("token", Token)
+def test_the_next_page_of_a_list_needs_a_token_too(token):
+    """The control is the same page, read with the token of the list."""
+    first = ask("accounts", listed("A1", next="2"))
+    page = ask("accounts", listed("A2"), follow="2")
+
+    def judged(*events):
+        return check("token-required", owner(), first, *events)
+
+    assert [f"accounts-{WORDS[token]} disagrees 3"] == judged(page, bare(DATA, token, follow="2"))
+    assert [f"accounts-{WORDS[token]} agrees 3"] == judged(page, bare(UNKNOWN, token, follow="2"))
+    assert [] == judged(bare(DATA, token, follow="2"))
+    assert [] == judged(page, bare(DATA, token, follow="3"))

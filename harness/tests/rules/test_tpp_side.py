@@ -306,7 +306,7 @@ def test_credentials_and_methods():
     assert ["agrees 1"] == say("redirect-only", ask("accounts", DONE), of=bound_clauses(AISP))
     sent = ask("balances", NO, A, credentials=True)
     assert ["disagrees 1"] == say("redirect-only", sent, of=bound_clauses(AISP))
-    assert [] == say("redirect-only", ask("balances", NO, A), of=bound_clauses(AISP))
+    assert [] == say("redirect-only", ask("end-user-identity", NO), of=bound_clauses(AISP))
     gone = ask("trusted-beneficiaries", GONE)
     assert ["agrees 1", "disagrees 2"] == say(
         "trusted-beneficiaries", ask("accounts", listed(item("x"))), gone

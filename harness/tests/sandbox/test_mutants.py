@@ -17,7 +17,8 @@ from assay.sandbox.mutants import MUTANTS, NEUTRAL
 from assay.sandbox.policies import SOUND
 
 TODAY = date(2026, 9, 16)
-ACCOUNT = {"resource": "account", "entries": ["2026-09-15", "2026-09-14"]}
+DAYS = ["2026-09-15", "2026-09-14"]
+ACCOUNT = {"resource": "account", "entries": DAYS}
 CARD = {**ACCOUNT, "resource": "card"}
 OPERATIONS = ("accounts", "consents", "balances", "transactions")
 READ = {
@@ -423,7 +424,12 @@ def own_data(bank, id):
         shown = rows(operate(customer, what), what)
         if not shown or {row["iban"] for row in shown} != set(customer.keys()):
             return False
-    return True
+    many = {**holding, "count": 6} if what == "accounts" else {**holding, "entries": DAYS * 8}
+    rich = world.customer(many)
+    rich.consent(*rich.keys())
+    link = body_of(operate(rich, what))["links"].get("next")
+    shown = rows(other.get(link), what) if link else None
+    return not {row["iban"] for row in shown or ()} & set(rich.keys())
 
 
 @facet(*(f"{what}.available/survives-unserved" for what in OPERATIONS[1:]))
@@ -541,18 +547,24 @@ def attended(bank, id):
     return all(outcomes) if outcomes else None
 
 
-@facet("redirect-only/accounts", "redirect-only/consents")
+@facet(*(f"redirect-only/{operation}" for operation in OPERATIONS))
 def credentials(bank, id):
+    operation = id.partition("/")[2]
     _, guest = ready(bank)
-    if guest is None or not operate(guest, "accounts").is_success:
+    if guest is None or not operate(guest, operation).is_success:
         return None
-    if id.endswith("consents"):
-        pair = {"login": guest.login, "password": guest.password}
-        body = {**pair, "accounts": guest.keys()}
-        return not guest.http.put("/consents", json=body).is_success
-    pair = base64.b64encode(f"{guest.login}:{guest.password}".encode()).decode()
-    headers = {"Authorization": f"Basic {pair}", "PSU-IP-Address": "192.0.2.7"}
-    return not guest.http.get("/accounts", headers=headers).is_success
+    anyone = operate(guest, operation, headers={"Authorization": ""}).is_success
+    pair = {"login": guest.login, "password": guest.password}
+    coded = base64.b64encode(f"{guest.login}:{guest.password}".encode()).decode()
+    verb, path = "PUT" if operation == "consents" else "GET", f"/{operation}"
+    query = {"iban": guest.keys()[0]} if operation in {"balances", "transactions"} else {}
+    body = {"accounts": guest.keys()} if operation == "consents" else {}
+    ways = (
+        {"params": {**query, **pair}, "json": body},
+        {"params": query, "json": {**body, **pair}},
+        {"params": query, "json": body, "headers": {"Authorization": f"Basic {coded}"}},
+    )
+    return anyone or not any(guest.http.request(verb, path, **way).is_success for way in ways)
 
 
 @facet(
@@ -568,7 +580,14 @@ def token_required(bank, id):
     if guest is None or not operate(guest, operation).is_success:
         return None
     headers = {"Authorization": "" if which == "without-token" else "Bearer 0000"}
-    return not operate(guest, operation, headers=headers).is_success
+    if operate(guest, operation, headers=headers).is_success:
+        return False
+    if operation not in {"accounts", "transactions"}:
+        return True
+    _, rich = ready(bank, {"resource": "account", "count": 6, "entries": DAYS * 8})
+    return not rich.get(
+        operate(rich, operation).json()["links"]["next"], headers=headers
+    ).is_success
 
 
 @facet(*(f"live-host/{what}-links" for what in ("accounts", "balances")))

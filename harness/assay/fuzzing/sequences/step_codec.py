@@ -1,13 +1,10 @@
 """JSON codec for the steps of a sequence and the values in them.
 
-A step is one object; `do` is its type, and fields at their defaults are left out. Steps
-are counted from 1.
-
-In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made":
-2}` and `{"day": -90}`; a number that a target encodes in its own way is `{"number":
-"12.30"}`, one that it does not is `{"float": "1.5"}`, and any literal object is
-`{"literal": …}`. What cannot stand in a text file, such as a control character, is
-`{"json": "…"}`: escaped JSON in a text.
+A step is one object; `do` is its type, and fields at their defaults are left out. Steps are
+counted from 1. In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made": 2}` and
+`{"day": -90}`; a number that a target encodes in its own way is `{"number": "12.30"}`, one that
+it does not `{"float": "1.5"}`, any literal object `{"literal": …}`, and what cannot stand in a
+text file, such as a control character, `{"json": "…"}`: escaped JSON.
 """
 
 from __future__ import annotations
@@ -41,6 +38,7 @@ from assay.history import (
     Authorise,
     Call,
     Code,
+    CredentialPlace,
     Decision,
     Holding,
     Inquire,
@@ -345,6 +343,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "typed": partial(_member, Code),
     "malformed": partial(_member, Malformed),
     "bearer": partial(_member, Token),
+    "credentials_in": partial(_member, CredentialPlace),
     "without": tuple,
     "varied": tuple,
 }

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Item, Malformed, Subject
+from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import (
@@ -26,9 +25,9 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
-from assay.rules.queries import Consents, bare, ordinary, question, target_failed
+from assay.rules.queries import Consents, bare, ordinary, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
-from assay.rules.state.calendar import within_a_day
+from assay.rules.state.names import ALIASES_AGREE, NamedAnswers
 
 READS = (
     Malformed.BAD_IDENTIFIER,
@@ -45,8 +44,6 @@ BODIES = (
     Malformed.SCALAR,
     Malformed.HUGE,
 )
-#: The data may have changed between two calls further apart than this.
-RECENT = timedelta(minutes=5)
 #: The facet and the scenario of calls that must be refused.
 UNSERVED = "survives-unserved"
 #: Bodies that are unreadable under any contract.
@@ -89,7 +86,7 @@ class Available(Kind):
         if self.operation.aliases and self.operation.lists:
             out.append(
                 Facet(
-                    id="aliases-agree",
+                    id=ALIASES_AGREE,
                     description="every name of the method returns the same data",
                     scenario=Scenario(id="aliases"),
                     needs=psu,
@@ -139,7 +136,7 @@ class Available(Kind):
         return presence | modes if self.operation.makes else presence
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make a valid call; then one under each alias, or malformed ones and a last valid one."""
+        """Make a valid call; then one under each alias, or malformed ones; and a last valid one."""
         if self.operation.request:
             _, plain_call = yield from request_steps.prepare_call(self.contract, self.operation)
             if plain_call is not None:
@@ -172,6 +169,8 @@ class Available(Kind):
                     yield from steps.send(
                         replace(call, alias=alias, variation=f"by its other name {path}")
                     )
+                # What changes by itself differs here, too.
+                yield from steps.send(call)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the answers to valid calls, to aliases and to malformed calls."""
@@ -181,12 +180,12 @@ class Available(Kind):
         subjects = history.subjects
         consents = Consents(grant=self.grant)
         controlled: set[str] = set()
-        shown: dict[tuple[str, str, str], Exchange] = {}
+        named = NamedAnswers(zone=self.contract.zone)
         exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
         for exchange in history.exchanges:
             call = exchange.call
             if consents.note(exchange):
-                shown.clear()
+                named.clear()
             if call.operation != self.operation.id or not call.present:
                 continue
             if call.malformed:
@@ -194,12 +193,12 @@ class Available(Kind):
                     yield from _judge_bent(self, exchange, call.malformed)
             elif not bare(call, self.operation):
                 continue
-            elif call.alias is not None and question(call) in shown:
-                yield from _agree(self, exchange, shown[question(call)])
+            elif named.compares(exchange):
+                yield from named.other(exchange)
             else:
                 twin = call.subject in controlled
                 controlled |= {call.subject} if exchange.accepted else set()
-                shown |= {question(call): exchange} if call.alias is None else {}
+                yield from named.main(exchange) if call.alias is None else ()
                 sound = clauses.certainly_served(
                     self.contract,
                     self.operation,
@@ -302,34 +301,6 @@ def _answers(exchange: Exchange) -> Evidence:
         + ("" if known else "; check the credentials in the target file"),
         exchanges=(exchange.n,),
     )
-
-
-def _agree(clause: Available, other: Exchange, main: Exchange) -> Iterator[Evidence]:
-    """Compare with the last answer under the main name, if it is recent and shows something."""
-    days = {within_a_day(exchange.at, clause.contract.zone) for exchange in (main, other)}
-    if not main.accepted or other.at - main.at > RECENT or len(days) > 1:
-        return
-    same = other.accepted and _bag(other) == _bag(main)
-    if same and not any(_telling(item) for item in main.items):
-        return
-    unclear = not other.accepted and not other.refused and not target_failed(other)
-    yield Evidence(
-        facet="aliases-agree",
-        agreement=AGREES if same else UNCLEAR if unclear else DISAGREES,
-        expected=f"the same {len(main.items)} items as under the main name",
-        seen="the same items" if same else f"other data: {describe_answer(other)}",
-        exchanges=(main.n, other.n),
-        variation=other.call.variation,
-    )
-
-
-def _telling(item: Item) -> bool:
-    """Whether the target file binds anything that identifies an item."""
-    return item.key is not None or item.on is not None or bool(item.fields)
-
-
-def _bag(exchange: Exchange) -> list[str]:
-    return sorted(f"{item.key}|{item.on}|{sorted(item.fields.items())}" for item in exchange.items)
 
 
 def _survives(facet: str, exchange: Exchange) -> Evidence:

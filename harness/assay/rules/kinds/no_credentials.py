@@ -1,7 +1,9 @@
 """`no-credentials`: a call that carries the customer's credentials is rejected.
 
-The credentials replace the TPP's own authorisation, as the target file binds them. The
-control is the same call, properly authorised.
+The credentials replace the token of the call: in HTTP Basic, in the query and the headers, and
+in the body where there is one. The control is the same call with its token. A target that serves
+the call without token and credentials does not serve it for the credentials, so nothing is judged.
+Credentials beside a valid token show nothing: a target may ignore what it does not know.
 
 The TPP: it never sends the customer's credentials.
 Sending them in any call is a breach. Not sending them counts only for the operations of the
@@ -14,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, History, Holding
+from assay.history import Call, CredentialPlace, History, Holding, Token
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, must_be_refused, tpp_evidence
+from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
@@ -34,6 +36,7 @@ from assay.rules.rule import (
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
 OWED = "the customer's credentials are not sent"
+SERVES_ANYONE = "but so it is without a token, and without credentials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,7 @@ class NoCredentials(Kind):
     name = "no-credentials"
 
     operations: tuple[Operation, ...] = parameters.operations()
-    owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
+    grant: Operation | None = parameters.grant()
 
     def bars_credentials(self, operation: str) -> bool:
         """Whether it is one of the operations of this clause."""
@@ -57,15 +60,14 @@ class NoCredentials(Kind):
                 description=f"{operation.id} refuses a call authorised only by the customer's credentials",
                 scenario=Scenario(id=operation.id),
                 needs=needs(Capability.PSU, Capability.CREDENTIALS)
-                | consent(operation)
+                | consent(self.grant if operation.about and not operation.request else operation)
                 | needs(*([Capability.WRITE] if operation.request else [])),
-                requires=(BindingRequirement(operation=operation.id, feature="credentials"),),
             )
             for operation in self.operations
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Make an authorised call, then one with the customer's credentials instead."""
+        """Make a call with its token, then with none, then with credentials in each place."""
         operation = next(each for each in self.operations if each.id == scenario.id)
         if operation.request:
             _, ready = yield from request_steps.prepare_call(self.contract, operation)
@@ -73,39 +75,49 @@ class NoCredentials(Kind):
                 return
             call = ready
         else:
-            psu = yield from steps.arrange("psu", Holding(resource=self.owner))
-            call = Call(
-                operation=operation.id,
-                subject="psu",
-                arguments=steps.arguments(operation, psu.owns[0].key),
-            )
+            entries = steps.days_before((yield from steps.clock()).date(), 1)
+            owner = steps.owners(self.contract, operation)[0]
+            psu = yield from steps.arrange("psu", Holding(resource=owner, entries=entries))
+            key = psu.owns[0].key
+            if operation.about:
+                yield from steps.grant(self.grant, "psu", key)
+            given = steps.arguments(operation, key)
+            call = Call(operation=operation.id, subject="psu", arguments=given)
         yield from steps.send(call)
-        yield from steps.send(
-            replace(
-                call,
-                credentials=True,
-                variation="the customer's credentials instead of an authorisation",
+        yield from steps.send(replace(call, bearer=Token.NONE, variation=Token.NONE.value))
+        for place in _places(operation):
+            yield from steps.send(
+                replace(
+                    call,
+                    credentials=True,
+                    credentials_in=place,
+                    variation=f"the customer's credentials in {place.value}, and no token",
+                )
             )
-        )
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with credentials whose control was answered."""
-        known = {
-            (exchange.call.subject, exchange.call.operation, exchange.call.present)
-            for exchange in history.exchanges
-            if exchange.accepted and ordinary(exchange.call)
-        }
+        known: set[tuple[str, str, bool]] = set()
+        open_to_all: set[tuple[str, str]] = set()
+        for exchange in history.exchanges:
+            call = exchange.call
+            if exchange.accepted and ordinary(call):
+                known.add((call.subject, call.operation, call.present))
+            elif call.bearer is Token.NONE and not (call.credentials or exchange.refused):
+                open_to_all.add((call.subject, call.operation))
         named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
             call = exchange.call
             controlled = (call.subject, call.operation, call.present) in known
             if call.credentials and controlled and call.operation in named:
-                yield must_be_refused(
+                evidence = must_be_refused(
                     call.operation,
                     exchange,
                     "it is authorised by the customer's credentials",
                     controlled=True,
                 )
+                anyone = (call.subject, call.operation) in open_to_all
+                yield doubt(evidence, SERVES_ANYONE) if anyone else evidence
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -126,3 +138,9 @@ class NoCredentials(Kind):
                 yield tpp_evidence(TPP_FACET, DISAGREES, exchange, OWED, "it sends them")
             elif exchange.call.operation in named:
                 yield tpp_evidence(TPP_FACET, AGREES, exchange, OWED, "it does not send them")
+
+
+def _places(operation: Operation) -> Iterator[CredentialPlace]:
+    """Yield the places of a request that can carry credentials."""
+    has_body = operation.method in {"PUT", "POST", "PATCH"}
+    yield from (place for place in CredentialPlace if has_body or place is not CredentialPlace.BODY)

@@ -3,16 +3,17 @@
 A list is wrong where it shows what another customer of the history owns. A report is wrong
 where a field says that an item is of another thing, or where an item has the key of another
 thing's entry. What nobody is known to own says nothing: a list of what a customer owns may
-have gaps, and two customers may hold one thing together.
+have gaps, and two customers may hold one thing together. The link to a page of a list that another
+customer was given shows nothing of that customer's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, Exchange, History, Holding, Item, Subject
+from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, doubt
@@ -30,6 +31,7 @@ from assay.rules.rule import (
 
 #: How many of each resource the first customer owns.
 EACH = 2
+LINK = "the next page of another customer's list"
 JOINT = "but it may be held jointly, since not all that the customer owns is known"
 
 
@@ -82,14 +84,19 @@ class OwnData(Kind):
         entries = steps.days_before(today, 1, 2)
         # The first resource has more than a page, for another page may be of another thing.
         owners = steps.owners(self.contract, operation)
-        size = clauses.page_size(self.contract, operation.id) if operation.about else None
-        long = {owners[0]: entries * ((size or 0) // len(entries) + 1)}
+        size = clauses.page_size(self.contract, operation.id) or 0
+        long = {owners[0]: entries * (size // len(entries) + 1)} if operation.about else {}
         asked: list[list[Call]] = []
         for name, count in (("psu", EACH), ("other", 1)):
+            long_list = size > 0 and name == "psu" and not operation.about
             subject = yield from steps.arrange(
                 name,
                 *(
-                    Holding(resource=owner, count=count, entries=long.get(owner, entries))
+                    Holding(
+                        resource=owner,
+                        count=size + 1 if long_list and owner == owners[0] else count,
+                        entries=long.get(owner, entries),
+                    )
                     for owner in owners
                 ),
             )
@@ -107,32 +114,43 @@ class OwnData(Kind):
                 ]
             )
         first, second = asked
+        link = None
         for n, call in enumerate(first):
-            yield from steps.walk(call)
+            begin, *_ = yield from steps.walk(call)
+            if link is None and isinstance(begin.outcome, Accepted):
+                link = begin.outcome.next
             if n < len(second):
                 yield from steps.walk(second[n])
+        if link is not None:
+            yield from steps.send(replace(first[0], subject="other", follow=link, variation=LINK))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every page of an accepted answer."""
         operations = {operation.id: operation for operation in self.operations}
         known, fresh = _Known.of(history), fresh_subjects(history)
+        given: dict[str, set[str]] = {}
         for exchange in history.exchanges:
-            operation = operations.get(exchange.call.operation)
+            operation, name = operations.get(exchange.call.operation), exchange.call.subject
             if operation is None or not exchange.accepted or exchange.call.malformed:
                 continue
+            if isinstance(exchange.outcome, Accepted) and exchange.outcome.next:
+                given.setdefault(exchange.outcome.next, set()).add(name)
+            foreign = name not in given.get(exchange.call.follow or "", {name})
             sorted_: dict[str, list[bool]] = {}
             for item in exchange.items:
                 is_own = (
-                    _is_own(self, item, exchange, operation, known)
-                    if operation.about
-                    else known.owned(item.key, exchange.call.subject)
+                    known.owned(item.key, name)
+                    if not operation.about
+                    else known.owns_entry(item.key, name)
+                    if foreign
+                    else _is_own(self, item, exchange, operation, known)
                 )
                 resource = self._resource(operation, item, exchange, known)
                 if is_own is not None and resource:
                     sorted_.setdefault(resource, []).append(is_own)
             for resource, own in sorted_.items():
-                evidence = _judge(resource, exchange, own, operation)
-                joint = exchange.call.subject not in fresh and not operation.about
+                evidence = _judge(resource, exchange, own, of=bool(operation.about) and not foreign)
+                joint = name not in fresh and (foreign or not operation.about)
                 yield doubt(evidence, JOINT) if joint else evidence
 
     def _resource(
@@ -189,6 +207,11 @@ class _Known:
         owners = self.owners.get(key or "")
         return None if owners is None or self.customers == 1 else name in owners
 
+    def owns_entry(self, key: str | None, name: str) -> bool | None:
+        """Whether a customer owns the thing that an entry is of; None where that is not known."""
+        owned = [self.owned(thing, name) for thing in self.entries.get(key or "", ())]
+        return None if None in owned or not owned else True in owned
+
 
 def _is_own(
     p: OwnData, item: Item, exchange: Exchange, operation: Operation, known: _Known
@@ -210,9 +233,9 @@ def _compact(value: object) -> str:
     return value.replace(" ", "") if isinstance(value, str) else ""
 
 
-def _judge(resource: str, exchange: Exchange, own: list[bool], operation: Operation) -> Evidence:
+def _judge(resource: str, exchange: Exchange, own: list[bool], *, of: bool) -> Evidence:
     strange = own.count(False)
-    whose = "of what was asked about" if operation.about else "the customer's own"
+    whose = "of what was asked about" if of else "the customer's own"
     return Evidence(
         facet=resource,
         agreement=DISAGREES if strange else AGREES,

@@ -1,7 +1,7 @@
 """`token-required`: a call without the token that it needs, or with an invented one, is not served.
 
 How calls are authenticated is for the target file to say: the same call with its own token is the
-control. Where the target file says that calls need no token, there is nothing to leave out. That
+control. A call for the next page of a list needs its token, too. Where the target file says that calls need no token, there is nothing to leave out. That
 another customer's token opens nothing is the business of `consent-scope`, and that another TPP's
 does not, of `addressed`.
 """
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
-from assay.history import Call, History, Holding, Token
+from assay.history import Accepted, Call, Exchange, History, Holding, Token
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import must_be_refused
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
@@ -77,29 +77,44 @@ class TokenRequired(Kind):
         else:
             today = (yield from steps.clock()).date()
             owner = steps.owners(self.contract, operation)[0]
-            entries = steps.days_before(today, 1)
-            psu = yield from steps.arrange("psu", Holding(resource=owner, entries=entries))
+            # More than a page, for the next page may be served in another way.
+            size = clauses.page_size(self.contract, operation.id) or 0
+            many = size + 1 if operation.about else 1
+            count = 1 if operation.about else size + 1
+            entries = steps.days_before(today, 1) * many
+            psu = yield from steps.arrange(
+                "psu", Holding(resource=owner, count=count, entries=entries)
+            )
             key = psu.owns[0].key
             if operation.about:
                 yield from steps.grant(self.grant, "psu", key)
             given = steps.arguments(operation, key)
             call = Call(operation=operation.id, subject="psu", arguments=given)
         if call is not None:
-            yield from steps.send(call)
-            for token in FACETS:
-                yield from steps.send(replace(call, bearer=token, variation=token.value))
+            first = yield from _with_each_token(call)
+            link = first.outcome.next if isinstance(first.outcome, Accepted) else None
+            if link is not None:
+                yield from _with_each_token(replace(call, follow=link))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with another token than its own whose control was accepted."""
         named = {operation.id for operation in self.operations}
         known = {
-            (exchange.call.subject, exchange.call.operation)
+            (exchange.call.subject, exchange.call.operation, exchange.call.follow)
             for exchange in history.exchanges
-            if exchange.accepted and ordinary(exchange.call)
+            if exchange.accepted and ordinary(replace(exchange.call, follow=None))
         }
         for exchange in history.exchanges:
             call = exchange.call
-            controlled = (call.subject, call.operation) in known
+            controlled = (call.subject, call.operation, call.follow) in known
             if call.bearer is not None and controlled and call.operation in named:
                 facet = f"{call.operation}-{FACETS[call.bearer]}"
                 yield must_be_refused(facet, exchange, f"it has {call.bearer.value}")
+
+
+def _with_each_token(call: Call) -> steps.Part[Exchange]:
+    """Make a call with its own token, and in place of it with none and with an invented one."""
+    own = yield from steps.send(call)
+    for token in FACETS:
+        yield from steps.send(replace(call, bearer=token, variation=token.value))
+    return own

@@ -35,10 +35,12 @@ _EXPECTED = {
 
 def reconcile(books: Books, idle: timedelta) -> Iterator[Evidence]:
     """Yield what a history says of every request; after `idle`, customers are disconnected."""
+    others_begun = False
     for record in books.records:
         if not request_queries.is_known(record.request):
             continue
-        yield from _begun(books, record)
+        yield from _begun(books, record, others_begun=others_begun)
+        others_begun |= record.request.made.accepted and not _lacking(record)
         not_due = _not_due(books, record, idle)
         if record.request.made.refused:
             yield from _refused(books, record)
@@ -71,24 +73,41 @@ def _evidence(
 
 
 # -- what must be carried out ----------------------------------------------------------
-def _begun(books: Books, record: Record) -> Iterator[Evidence]:
-    """Judge whether a plain request got what it takes to go on: a key and a link."""
-    made = record.request.made
-    if not isinstance(made.outcome, Accepted) or record.over or not books.in_main_flow(record):
+def _begun(books: Books, record: Record, *, others_begun: bool) -> Iterator[Evidence]:
+    """Judge whether a request got what it takes to go on: a key and a link.
+
+    A later one, or one in another mode, is judged if an earlier one got both.
+    """
+    made, lacking = record.request.made, _lacking(record)
+    stopped = record.over or any(item.state in OVER for item in made.items)
+    if not made.accepted or stopped or not lacking:
         return
-    no_link = made.outcome.approval is None and not record.request.signings
-    lacking = "a key" if record.request.key is None else "a link to sign it" if no_link else ""
-    if lacking:
-        expected = f"that a plain request gets {lacking}"
+    valid = record.valid and record.usual and not books.repeats(record)
+    if books.in_main_flow(record) or (others_begun and valid):
+        expected = f"that a valid request gets {lacking}"
         seen = f"{describe_answer(made)}, without {lacking}"
-        yield _evidence(record, MAIN, DISAGREES, expected, seen)
+        yield _evidence(record, _main_facet(books, record), DISAGREES, expected, seen)
+
+
+def _lacking(record: Record) -> str:
+    """Return what an accepted request lacks to be signed and read, if anything."""
+    outcome = record.request.made.outcome
+    approval = isinstance(outcome, Accepted) and outcome.approval is not None
+    if record.request.key is None:
+        return "a key"
+    return "" if approval or record.request.signings else "a link to sign it"
+
+
+def _main_facet(books: Books, record: Record) -> str:
+    """Return the facet of requests that are carried out in the mode of a request."""
+    plain = books.lifecycle.mode
+    main = (record.request.mode or plain) == plain
+    return MAIN if main else f"{record.request.mode}{CARRIED}"
 
 
 def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
     """Judge a request against the lower bound."""
-    request, plain = record.request, books.lifecycle.mode
-    main = (request.mode or plain) == plain
-    facet = MAIN if main else f"{request.mode}{CARRIED}"
+    request, facet = record.request, _main_facet(books, record)
     fresh = books.plain(record)
     expected = "that it is carried out: it is valid, was signed, and nothing speaks against it"
     if not books.surely_due(record):

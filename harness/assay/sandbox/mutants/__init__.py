@@ -13,16 +13,18 @@ from assay.sandbox.mutants.listing import LISTING
 from assay.sandbox.mutants.methods import AVAILABLE, FORM, LINKS, UNAVAILABLE
 from assay.sandbox.mutants.mixed import MIXED
 from assay.sandbox.mutants.mutant import Mutant, Neutral
-from assay.sandbox.mutants.neutral import NEUTRAL
+from assay.sandbox.mutants.neutral import NEUTRAL_ANSWERS
 from assay.sandbox.mutants.paging import PAGING
 from assay.sandbox.mutants.payments import PIS_MUTANTS, PIS_NEUTRAL
 from assay.sandbox.mutants.quota import ATTENDED, QUOTA
+from assay.sandbox.mutants.reading import NEUTRAL_READING, READING
 
 __all__ = ["MUTANTS", "NEUTRAL", "PIS_MUTANTS", "PIS_NEUTRAL", "Mutant", "Neutral"]
 
 #: Every mutant, by rule kind.
 MUTANTS: tuple[Mutant, ...] = (
     *AVAILABLE,
+    *READING,
     *UNAVAILABLE,
     *LISTING,
     *PAGING,
@@ -39,3 +41,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *FORM,
     *CONSISTENT,
 )
+#: Every neutral variant of account information.
+NEUTRAL: tuple[Neutral, ...] = (*NEUTRAL_ANSWERS, *NEUTRAL_READING)

@@ -5,7 +5,7 @@ also discloses the customer's name. A fault of the redirect approach honours cus
 own credentials.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from assay.sandbox.access import (
@@ -114,6 +114,10 @@ _SCOPES: tuple[tuple[str, str, str, Scope], ...] = (
         _decided(_owner_consented, Decision.LEAKED),
     ),
 )
+#: What else shows a fault: a link to a page is served to another customer, too.
+_ALSO: Mapping[tuple[Kind, str], str] = {
+    ("transaction", "owners-consent"): " own-data/transaction",
+}
 _CARDS: tuple[Kind, ...] = ("outstanding", "slip")
 
 
@@ -137,7 +141,7 @@ CONSENT = (
     *(
         breaking(
             f"consent.{kind}-{name}",
-            f"consent.scope/{kind}-{facet}",
+            f"consent.scope/{kind}-{facet}{_ALSO.get((kind, name), '')}",
             f"{kind}: {says}",
             scope=put(SOUND.scope, **{kind: scope}),
         )
@@ -283,12 +287,34 @@ _ANYBODY: tuple[tuple[Approach, str, str], ...] = (
 )
 
 
+_PAGED: tuple[Operation, ...] = ("accounts", "transactions")
+_LOGINS: tuple[tuple[Approach, str], ...] = (
+    ("basic", "as HTTP Basic"),
+    ("query", "in the query"),
+)
+
+
 def _honours(operation: Operation, approach: Approach) -> Table[Operation, frozenset[Approach]]:
     honoured: frozenset[Approach] = frozenset({"token", approach})
     return put(SOUND.honours, **{operation: honoured})
 
 
+_LATER: tuple[tuple[Approach, str, str], ...] = (
+    ("none-later", "without-token", "without a token"),
+    ("invented-later", "invented-token", "to a token that was never issued"),
+)
+
 CREDENTIALS = (
+    *(
+        breaking(
+            f"token.{operation}-{approach}",
+            f"token-required/{operation}-{facet}",
+            f"{operation}: every page after the first is served {says}",
+            honours=_honours(operation, approach),
+        )
+        for operation in _PAGED
+        for approach, facet, says in _LATER
+    ),
     *(
         breaking(
             f"token.{operation}-{approach}",
@@ -299,11 +325,15 @@ CREDENTIALS = (
         for operation in OPERATIONS
         for approach, facet, says in _ANYBODY
     ),
-    breaking(
-        "credentials.basic-for-accounts",
-        "redirect-only/accounts",
-        "login and password give access to the list of accounts",
-        honours=_honours("accounts", "basic"),
+    *(
+        breaking(
+            f"credentials.{approach}-for-{operation}",
+            f"redirect-only/{operation}",
+            f"{operation}: login and password {says} replace a token",
+            honours=_honours(operation, approach),
+        )
+        for operation in OPERATIONS
+        for approach, says in _LOGINS
     ),
     breaking(
         "credentials.body-for-consents",

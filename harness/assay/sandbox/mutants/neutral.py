@@ -16,7 +16,7 @@ from assay.sandbox.messages import OPERATIONS, Answer, Fault, Json, Request, err
 from assay.sandbox.mutants.mutant import Change, answering, edge_flipped, limited_to, neutral
 from assay.sandbox.policies import SOUND, Policies, put
 
-__all__ = ["NEUTRAL"]
+__all__ = ["NEUTRAL_ANSWERS"]
 
 
 def _refused(**codes: int) -> Change:
@@ -189,7 +189,7 @@ def _turned_around(bank: Policies) -> Policies:
     return replace(bank, respond=respond)
 
 
-NEUTRAL = (
+NEUTRAL_ANSWERS = (
     neutral(
         "more-fields",
         "every object in answers, except links, has further members",

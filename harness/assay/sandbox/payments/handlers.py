@@ -93,7 +93,7 @@ def _create(call: PaymentCall) -> Answer:
             "consentApproval": call.link("create-approval", approval),
         },
     }
-    return Answer(status=201, body=body)
+    return Answer(status=201, body=policies.created(payment, body))
 
 
 def _check_scope(context: PaymentContext, content: Content, terms: Terms) -> None:

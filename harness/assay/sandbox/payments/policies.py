@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import MONDAY_NIGHT, Closed
-from assay.sandbox.messages import Answer, Table, error
+from assay.sandbox.messages import Answer, Json, Table, error
 from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
 from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer, due
 from assay.sandbox.payments.terms import (
@@ -50,6 +50,8 @@ PaymentOperation: TypeAlias = Literal["create", "read", "modify", "confirmation"
 PaymentPlace: TypeAlias = Literal["create-self", "create-approval", "read-self", "modify-self"]
 #: The operations that name a payment.
 Finding: TypeAlias = Literal["read", "modify"]
+#: Where a customer's credentials can be, though a TPP must send none.
+CredentialPlace: TypeAlias = Literal["basic", "body", "query"]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
 PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
 
@@ -70,14 +72,16 @@ class PaymentPolicies:
 
     #: maintenance
     closed: Closed
-    #: redirect-only: operations for which a customer's credentials replace a TPP's token.
-    honours_credentials: frozenset[PaymentOperation]
+    #: redirect-only: where a customer's credentials replace a TPP's token, by operation.
+    honours_credentials: frozenset[tuple[PaymentOperation, CredentialPlace]]
     #: token-required: whether a caller whose token is unknown, or missing, is served.
     honours_anybody: Callable[[PaymentOperation | None, bool], bool]
     #: host: whether a host is served.
     serves: Callable[[str], bool]
     #: host: links stay on the host that was called.
     links: Table[PaymentPlace, Base]
+    #: execution: what is answered to a new request.
+    created: Callable[[Payment, Mapping[str, Json]], Mapping[str, Json]]
     #: mandatory fields, charge-bearer, euro
     fields: Table[Field, ReadField]
     #: single
@@ -288,6 +292,7 @@ SOUND_PAYMENTS = PaymentPolicies(
     honours_credentials=frozenset(),
     honours_anybody=_never,
     serves=_any_host,
+    created=lambda _payment, body: body,
     links=MappingProxyType(dict.fromkeys(_PLACES, same_everywhere)),
     fields=FIELDS,
     single=AT_MOST_ONE,

@@ -4,6 +4,7 @@ Both use paths of their own, so calls of account information never get here. Hos
 requests must never raise. Links use the host that was called, whichever form it has.
 """
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -11,7 +12,17 @@ from urllib.parse import parse_qsl
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import Map, Rule
 
-from assay.sandbox.messages import BODY_LIMIT, Answer, decoded_path, error, own_base, read_body
+from assay.sandbox.messages import (
+    BODY_LIMIT,
+    Answer,
+    credentials_in,
+    decoded_path,
+    error,
+    login_in,
+    own_base,
+    read_body,
+    read_object,
+)
 from assay.sandbox.payments.handlers import PAYMENT_METHODS, PaymentCall, PaymentRefused
 from assay.sandbox.payments.lifecycle import PaymentContext
 from assay.sandbox.payments.policies import PaymentOperation
@@ -19,7 +30,7 @@ from assay.sandbox.payments.records import Payment, Tpp
 from assay.sandbox.payments.screens import begin, final_page, look, render_view, submit
 from assay.sandbox.payments.terms import PAYMENT_PATHS, FieldError
 from assay.sandbox.policies import Policies
-from assay.sandbox.world import Registry, World, find_session_by_basic
+from assay.sandbox.world import Registry, Session, World, find_session_by_basic
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -78,8 +89,20 @@ def _authorised(
     """Answer a call of a known TPP; None if routing has already refused it."""
     scheme, _, rest = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     caller = registry.by_tpp_token(rest.strip()) if scheme.lower() == "bearer" else None
-    if scheme.lower() == "basic" and operation in policies.payments.honours_credentials:
-        caller = _tpp_for_credentials(rest, id, registry)
+    body = read_body(environ, BODY_LIMIT)
+    if caller is None and operation is not None:
+        places = {place for of, place in policies.payments.honours_credentials if of == operation}
+        session = None
+        if scheme.lower() == "basic" and "basic" in places:
+            session = find_session_by_basic(rest, registry)
+        elif "query" in places:
+            session = _logged_in(
+                login_in(dict(parse_qsl(environ.get("QUERY_STRING", "")))), registry
+            )
+        elif "body" in places:
+            session = _logged_in(credentials_in(body), registry)
+            body = _without_login(body) if session else body
+        caller = _tpp_for(session, id) if session else None
     if caller is None and policies.payments.honours_anybody(operation, scheme.lower() == "bearer"):
         caller = registry.latest_tpp()
     if caller is None:
@@ -94,20 +117,28 @@ def _authorised(
         context=PaymentContext(world=world, policies=policies.payments),
         tpp=tpp,
         id=id,
-        body=read_body(environ, BODY_LIMIT),
+        body=body,
         base=own_base(environ),
     )
     return _perform(call, operation)
 
 
-def _tpp_for_credentials(encoded: str, id: str, registry: Registry) -> tuple[World, Tpp] | None:
-    """Return the TPP of a payment, or any, for a customer's credentials.
+def _logged_in(credentials: tuple[str, str] | None, registry: Registry) -> Session | None:
+    return registry.by_login(*credentials) if credentials else None
+
+
+def _without_login(body: bytes) -> bytes:
+    """Return a body without the login and the password in it."""
+    content = read_object(body)
+    kept = {name: value for name, value in content.items() if name not in {"login", "password"}}
+    return json.dumps(kept).encode("ascii")
+
+
+def _tpp_for(session: Session, id: str) -> tuple[World, Tpp] | None:
+    """Return the TPP of a payment, or any, for a customer who is logged in.
 
     The sound bank never does this.
     """
-    session = find_session_by_basic(encoded, registry)
-    if session is None:
-        return None
     book = session.world.payments
     payment = book.payments.get(id)
     first = next(iter(book.tpps), "")

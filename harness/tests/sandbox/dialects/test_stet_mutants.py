@@ -624,15 +624,23 @@ def sound():
 
 
 #: Mutants that this script does not detect: aliases of paths, which STET does not have; HAL,
-#: which is STET's own format; faults of other nights, or visible in the control API only.
+#: which is STET's own format; credentials and links that it does not send; faults of other nights,
+#: or visible in the control API only.
 UNSEEN = {
     "available.balances-alias-lacks-one",
     "available.balances-alias-empty",
+    "available.balances-alias-amount",
+    "available.transactions-alias-label",
     "available.transactions-alias-lacks-one",
     "available.transactions-path-lacks-one",
     "available.transactions-path-empty",
     "quota.24-hour-day",
     "neutral.hal",
+    "credentials.basic-for-consents",
+    "credentials.basic-for-balances",
+    "credentials.basic-for-transactions",
+    "own.transaction-on-anyones-page",
+    "own.account-on-anyones-page",
     "neutral.unknown-is-forbidden",
     "neutral.consents-add-up",
     "neutral.refused-calls-count",
@@ -670,7 +678,10 @@ SCREENS = (
 )
 #: Mutants that fail over values or tokens which this script does not send, or whose effects it
 #: does not see.
-VALUES = ("pis.withstands.", "pis.execution.", "pis.token.", "token.", "pis.amounts-")
+VALUES = (
+    *("pis.withstands.", "pis.execution.", "pis.token.", "token.", "pis.amounts-"),
+    *("credentials.query-", "pis.credentials.query-", "pis.credentials.body-"),
+)
 ALL = {
     "aisp": (*MUTANTS, *NEUTRAL),
     "pis": (*PIS_MUTANTS, *PIS_NEUTRAL),

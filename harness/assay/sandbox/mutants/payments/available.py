@@ -11,7 +11,11 @@ from datetime import timedelta
 from assay.sandbox.messages import Answer, Json, error
 from assay.sandbox.mutants.methods import as_text, cut_off, down
 from assay.sandbox.mutants.mutant import breaking_pis, only_when
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
+from assay.sandbox.payments.policies import (
+    SOUND_PAYMENTS,
+    CredentialPlace,
+    PaymentOperation,
+)
 from assay.sandbox.payments.records import Payment
 from assay.sandbox.payments.terms import Terms
 from assay.sandbox.policies import put
@@ -173,6 +177,9 @@ _FAILED_REFUSALS: tuple[tuple[str, str], ...] = (
 )
 
 
+_CREDENTIAL_PLACES: tuple[CredentialPlace, ...] = ("basic", "body", "query")
+
+
 def _anybody(
     operation: PaymentOperation, *, token: bool
 ) -> Callable[[PaymentOperation | None, bool], bool]:
@@ -273,25 +280,26 @@ AVAILABLE_FAULTS = (
     ),
     *(
         breaking_pis(
-            f"credentials.basic-for-{operation}",
+            f"credentials.{place}-for-{operation}",
             f"redirect-only/{operation}-payment",
-            f"login and password suffice for {operation}",
-            honours_credentials=frozenset({operation}),
+            f"login and password suffice for {operation} ({place})",
+            honours_credentials=frozenset({(operation, place)}),
         )
         for operation in _OPERATIONS
+        for place in _CREDENTIAL_PLACES
+        if (operation, place) != ("read", "body")
     ),
     *(
         breaking_pis(
             f"token.{operation}-{facet}",
-            f"token-required/{operation}-payment-{facet}{also.format(operation)}",
+            f"token-required/{operation}-payment-{facet}",
             f"{operation} serves a call with {says} as the TPP that came last",
             honours_anybody=_anybody(operation, token=token),
         )
         for operation in _OPERATIONS
-        # Credentials in a body are sent without a token, too.
-        for facet, says, token, also in (
-            ("without-token", "no token", False, " redirect-only/{}-payment"),
-            ("invented-token", "a token that was never issued", True, ""),
+        for facet, says, token in (
+            ("without-token", "no token", False),
+            ("invented-token", "a token that was never issued", True),
         )
     ),
     *(

@@ -1,6 +1,6 @@
 """Mutants of execution: what is carried out differs from what was asked for and answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import cast
@@ -99,6 +99,18 @@ def _refusing_executed(operation: PaymentOperation | None, answer: Answer) -> An
     return answer
 
 
+def _lacking(
+    kind: PaymentType, member: str
+) -> Callable[[Payment, Mapping[str, Json]], Mapping[str, Json]]:
+    """Omit a member of the answer to a new payment of one type."""
+
+    def created(payment: Payment, body: Mapping[str, Json]) -> Mapping[str, Json]:
+        omitted = {member} if payment.terms.type == kind else set[str]()
+        return {name: value for name, value in body.items() if name not in omitted}
+
+    return created
+
+
 def _without(name: str) -> Callable[[PaymentOperation | None, Answer], Answer]:
     """Leave a member out of the answer to a creation."""
 
@@ -172,6 +184,16 @@ EXECUTION_FAULTS = (
         "execution/main-flow",
         "the answer to a new payment request does not identify it",
         respond=_without("paymentRequestResourceId"),
+    ),
+    *(
+        breaking_pis(
+            f"execution.{kind}-without-{what}",
+            f"execution/{kind}-carried-out",
+            f"the answer to a new {kind} payment has no {what}",
+            created=_lacking(kind, member),
+        )
+        for kind in _LATER
+        for what, member in (("id", "paymentRequestResourceId"), ("link", "links"))
     ),
     *(
         breaking_pis(
