@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type
 
 from assay.contract.model import Json
 from assay.history.events import Masked
+from assay.rules.state.calendar import leaves_room
 
 T = TypeVar("T")
 Forms: TypeAlias = Mapping[str, list[str]]
@@ -25,8 +26,6 @@ Reader: TypeAlias = Callable[[Any, Forms], Any]
 
 #: Numbers beyond it are none that a run records.
 _LARGEST = 1e15
-#: The years in which a moment can be: those around are out of reach of the arithmetic of days.
-_YEARS = range(1000, 9000)
 
 
 class InvalidValueError(ValueError):
@@ -148,7 +147,7 @@ def _moment(raw: Any) -> datetime:
         moment = datetime.fromisoformat(checked(str, raw))
     except ValueError:
         raise InvalidValueError("is not a moment") from None
-    if moment.tzinfo is None or moment.year not in _YEARS:
+    if moment.tzinfo is None or not leaves_room(moment):
         raise InvalidValueError("is not a moment with an offset")
     return moment
 
