@@ -36,6 +36,7 @@ GOAL = 0.98
 #: Why a fault is excluded that acts only outside its situation, though the trial shows it whole.
 ELSEWHERE = "no request at which the fault acts is in the situation"
 
+_NEED_NOT_BE_SERVED = "a call with an optional argument need not be served"
 _FOR_ITS_NUMBER = "a call without the customer may be refused for its number"
 
 #: Why a rule says nothing of a fault in a situation, by patterns of both.
@@ -45,6 +46,8 @@ SILENT: Mapping[tuple[str, str], str] = {
     ("paging.*", "presence=absent"): "a page without the customer may be refused for its number",
     ("consent.*-never", "presence=absent"): _FOR_ITS_NUMBER,
     ("consent.*-all-or-nothing", "presence=absent"): _FOR_ITS_NUMBER,
+    ("consent.*-never", "arguments=*"): _NEED_NOT_BE_SERVED,
+    ("consent.*-all-or-nothing", "arguments=*"): _NEED_NOT_BE_SERVED,
     ("effect.clears", "presence=absent"): _FOR_ITS_NUMBER,
     ("effect.first-alone", "presence=absent"): _FOR_ITS_NUMBER,
     ("effect.former-stays", "presence=absent"): _FOR_ITS_NUMBER,

@@ -156,7 +156,7 @@ class Unattended(StepMapper):
     """The customer is absent in every call that is made in her name.
 
     `limits` says how many such calls of an operation a day allows, where the trial makes more:
-    then the next day begins before the one that is too many.
+    then a week passes before the one that is too many, so that a trial stays on its weekday.
     """
 
     contract: Contract
@@ -172,7 +172,7 @@ class Unattended(StepMapper):
         return replace(step, present=False)
 
     def before(self, step: Step) -> Script:
-        """Let the next day begin once the calls of a customer are used up."""
+        """Let a week pass once the calls of a customer are used up."""
         if not isinstance(step, Call) or step.operation not in self.limits:
             return
         who = step.subject, step.operation
@@ -181,7 +181,7 @@ class Unattended(StepMapper):
             reply = yield Advance()
             if isinstance(reply, Advanced):
                 local = reply.now.astimezone(self.contract.zone or reply.now.tzinfo)
-                noon = datetime.combine(local.date() + timedelta(days=1), time(12), local.tzinfo)
+                noon = datetime.combine(local.date() + timedelta(weeks=1), time(12), local.tzinfo)
                 yield Advance(to=noon)
 
 

@@ -125,7 +125,18 @@ def ordinary(call: Call) -> bool:
 
 def bare(call: Call, operation: Operation) -> bool:
     """Whether a plain call has no arguments but those that the operation needs, and all of them."""
-    only = call.arguments.keys() <= {operation.about, operation.grants}
+    return _only(call, operation, operation.about, operation.grants)
+
+
+def bare_or_ranged(call: Call, operation: Operation) -> bool:
+    """Whether a plain call is bare but for the days that the operation takes."""
+    return _only(
+        call, operation, operation.about, operation.grants, operation.since, operation.until
+    )
+
+
+def _only(call: Call, operation: Operation, *names: str | None) -> bool:
+    only = call.arguments.keys() <= {*names}
     return plain(call) and only and not set(call.without) & {*operation.arguments}
 
 

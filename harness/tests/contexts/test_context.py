@@ -129,7 +129,7 @@ def test_a_factor_is_used_only_by_segments_that_have_it(pis):
 
 
 def test_without_the_customer_more_calls_than_a_day_allows_take_another_day(aisp):
-    """Each customer has a count for each operation; the next day begins at noon."""
+    """Each customer has a count for each operation; the other day is the same weekday."""
     ask = Call(operation="balances", subject="psu", arguments={"iban": "psu-0"})
     other = replace(ask, subject="other")
 
@@ -142,7 +142,7 @@ def test_without_the_customer_more_calls_than_a_day_allows_take_another_day(aisp
     away, others = (replace(each, present=False) for each in (ask, other))
     assert [away, others, away, Advance()] == every[:4]
     moved = every[4].to.astimezone(aisp.zone)
-    assert (START.date() + timedelta(days=1), 12) == (moved.date(), moved.hour)
+    assert (START.date() + timedelta(weeks=1), 12) == (moved.date(), moved.hour)
     assert [away, others, others] == every[5:]
 
 

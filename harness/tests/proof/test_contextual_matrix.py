@@ -58,6 +58,8 @@ def test_a_sample_of_contextual_mutants_is_found():
         "pis.execution.shown-too-soon factor=sms",
         # The customer is absent in every call, on as many days as that takes.
         "consent.balance-any-consent presence=absent",
+        # Nor does a first or last day open what no consent covers.
+        "consent.transaction-any-consent arguments=one",
         # A renewed token belongs to the same customer.
         "consistent.named-for-one-account token=renewed",
         # The control of a repeat goes to the same payee.

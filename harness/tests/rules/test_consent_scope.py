@@ -112,6 +112,22 @@ def test_a_control_with_the_customer_is_none_without_her():
     assert ["balance-granted agrees 2"] == says(consent("A1"), absent(DATA), balances(NO, "A2"))
 
 
+def test_a_call_with_days_shows_nothing_that_no_consent_covers():
+    """It need not be served, so a refusal of what is consented to is no violation."""
+
+    def ranged(came, about="A1"):
+        days = {"iban": about, "since": "2026-09-01"}
+        return ask("transactions", came, about, arguments=days)
+
+    assert ["transaction-granted agrees 2"] == says(consent("A1"), ranged(DATA))
+    assert [] == says(consent("A1"), ranged(NO)) == says(consent("A1"), ranged(NONE))
+    control = consent("A1"), ranged(DATA)
+    for came, agreement in ((DATA, "disagrees"), (NO, "agrees")):
+        assert f"transaction-refused {agreement} 3" in says(*control, ranged(came, "A2"))
+        plain_control = consent("A1"), ask("transactions", DATA, "A1")
+        assert ["transaction-granted agrees 2"] == says(*plain_control, ranged(came, "A2"))
+
+
 def test_beyond_the_quota_only_what_is_shown_counts():
     """The fifth call of a day may be refused for its number, and any of an old customer."""
     four = consent("A1"), *[absent(DATA)] * 4

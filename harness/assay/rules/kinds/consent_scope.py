@@ -36,6 +36,7 @@ from assay.rules.queries import (
     EARLIER,
     Consents,
     bare,
+    bare_or_ranged,
     consented_keys,
     fresh_subjects,
     has_value,
@@ -78,7 +79,6 @@ class ConsentScope(Kind):
     """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
-    bare_calls = True
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)
@@ -160,11 +160,26 @@ class ConsentScope(Kind):
     def _judge(
         self, exchange: Exchange, seen: _Seen, consents: Consents, strangers: _Strangers
     ) -> Iterator[Evidence]:
+        """Judge one call; one with days need not be served, so only what it shows is wrong."""
+        operation = next(
+            (each for each in self.operations if each.id == exchange.call.operation), None
+        )
+        if operation is not None and bare_or_ranged(exchange.call, operation):
+            sure = bare(exchange.call, operation) or bool(exchange.items)
+            for evidence in self._judge_by_consents(exchange, operation, seen, consents, strangers):
+                if sure or evidence.agreement is AGREES:
+                    yield evidence
+
+    def _judge_by_consents(
+        self,
+        exchange: Exchange,
+        operation: Operation,
+        seen: _Seen,
+        consents: Consents,
+        strangers: _Strangers,
+    ) -> Iterator[Evidence]:
         """Judge one call by what was served at some time, and by the consents so far."""
         call = exchange.call
-        operation = next((each for each in self.operations if each.id == call.operation), None)
-        if operation is None or not bare(call, operation):
-            return
         key = str(call.arguments.get(operation.about or ""))
         whose = seen.owners.get(key, {})
         child = next(

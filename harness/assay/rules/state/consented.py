@@ -22,17 +22,17 @@ LATELY = timedelta(days=7)
 class ServedThings:
     """What was served under a consent, as (operation, subject, key).
 
-    `callers` are the first two, and whether the customer was there.
+    `ways` are the first two, whether the customer was there, and whether days were given.
     """
 
     things: frozenset[tuple[str, str, str]]
-    callers: frozenset[tuple[str, str, bool]]
+    ways: frozenset[tuple[str, str, bool, bool]]
 
     @classmethod
     def of(cls, operations: Iterable[Operation], grant: Operation, history: History) -> Self:
         """Collect what a history shows as served."""
         about = {operation.id: operation.about or "" for operation in operations}
-        things, callers = set[tuple[str, str, str]](), set[tuple[str, str, bool]]()
+        things, ways = set[tuple[str, str, str]](), set[tuple[str, str, bool, bool]]()
         consents = Consents(grant=grant)
         for exchange in history.exchanges:
             call = exchange.call
@@ -41,12 +41,16 @@ class ServedThings:
                 key = str(call.arguments.get(about[call.operation]))
                 if key in consents.certain(call.subject):
                     things.add((call.operation, call.subject, key))
-                    callers.add((call.operation, call.subject, call.present))
-        return cls(things=frozenset(things), callers=frozenset(callers))
+                    ways.add(_way(call))
+        return cls(things=frozenset(things), ways=frozenset(ways))
 
     def serves(self, call: Call) -> bool:
         """Whether the caller was served something in the same way."""
-        return (call.operation, call.subject, call.present) in self.callers
+        return _way(call) in self.ways
+
+
+def _way(call: Call) -> tuple[str, str, bool, bool]:
+    return call.operation, call.subject, call.present, len(call.arguments) > 1
 
 
 def served_with_consent(facet: str, exchange: Exchange, owned: Owned) -> Evidence:
