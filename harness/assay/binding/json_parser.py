@@ -36,10 +36,13 @@ def parse_json(body: bytes) -> Json:
 
     """
     text = body.decode(json.detect_encoding(body), "surrogatepass")
-    value = json.loads(text, parse_float=_decimal, parse_int=_whole, parse_constant=str)
+    try:
+        value = json.loads(text, parse_float=Decimal, parse_constant=str)
+    except (ValueError, InvalidOperation):  # no JSON, or a number beyond all limits
+        value = json.loads(text, parse_float=_decimal, parse_int=_whole, parse_constant=str)
     if text.count("[") + text.count("{") > MOST_DEPTH:
         _check_depth(value)
-    return _spelled_out(value) if _LONE.search(text) or _ESCAPED.search(text) else value
+    return _spelled_out(value) if _may_have_surrogates(text) else value
 
 
 def is_too_deep(body: bytes) -> bool:
@@ -49,6 +52,11 @@ def is_too_deep(body: bytes) -> bool:
     except (ValueError, RecursionError) as error:
         return isinstance(error, RecursionError)
     return False
+
+
+def _may_have_surrogates(text: str) -> bool:
+    lone = not text.isascii() and _LONE.search(text)
+    return bool(lone or ("\\u" in text and _ESCAPED.search(text)))
 
 
 def _check_depth(value: Json) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -194,7 +194,7 @@ def run(given: RunOptions) -> int:
 
 
 @contextmanager
-def _named_if_cut_short(folder: Path, *, quiet: bool) -> Iterator[None]:
+def _named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
     """Print where the record of a run is if the run ends early, and what it has."""
     try:
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -15,7 +15,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def terminable() -> Generator[None]:
     """Raise `KeyboardInterrupt` at SIGTERM, where Python can: in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield

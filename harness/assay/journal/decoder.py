@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import TypeAlias, cast
 
 from assay.contract.model import Json
@@ -91,7 +90,7 @@ def decode(line: Raw) -> Event:
     if shown.operation == SIGNING:
         return _signature(shown, shared, again)
     known = inside("again", read_record, _Again, again, {})
-    forms = inside("again", _forms, known.forms)
+    forms = inside("again.forms", _forms, known.forms)
     call = {**shared, "operation": shown.operation, "present": shown.present}
     kind_of_outcome = OUTCOMES.get(shown.outcome.kind)
     if kind_of_outcome is None:
@@ -149,9 +148,11 @@ def _body(parts: tuple[str, ...]) -> bytes:
 
 
 def _forms(raw: Mapping[str, Json]) -> Forms:
-    return {
-        name: [*map(partial(checked, str), checked(list, names))] for name, names in raw.items()
-    }
+    return {name: inside(name, _texts, names) for name, names in raw.items()}
+
+
+def _texts(raw: Json) -> list[str]:
+    return [checked(str, text) for text in checked(list, raw)]
 
 
 def _member(raw: Raw, name: str, *place: str) -> Raw:

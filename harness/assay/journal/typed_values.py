@@ -32,7 +32,7 @@ class InvalidValueError(ValueError):
     """A line that has no event: the place in it, and what is wrong there."""
 
     def __init__(self, what: str, place: tuple[str, ...] = ()) -> None:
-        super().__init__(f"{'.'.join(place)!r} {what}" if place else what)
+        super().__init__(f"{'.'.join(place)[:100]!r} {what}" if place else what)
         self.what, self.place = what, place
 
     def within(self, name: str) -> InvalidValueError:
