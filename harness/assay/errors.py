@@ -26,6 +26,18 @@ class AssayError(Exception):
     """An error that Assay raises on purpose; its text is one line for the user."""
 
 
+#: The greatest length of a message: what it quotes may be long.
+MOST_CHARACTERS = 2_000
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line; what cannot be printed is escaped, the middle may be cut out."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    half = MOST_CHARACTERS // 2
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:half]}…{text[-half:]}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One thing wrong in one place of an input.
@@ -47,7 +59,7 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}" if self.line else self.path
-        return f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
+        return one_line(f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else ""))
 
 
 class InputError(AssayError):

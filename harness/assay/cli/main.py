@@ -21,7 +21,7 @@ from assay import __version__
 from assay.cli.details import Invocation, keep, where
 from assay.cli.start import INTERRUPTED, loading
 from assay.cli.streams import SafeOutput, safe_streams
-from assay.errors import AssayError
+from assay.errors import AssayError, one_line
 from assay.judging.verdict import Exit
 
 #: Every command, with its module and the line that `assay --help` shows.
@@ -162,7 +162,7 @@ def _system_message(error: OSError) -> str:
 def _refused(message: str) -> int:
     """Print what the user can fix."""
     for line in message.splitlines():
-        click.echo(f"assay: {_without_credentials(line)}", err=True)
+        click.echo(f"assay: {one_line(_without_credentials(line))}", err=True)
     return Exit.USAGE.value
 
 

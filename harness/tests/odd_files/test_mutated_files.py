@@ -53,7 +53,7 @@ def problem(args, right, code, err):
     if code == 2 and not lines:
         return "no message"
     for line in lines:
-        if not line.startswith("assay: ") or not line.isprintable() or len(line) > 2000:
+        if not line.startswith("assay: ") or not line.isprintable() or len(line) > 2020:
             return f"not a line a finding: {line[:500]!r}"
     if len(set(lines)) < len(lines):
         return f"a finding twice: {err[:500]}"

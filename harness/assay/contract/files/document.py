@@ -78,13 +78,8 @@ def spell(pointer: Iterable[str | int]) -> str:
     """Return a pointer as text: `rules[3].limit`."""
     out = ""
     for step in pointer:
-        out += f"[{step}]" if isinstance(step, int) else f".{_visible(step)}"
+        out += f"[{step}]" if isinstance(step, int) else f".{step}"
     return out.removeprefix(".")
-
-
-def _visible(text: str) -> str:
-    """Return a text whose characters can all be seen; the others are escaped."""
-    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def found(value: Json) -> str:
