@@ -44,7 +44,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.history.events import Masked
-from assay.journal.masking import BODIES, ValueMasker, form_of, whether
+from assay.journal.masking import BODIES, ValueMasker, form_of
 
 T = TypeVar("T")
 Record: TypeAlias = dict[str, object]
@@ -196,8 +196,8 @@ class EventEncoder:
         if kind is Item and name in {"digest", "content"}:
             return self.mask.digest(content.encode())
         if kind is Accepted and name == "values":
-            # Checks only read whether there is a value beside a list.
-            return {key: whether(value) for key, value in content.items()}
+            # Checks only read whether there is a value beside a list, and whether two are the same.
+            return {key: self.mask.likeness(value) for key, value in content.items()}
         return self._content(name, content)
 
     def _content(self, name: str, content: Any) -> object:

@@ -103,6 +103,7 @@ SIGNED = Authorised(
 PLAIN: list[Event] = [
     Subject(
         name="psu",
+        identity="Ann",
         now=NOW,
         owns=(
             Owned(
