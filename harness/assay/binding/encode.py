@@ -34,7 +34,7 @@ BARE = OperationBinding()
 class Access:
     """The credentials of a subject, as the fixture provider supplied them.
 
-    `name` is the customer's own name, known only so that it can be kept out of records.
+    `name` is the customer's own name: it is kept out of records, and tells customers apart.
     `codes` has the code that each factor shows, `id` the fixture provider's name for the
     customer. A TPP may have a `client_id` and its secret, with which it requests tokens.
     """
