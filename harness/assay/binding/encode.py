@@ -25,7 +25,7 @@ from assay.binding.spelling import (
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
-from assay.history import Call, Malformed, Token
+from assay.history import Call, CredentialPlace, Malformed, Token
 
 BARE = OperationBinding()
 
@@ -152,7 +152,8 @@ def _standing(
     yield "Accept", "application/json"
     auth = target.auth.of(by_tpp=operation.by_tpp)
     token = _token(call, access)
-    if token and not call.credentials:
+    by_password = call.credentials_in is CredentialPlace.GRANT
+    if token and (by_password or not call.credentials):
         match auth.kind:
             case AuthKind.NONE:
                 pass
