@@ -50,6 +50,8 @@ def place_credentials(
                 headers=tuple(filter(_fits_header, _named(spelling.headers, values) or usual)),
                 query=_named(spelling.query, values) or usual,
             )
+        case CredentialPlace.GRANT:
+            return PlacedCredentials()
         case None:
             headers = _named(spelling.headers, values)
             return PlacedCredentials(

@@ -25,7 +25,7 @@ from assay.binding.spelling import (
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
-from assay.history import Call, Malformed, Token
+from assay.history import Call, CredentialPlace, Malformed, Token
 
 BARE = OperationBinding()
 
@@ -34,7 +34,7 @@ BARE = OperationBinding()
 class Access:
     """The credentials of a subject, as the fixture provider supplied them.
 
-    `name` is the customer's own name, known only so that it can be kept out of records.
+    `name` is the customer's own name: it is kept out of records, and tells customers apart.
     `codes` has the code that each factor shows, `id` the fixture provider's name for the
     customer. A TPP may have a `client_id` and its secret, with which it requests tokens.
     """
@@ -152,7 +152,8 @@ def _standing(
     yield "Accept", "application/json"
     auth = target.auth.of(by_tpp=operation.by_tpp)
     token = _token(call, access)
-    if token and not call.credentials:
+    by_password = call.credentials_in is CredentialPlace.GRANT
+    if token and (by_password or not call.credentials):
         match auth.kind:
             case AuthKind.NONE:
                 pass

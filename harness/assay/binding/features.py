@@ -142,6 +142,9 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     if requirement.feature == "token":
         made_by = contract.operations[requirement.operation].by_tpp
         return target.auth.of(by_tpp=made_by).kind is not AuthKind.NONE
+    if requirement.feature == "token-endpoint":
+        made_by = contract.operations[requirement.operation].by_tpp
+        return target.auth.of(by_tpp=made_by).oauth is not None
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
@@ -157,6 +160,8 @@ def missing_reason(requirement: BindingRequirement) -> str:
     """Return why an obligation is not tested on a target that does not bind a requirement."""
     if requirement.feature == "token":
         return "the target file says that calls need no token (`auth`)"
+    if requirement.feature == "token-endpoint":
+        return "the target file names no token endpoint (`auth`)"
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

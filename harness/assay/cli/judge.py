@@ -12,7 +12,7 @@ import click
 
 from assay.cli import options
 from assay.cli.details import note_folder
-from assay.cli.run import JOURNAL, finish, write_reports
+from assay.cli.results import JOURNAL, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult

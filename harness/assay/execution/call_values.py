@@ -15,7 +15,7 @@ from assay.binding.security import AuthKind
 from assay.binding.spelling import OperationBinding, RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
-from assay.history import Authorise, Call, Renew, Renewed
+from assay.history import Authorise, Call, CredentialPlace, Renew, Renewed
 from assay.planning.remedies import REMEDIES
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.tokens import TokenRequest
@@ -75,7 +75,13 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
     if party:
         # The customer's credentials may be sent; the customer's token never is.
         access = replace(access, token=third_party(executor, call.by).token)
-    if token_store is None or call.credentials or not token_store.issues(by_tpp=party):
+    issued = token_store is not None and token_store.issues(by_tpp=party)
+    if call.credentials_in is CredentialPlace.GRANT:
+        if token_store is None or not issued:
+            raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
+        request = _token_request(executor, call, access, by_tpp=party)
+        return replace(access, token=token_store.for_password(request))
+    if token_store is None or call.credentials or not issued:
         return access
     token = token_store.token(_token_request(executor, call, access, by_tpp=party))
     _keep_token(executor, call, token, by_tpp=party)

@@ -221,7 +221,7 @@ class Executor:
         self.now = subject.now
         self.owners |= dict.fromkeys((owned.key for owned in subject.owns), step.subject)
         self.resources |= {owned.key: owned.resource for owned in subject.owns}
-        return subject
+        return replace(subject, identity=access.name or "")
 
     def _call_with_return(self, call: Call) -> Exchange:
         """Make a call, with the signer's address as the one to which the customer returns.

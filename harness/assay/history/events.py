@@ -98,7 +98,8 @@ class Subject(_Cached):
     """Event: a subject exists, with everything it owns. `now` is the target's clock.
 
     `fresh` says that nothing happened to it before this event: there is no earlier
-    consent, and no call of today that the history does not have.
+    consent, and no call of today that the history does not have. `identity` is the customer's
+    own name, empty if the fixture does not have it.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Subject(_Cached):
     owns: tuple[Owned, ...]
     fresh: bool = True
     segment: str | None = None
+    identity: str = ""
 
     def of(self, resource: str, **traits: Json) -> tuple[Owned, ...]:
         """Return what is owned of a resource with exactly these traits."""

@@ -72,11 +72,12 @@ class Token(Enum):
 
 
 class CredentialPlace(Enum):
-    """Where a call carries the credentials of its customer."""
+    """Where the credentials of a customer are sent: in a call, or for a token before it."""
 
     BASIC = "HTTP Basic"
     BODY = "the body"
     PARAMETERS = "the query and the headers"
+    GRANT = "a password grant at the token endpoint"
 
 
 #: The mode of a recorded request that names one which the target file does not define.

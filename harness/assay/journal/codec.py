@@ -39,7 +39,7 @@ from assay.history import (
     Unavailable,
     Withdrawn,
 )
-from assay.journal.masking import ValueMasker, form_of, whether
+from assay.journal.masking import ValueMasker, form_of
 
 Record: TypeAlias = dict[str, object]
 
@@ -190,8 +190,8 @@ class EventEncoder:
         if kind is Item and name in {"digest", "content"}:
             return self.mask.digest(content.encode("utf-8", "surrogatepass"))
         if kind is Accepted and name == "values":
-            # Checks only read whether there is a value beside a list.
-            return {key: whether(value) for key, value in content.items()}
+            # Checks only read whether there is a value beside a list, and whether two are the same.
+            return {key: self.mask.likeness(value) for key, value in content.items()}
         return self._content(name, content)
 
     def _content(self, name: str, content: Any) -> object:

@@ -49,6 +49,13 @@ class ValueMasker:
         """Return a digest that two texts share only if they are equal; valid for this run only."""
         return hashlib.blake2b(text, digest_size=9, key=self._key).hexdigest()
 
+    def likeness(self, value: Json) -> Json:
+        """Return a mark in place of a value that says anything, the same for equal values."""
+        if not value or not has_value(value):
+            return None if value else value
+        text = json.dumps(value, sort_keys=True, default=str)
+        return f"{PRIVATE} {self.digest(text.encode())}"
+
     def text(self, text: str) -> str:
         """Return a text with everything private masked; different texts stay different."""
         if len(text) > LONGEST:
@@ -108,11 +115,6 @@ class ValueMasker:
         if isinstance(written, str) and masked and written not in self.forms:
             self.forms[written] = [form for form, fits in FORMS.items() if fits(value)]
         return written
-
-
-def whether(value: Json) -> Json:
-    """Return a mark in place of a value that says anything, and null in place of none."""
-    return value if not value else PRIVATE if has_value(value) else None
 
 
 def _refuse(name: str) -> object:

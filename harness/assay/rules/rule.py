@@ -43,6 +43,7 @@ FEATURES: Final = (
     "aliases",
     "credentials",
     "token",
+    "token-endpoint",
 )
 
 #: A running probe: it yields steps, and receives replies.

@@ -224,13 +224,13 @@ def find_session(
 ) -> Session | None:
     """Return the session of a request, by the approaches that are honoured."""
     scheme, _, rest = request.authorization.partition(" ")
-    later = request.query.get("page", "1") != "1"
+    anyone = request.query.get("page", "1") != "1" and "any-later" in honours
     match scheme.lower():
         case "bearer" if "token" in honours:
             session = registry.by_token(rest.strip())
-            anyone = "invented" in honours or (later and "invented-later" in honours)
+            anyone = anyone or "invented" in honours
             return session or (registry.latest() if anyone else None)
-        case "" if "none" in honours or (later and "none-later" in honours):
+        case "" if anyone or "none" in honours:
             return registry.latest()
         case "basic" if "basic" in honours:
             return find_session_by_basic(rest, registry)

@@ -105,6 +105,7 @@ SIGNED = Authorised(
 PLAIN: list[Event] = [
     Subject(
         name="psu",
+        identity="Ann",
         now=NOW,
         owns=(
             Owned(

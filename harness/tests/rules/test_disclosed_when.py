@@ -1,5 +1,7 @@
 """`disclosed-when` compares what is told before and after a consent."""
 
+from dataclasses import replace
+
 import pytest
 from building import FAILED, LOST, NO, ask, check, consent, listed, owner
 
@@ -76,3 +78,41 @@ def test_consents_are_counted_by_customer():
 def test_of_one_who_was_there_before_an_early_value_is_open(events):
     """An older consent may still hold."""
     assert ["withheld-before unclear 1"] == says(*events, read(TOLD))
+
+
+def named(name, identity):
+    """Write down that a customer exists whose name the fixture has."""
+    return replace(owner(name), identity=identity)
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "says_"),
+    [
+        (("Ann", "Bob"), ("1", "2"), ["own-value agrees 4"]),
+        (("Ann", "Bob"), ("1", "1"), ["own-value disagrees 2,4"]),
+        (("Ann", "Bob"), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ["own-value disagrees 2,4"]),
+        (("Ann", "Ann"), ("1", "1"), ["own-value unclear 2,4"]),
+        (("Ann", ""), ("1", "1"), ["own-value unclear 2,4"]),
+        (("", ""), ("1", "2"), ["own-value agrees 4"]),
+        (("Ann", "Bob"), ("1", None), []),
+    ],
+)
+def test_two_customers_of_different_names_are_not_shown_the_same(names, values, says_):
+    """Two may have one name, and what the value looks like is for the bank to say."""
+    events = [
+        step
+        for by, value in zip(("psu", "other"), values, strict=True)
+        for step in (consent("A1", by=by), read(listed("A1", PsuIdentity=value), by=by))
+    ]
+    subjects = [named(by, name) for by, name in zip(("psu", "other"), names, strict=True)]
+
+    assert says_ == [line for line in says(*subjects, *events) if "own-value" in line]
+
+
+def test_of_one_customer_there_is_nothing_to_compare():
+    """Nor of one whom no fixture knows."""
+    assert [] == [
+        line
+        for line in says(PSU, consent("A1"), read(TOLD), read(TOLD), read(TOLD, by="else"))
+        if "own-value" in line
+    ]

@@ -98,14 +98,15 @@ def test_credentials_beside_a_token_show_nothing():
     [
         ("accounts", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
         ("transactions", {CredentialPlace.BASIC, CredentialPlace.PARAMETERS}),
-        ("consents", set(CredentialPlace)),
+        ("consents", set(CredentialPlace) - {CredentialPlace.GRANT}),
+        ("password-grant", {CredentialPlace.GRANT}),
     ],
 )
 def test_credentials_are_sent_in_every_place_that_a_call_has(operation, places):
     """After the call with its token, and after one with nothing in its place."""
     clause = ruled("redirect-only")
     calls = Obliging().play(clause.probe(clause.scenario(operation)))
-    asked = [call for call in calls if call.operation == operation]
+    asked = [call for call in calls if call.operation in {operation, "accounts"}]
 
     assert [None, Token.NONE] == [call.bearer for call in asked[-2 - len(places) :][:2]]
     assert places == {call.credentials_in for call in asked if call.credentials}
@@ -114,3 +115,11 @@ def test_credentials_are_sent_in_every_place_that_a_call_has(operation, places):
 def test_a_failure_is_no_refusal():
     """The proper twin was answered: it is the credentials over which the target fails."""
     assert ["accounts disagrees 2"] == check("redirect-only", CONTROL, tricked(BROKEN))
+
+
+@pytest.mark.parametrize(("came", "says"), [(listed("A1"), "disagrees"), (UNKNOWN, "agrees")])
+def test_a_token_for_the_password_opens_nothing(came, says):
+    """It has a facet of its own, whatever the operation."""
+    granted = tricked(came, credentials_in=CredentialPlace.GRANT)
+
+    assert [f"password-grant {says} 2"] == check("redirect-only", CONTROL, granted)

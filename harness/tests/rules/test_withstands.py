@@ -5,7 +5,7 @@ from building import BROKEN, FAILED, LOST, NO, UNKNOWN
 from orders import check, make, modify, payer, ruled, shown
 from playing import calls, paid, play, price
 
-from assay.rules.kinds.withstands import STRANGE
+from assay.rules.kinds.withstands import STRANGE, STRANGE_ADDRESSES
 
 
 def says(*events):
@@ -77,6 +77,17 @@ def test_what_shows_nothing_of_a_value(events):
 def test_true_is_no_number():
     """Values are compared with their types: 1 is an ordinary value."""
     assert [] == says(make(), make(BROKEN, amount=1))
+
+
+@pytest.mark.parametrize("value", STRANGE_ADDRESSES.values(), ids=list(STRANGE_ADDRESSES))
+def test_the_address_to_return_to_has_strange_values_of_its_own(value):
+    """They are ordinary ones of other arguments."""
+    strange = make(BROKEN, successfulReportUrl=value)
+
+    assert ["create-payment-successfulReportUrl disagrees 1,2"] == says(make(), strange)
+    assert [] == says(make(), make(BROKEN, creditorAccount=value))
+    steps, _ = play("values", "create-payment:successfulReportUrl")
+    assert value in [call.arguments.get("successfulReportUrl") for call in calls(steps)]
 
 
 def test_the_facets():

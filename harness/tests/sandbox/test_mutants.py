@@ -444,6 +444,16 @@ def unserved(bank, id):
     return answer.status_code < 500
 
 
+@facet("psu-identity/own-value")
+def own_identity(bank, id):
+    world = bank.world()
+    shown = []
+    for guest in (world.customer(ACCOUNT), world.customer(ACCOUNT)):
+        guest.consent(*guest.keys())
+        shown.append((body_of(guest.get("/accounts")) or {}).get("PsuIdentity"))
+    return None in shown or shown[0] != shown[1]
+
+
 @facet("psu-identity/disclosed-after", "psu-identity/withheld-before")
 def identity(bank, id):
     guest = bank.world().customer(ACCOUNT)

@@ -1,25 +1,27 @@
 """`disclosed-when`: a value is disclosed only once the customer has consented.
 
 "Not before" is judged only if the value was seen afterwards: a value that never shows
-may be in another place than the target file says.
+may be in another place than the target file says. What the value looks like is for the bank to
+say, but two customers of different names must not be shown the same one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Operation
-from assay.history import Accepted, Call, Exchange, History, Holding
+from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
-from assay.rules.evidence import AGREES, DISAGREES, doubt
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import EARLIER, Consents, fresh_subjects, has_value, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 
-AFTER, BEFORE = "disclosed-after", "withheld-before"
+AFTER, BEFORE, OWN = "disclosed-after", "withheld-before", "own-value"
 
 
 def _disclosure(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -45,7 +47,7 @@ class DisclosedWhen(Kind):
         return self.value if operation == self.operation.id else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet after consent, and one before."""
+        """Return one facet after consent, one before, and one for another customer."""
         requirements = (
             BindingRequirement(operation=self.operation.id, feature="value", name=self.value),
         )
@@ -54,22 +56,26 @@ class DisclosedWhen(Kind):
                 id=id_,
                 description=description,
                 scenario=Scenario(id="around-consent"),
-                needs=needs(Capability.PSU, Capability.CONSENT),
+                needs=needs(Capability.PSU, Capability.CONSENT, *more),
                 requires=requirements,
             )
-            for id_, description in (
-                (AFTER, f"{self.value} is returned once consent is given"),
-                (BEFORE, f"{self.value} is not returned before consent is given"),
+            for id_, description, more in (
+                (AFTER, f"{self.value} is returned once consent is given", ()),
+                (BEFORE, f"{self.value} is not returned before consent is given", ()),
+                (OWN, f"{self.value} is the customer's own", (Capability.TWO_PSU,)),
             )
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Read, consent, read again."""
+        """Read, consent, read again; and read for another customer."""
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))
         read = Call(operation=self.operation.id, subject="psu")
         yield from steps.send(replace(read, variation="before any consent"))
         yield from steps.grant(self.grant, "psu", psu.owns[0].key)
         yield from steps.send(read)
+        other = yield from steps.arrange("other", Holding(resource=self.owner))
+        yield from steps.grant(self.grant, "other", other.owns[0].key)
+        yield from steps.send(replace(read, subject="other"))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every answer by whether its customer had consented."""
@@ -77,6 +83,7 @@ class DisclosedWhen(Kind):
         consents = Consents(grant=self.grant)
         before: list[Exchange] = []
         shown: set[str] = set()
+        values = _Values(subjects=history.subjects)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
@@ -88,6 +95,7 @@ class DisclosedWhen(Kind):
                 given = _given(self, exchange)
                 if given:
                     shown.add(call.subject)
+                    yield from values.judge(exchange, self.value)
                 yield Evidence(
                     facet=AFTER,
                     agreement=AGREES if given else DISAGREES,
@@ -108,6 +116,42 @@ class DisclosedWhen(Kind):
                 )
                 known = exchange.call.subject in untouched
                 yield evidence if known else doubt(evidence, EARLIER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Values:
+    """The customers to whom each value was shown so far."""
+
+    subjects: Mapping[str, Subject]
+    shown: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    names: set[str] = field(default_factory=set[str])
+
+    def judge(self, exchange: Exchange, value: str) -> Iterator[Evidence]:
+        """Compare a value with those shown to other customers; only names tell them apart."""
+        subject, outcome = self.subjects.get(exchange.call.subject), exchange.outcome
+        if subject is None or not isinstance(outcome, Accepted):
+            return
+        text = json.dumps(outcome.values[value], sort_keys=True, default=str)
+        alone = self.names <= {subject.name}
+        self.names.add(subject.name)
+        holders = self.shown.setdefault(text, {})
+        holders.setdefault(subject.name, exchange.n)
+        others = {name: n for name, n in holders.items() if name != subject.name}
+        apart = [n for name, n in others.items() if _differ(subject, self.subjects[name])]
+        if not alone:
+            yield Evidence(
+                facet=OWN,
+                agreement=DISAGREES if apart else UNCLEAR if others else AGREES,
+                expected=f"another {value} than that of a customer of another name",
+                seen="the same" if others else "another",
+                exchanges=(*(apart or others.values()), exchange.n),
+                variation=exchange.call.variation,
+            )
+
+
+def _differ(one: Subject, other: Subject) -> bool:
+    """Whether two customers certainly have different names."""
+    return bool(one.identity and other.identity) and one.identity != other.identity
 
 
 def _given(clause: DisclosedWhen, exchange: Exchange) -> bool:

@@ -1,7 +1,7 @@
 """`no-credentials`: a call that carries the customer's credentials is rejected.
 
 The credentials replace the token of the call: in HTTP Basic, in the query and the headers, and
-in the body where there is one. The control is the same call with its token. A target that serves
+in the body where there is one; or a token is requested for them. The control is the same call with its token. A target that serves
 the call without token and credentials does not serve it for the credentials, so nothing is judged.
 Credentials beside a valid token show nothing: a target may ignore what it does not know.
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, CredentialPlace, History, Holding, Token
-from assay.judging.verdict import Evidence
+from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps
@@ -33,6 +33,8 @@ from assay.rules.rule import (
     needs,
 )
 
+#: The facet and the scenario of the token endpoint.
+GRANT_FACET = "password-grant"
 #: The TPP's obligation.
 TPP_FACET = "none-sent"
 OWED = "the customer's credentials are not sent"
@@ -53,22 +55,43 @@ class NoCredentials(Kind):
         return any(operation == each.id for each in self.operations)
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for each operation."""
-        return tuple(
+        """Return one facet for each operation, and one for the token endpoint."""
+        of_operations = tuple(
             Facet(
                 id=operation.id,
                 description=f"{operation.id} refuses a call authorised only by the customer's credentials",
                 scenario=Scenario(id=operation.id),
-                needs=needs(Capability.PSU, Capability.CREDENTIALS)
-                | consent(self.grant if operation.about and not operation.request else operation)
-                | needs(*([Capability.WRITE] if operation.request else [])),
+                needs=self._needs(operation),
             )
             for operation in self.operations
+        )
+        first = self.operations[0]
+        endpoint = BindingRequirement(
+            operation=first.id, feature="token-endpoint", if_missing=Standing.NOT_APPLICABLE
+        )
+        return (
+            *of_operations,
+            Facet(
+                id=GRANT_FACET,
+                description="no token is issued for the customer's password that opens anything",
+                scenario=Scenario(id=GRANT_FACET),
+                needs=self._needs(first),
+                requires=(endpoint,),
+            ),
+        )
+
+    def _needs(self, operation: Operation) -> frozenset[Capability]:
+        return (
+            needs(Capability.PSU, Capability.CREDENTIALS)
+            | consent(self.grant if operation.about and not operation.request else operation)
+            | needs(*([Capability.WRITE] if operation.request else []))
         )
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a call with its token, then with none, then with credentials in each place."""
-        operation = next(each for each in self.operations if each.id == scenario.id)
+        by_grant = scenario.id == GRANT_FACET
+        named = (each for each in self.operations if by_grant or each.id == scenario.id)
+        operation = next(named)
         if operation.request:
             _, ready = yield from request_steps.prepare_call(self.contract, operation)
             if ready is None:
@@ -85,7 +108,7 @@ class NoCredentials(Kind):
             call = Call(operation=operation.id, subject="psu", arguments=given)
         yield from steps.send(call)
         yield from steps.send(replace(call, bearer=Token.NONE, variation=Token.NONE.value))
-        for place in _places(operation):
+        for place in (CredentialPlace.GRANT,) if by_grant else _places(operation):
             yield from steps.send(
                 replace(
                     call,
@@ -110,8 +133,9 @@ class NoCredentials(Kind):
             call = exchange.call
             controlled = (call.subject, call.operation, call.present) in known
             if call.credentials and controlled and call.operation in named:
+                by_grant = call.credentials_in is CredentialPlace.GRANT
                 evidence = must_be_refused(
-                    call.operation,
+                    GRANT_FACET if by_grant else call.operation,
                     exchange,
                     "it is authorised by the customer's credentials",
                     controlled=True,
@@ -142,5 +166,7 @@ class NoCredentials(Kind):
 
 def _places(operation: Operation) -> Iterator[CredentialPlace]:
     """Yield the places of a request that can carry credentials."""
-    has_body = operation.method in {"PUT", "POST", "PATCH"}
-    yield from (place for place in CredentialPlace if has_body or place is not CredentialPlace.BODY)
+    yield CredentialPlace.BASIC
+    if operation.method in {"PUT", "POST", "PATCH"}:
+        yield CredentialPlace.BODY
+    yield CredentialPlace.PARAMETERS

@@ -91,10 +91,11 @@ class TokenRequired(Kind):
             given = steps.arguments(operation, key)
             call = Call(operation=operation.id, subject="psu", arguments=given)
         if call is not None:
-            first = yield from _with_each_token(call)
+            first = yield from _with_tokens(call, *FACETS)
             link = first.outcome.next if isinstance(first.outcome, Accepted) else None
             if link is not None:
-                yield from _with_each_token(replace(call, follow=link))
+                # Where no token is looked at, an invented one is served, too.
+                yield from _with_tokens(replace(call, follow=link), Token.INVENTED)
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every call with another token than its own whose control was accepted."""
@@ -112,9 +113,9 @@ class TokenRequired(Kind):
                 yield must_be_refused(facet, exchange, f"it has {call.bearer.value}")
 
 
-def _with_each_token(call: Call) -> steps.Part[Exchange]:
-    """Make a call with its own token, and in place of it with none and with an invented one."""
+def _with_tokens(call: Call, *others: Token) -> steps.Part[Exchange]:
+    """Make a call with its own token, and with others in place of it."""
     own = yield from steps.send(call)
-    for token in FACETS:
+    for token in others:
         yield from steps.send(replace(call, bearer=token, variation=token.value))
     return own

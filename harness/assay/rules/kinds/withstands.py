@@ -1,7 +1,8 @@
 """`withstands`: no value of an argument makes the target fail.
 
 Each argument of an operation that makes or changes a request is sent in turn with values that
-no target expects: of other types, far too long, beyond all bounds. The target may accept or
+no target expects: of other types, far too long, beyond all bounds; and the address to which the
+customer returns with odd ones. The target may accept or
 refuse them, but not fail (5xx). The control is the same call with the ordinary value in this
 one argument, accepted. Whether a value must be refused is for other kinds to say.
 """
@@ -43,6 +44,12 @@ STRANGE: Final[Mapping[str, Json]] = {
     "quotes, brackets and percent signs": "'\"<>;--%00{}",
     "a huge negative number": "-1E+400",
     "a day that there is not": "2026-02-30",
+}
+
+#: More of them for an argument that is the address to which customers return.
+STRANGE_ADDRESSES: Final[Mapping[str, Json]] = {
+    "an address with a port beyond all ports": "https://tpp.example:65536/return",
+    "an address with a user name": "https://user:word@tpp.example/return",
 }
 
 #: Everything in a call except one of its arguments.
@@ -105,7 +112,7 @@ class Withstands(Kind):
             return
         yield from steps.send(call)
         varied = tuple(name for name in call.varied if name != tried.argument)
-        for description, value in STRANGE.items():
+        for description, value in strange_values(tried.operation, tried.argument).items():
             sent = {**call.arguments, tried.argument: value}
             yield from steps.send(
                 replace(
@@ -126,7 +133,9 @@ class Withstands(Kind):
             if operation is None or not ordinary(call):
                 continue
             strange = [
-                name for name in operation.arguments if _strange(call.arguments.get(name, 1))
+                name
+                for name in operation.arguments
+                if _strange(call.arguments.get(name, 1), strange_values(operation, name))
             ]
             if not strange and exchange.accepted:
                 for name in operation.arguments:
@@ -137,8 +146,13 @@ class Withstands(Kind):
                     yield _judge(f"{operation.id}-{strange[0]}", exchange, control)
 
 
-def _strange(value: Json) -> bool:
-    return any(type(value) is type(strange) and value == strange for strange in STRANGE.values())
+def strange_values(operation: Operation, argument: str) -> Mapping[str, Json]:
+    """Return the strange values of an argument, each in words."""
+    return {**STRANGE, **STRANGE_ADDRESSES} if argument == operation.returns else STRANGE
+
+
+def _strange(value: Json, values: Mapping[str, Json]) -> bool:
+    return any(type(value) is type(strange) and value == strange for strange in values.values())
 
 
 def _frame(call: Call, argument: str) -> _Frame:

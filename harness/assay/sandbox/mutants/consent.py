@@ -129,6 +129,10 @@ def _misnamed(name: str, consented: bool) -> Row:
     return {"psuIdentity": name} if consented else {}
 
 
+def _named_alike(_name: str, consented: bool) -> Row:
+    return {"PsuIdentity": "Zoé Exemple"} if consented else {}
+
+
 def _always_named(name: str, _consented: bool) -> Row:
     return {"PsuIdentity": name}
 
@@ -172,6 +176,12 @@ CONSENT = (
         "psu-identity/disclosed-after",
         "the customer is never named",
         identity=_never_named,
+    ),
+    breaking(
+        "identity.of-another",
+        "psu-identity/own-value",
+        "every customer is shown the same name",
+        identity=_named_alike,
     ),
     breaking(
         "identity.misnamed",
@@ -299,21 +309,15 @@ def _honours(operation: Operation, approach: Approach) -> Table[Operation, froze
     return put(SOUND.honours, **{operation: honoured})
 
 
-_LATER: tuple[tuple[Approach, str, str], ...] = (
-    ("none-later", "without-token", "without a token"),
-    ("invented-later", "invented-token", "to a token that was never issued"),
-)
-
 CREDENTIALS = (
     *(
         breaking(
-            f"token.{operation}-{approach}",
-            f"token-required/{operation}-{facet}",
-            f"{operation}: every page after the first is served {says}",
-            honours=_honours(operation, approach),
+            f"token.{operation}-later-pages",
+            f"token-required/{operation}-invented-token",
+            f"{operation}: every page after the first is served with any token",
+            honours=_honours(operation, "any-later"),
         )
         for operation in _PAGED
-        for approach, facet, says in _LATER
     ),
     *(
         breaking(

@@ -133,6 +133,27 @@ class TokenStore:
         self._keep(key, grant)
         return grant.token
 
+    def for_password(self, request: TokenRequest) -> str | None:
+        """Return the token that is issued for the customer's password; None where it is refused.
+
+        Raises:
+            CannotArrange: the customer has no password.
+            AuthenticationError: the token endpoint fails.
+
+        """
+        login, password = request.customer.login, request.customer.password
+        if login is None or password is None:
+            raise CannotArrange("customer credentials", key=("fixtures",))
+        oauth, client = self._settings(request)
+        form = {"username": login, "password": password}
+        scope = {"scope": oauth.scope} if oauth.scope else {}
+        answer = self._request(oauth, client, "password", request, **form, **scope)
+        if isinstance(answer, Grant):
+            return answer.token
+        if answer.failed:
+            raise _refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
+        return None
+
     def _keep(self, key: _Key, grant: Grant) -> None:
         self.granted[key] = grant
         while len(self.granted) > MOST:

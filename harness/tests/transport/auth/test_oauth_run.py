@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from io import BytesIO, StringIO
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
@@ -176,10 +177,58 @@ def test_signed_as_well(folder: CertificateFolder) -> None:
     prepared = some("redirect-only")
     held = hold(prepared, AUTH, Bank(around=around), signature=said)
     assert held.result
-    assert (Exit.OK, len(prepared.plan.items)) == (held.result.exit, held.result.counts["conforms"])
+    assert (Exit.OK, len(prepared.plan.trials)) == (
+        held.result.exit,
+        held.result.counts["conforms"],
+    )
     unsigned = hold(prepared, AUTH, Bank(around=around))
     assert unsigned.result
     assert 0 == unsigned.result.counts["conforms"] == unsigned.result.counts["violates"]
+
+
+TARGET = f"""
+assay: 1
+target: guarded
+extends: sandbox
+auth:
+  kind: authorization-code
+  token_url: {BASE}/oauth/token
+  authorize_url: {BASE}/oauth/authorize
+  redirect_uri: https://tpp.example/cb
+  tpp: {{kind: client-credentials, token_url: {BASE}/oauth/token}}
+"""
+
+
+def by_password(app: Any) -> Any:
+    """Return a bank that also issues tokens for a customer's password."""
+    inner, issued = guarded(app, oauth=True), list[bytes]()
+
+    def lenient(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        if not environ["PATH_INFO"].endswith("/token"):
+            return cast("Iterable[bytes]", inner(environ, start))
+        body = environ["wsgi.input"].read()
+        environ["wsgi.input"] = BytesIO(body)
+        if dict(parse_qsl(body.decode())).get("grant_type") == "password":
+            start("200 OK", [("Content-Type", "application/json")])
+            return [issued[-1]]
+        issued.append(b"".join(inner(environ, start)))
+        return [issued[-1]]
+
+    return lenient
+
+
+@pytest.mark.parametrize(("around", "standing"), [(None, "conforms"), (by_password, "violates")])
+def test_no_token_is_issued_for_a_password(tmp_path: Path, around: Any, standing: str) -> None:
+    """Where the target file names a token endpoint, a password grant is tried there."""
+    file = tmp_path / "bank.yaml"
+    file.write_text(TARGET, encoding="utf-8")
+    prepared = prepare(("aisp", "pis"), str(file), keywords="redirect-only and password-grant")
+    bank = Bank(around=around) if around else Bank()
+    held = hold(prepared, AUTH, bank)
+    assert held.result
+    assert {standing} == {verdict.standing.value for verdict in held.result.verdicts}
+    assert 2 == sum(form["grant_type"] == "password" for form in bank.grants)
+    assert [] == [secret for secret in bank.given if secret in held.journal]
 
 
 def test_a_token_is_renewed_when_the_banks_clock_moves() -> None:
@@ -295,7 +344,9 @@ def test_half_a_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert held.result
     found = {one.obligation: (one.standing, one.reason) for one in held.result.verdicts}
     for name, (standing, reason) in found.items():
-        if name.startswith("aisp/"):
+        if standing is Standing.NOT_APPLICABLE:
+            assert name.endswith("/password-grant")
+        elif name.startswith("aisp/"):
             assert (Standing.CONFORMS, "") == (standing, reason)
         else:
             assert standing is Standing.INDETERMINATE

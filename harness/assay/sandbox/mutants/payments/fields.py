@@ -30,6 +30,8 @@ _MADE_UP: Mapping[Field, str] = {
     "creditorAccount": "FR7630006000011234567890189",
     "successfulReportUrl": "https://provider.example/made-up",
 }
+#: The defect of an address over which a bank stumbles.
+_ADDRESS = "address"
 _DEFECTS = {
     "missing": "is missing",
     "null": "is null",
@@ -142,7 +144,32 @@ def _transfers(operator: Operator[int]) -> TransferCount:
     return replace(AT_MOST_ONE, too_many=operator(AT_MOST_ONE.too_many))
 
 
+def _stumbling_at(part: str) -> ReadField:
+    """Stumble at an address that contains something."""
+
+    def read(value: object) -> str | None:
+        if isinstance(value, str) and value.startswith("https://") and part in value:
+            raise FieldError("successfulReportUrl", _ADDRESS)
+        return FIELDS["successfulReportUrl"](value)
+
+    return read
+
+
+def _fails_on_addresses(_operation: PaymentOperation, _field: str, defect: str) -> int:
+    return 500 if defect == _ADDRESS else 400
+
+
 FIELD_FAULTS = (
+    *(
+        breaking_pis(
+            f"withstands.create-address-with-{name}",
+            "values/create-payment-successfulReportUrl",
+            f"create answers 500 to a return address with {name}",
+            fields=put(FIELDS, successfulReportUrl=_stumbling_at(part)),
+            malformed=_fails_on_addresses,
+        )
+        for name, part in (("port", ":65536"), ("user", "@"))
+    ),
     *(
         breaking_pis(
             f"mandatory.{name}-{defect}",
