@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from assay.sandbox.accounts import Base, Item, same_everywhere
 from assay.sandbox.calendar import MONDAY_NIGHT, Closed
 from assay.sandbox.messages import Answer, Json, Table, error
-from assay.sandbox.payments.records import Activity, Lapse, Payment, Step
+from assay.sandbox.payments.records import Activity, Lapse, Payment, Return, Step
 from assay.sandbox.payments.rules import IDLE, OVERALL, CashRule, DuplicateRule, Timer, due
 from assay.sandbox.payments.terms import (
     AT_MOST_ONE,
@@ -41,7 +41,6 @@ __all__ = [
     "PaymentPlace",
     "PaymentPolicies",
     "PaymentRefusal",
-    "Return",
 ]
 
 #: The operations; the last one is not offered.
@@ -54,16 +53,6 @@ Finding: TypeAlias = Literal["read", "modify"]
 CredentialPlace: TypeAlias = Literal["basic", "body", "query"]
 #: Reasons of refusals; the document specifies no codes, so they are a choice.
 PaymentRefusal: TypeAlias = Literal["debtor", "segment", "state", "foreign"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Return:
-    """A customer about to leave the screens."""
-
-    terms: Terms
-    decision: Decision
-    #: Target requested by the browser, in a field that the screens do not have.
-    asked: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Literal, TypeAlias, get_args
 
-from assay.sandbox.payments.terms import Factor, PaymentType, Reason, Status, Terms
+from assay.sandbox.payments.terms import Decision, Factor, PaymentType, Reason, Status, Terms
 
 __all__ = [
     "LAPSES",
@@ -18,6 +18,7 @@ __all__ = [
     "Lapse",
     "Payment",
     "PaymentBook",
+    "Return",
     "Signing",
     "Step",
     "Tpp",
@@ -41,6 +42,16 @@ class Tpp:
     token: str
     #: How often the token was renewed.
     renewals: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """A customer about to leave the screens."""
+
+    terms: Terms
+    decision: Decision
+    #: Target requested by the browser, in a field that the screens do not have.
+    asked: str
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,8 +21,7 @@ from assay.sandbox.pages import (
     show_page,
 )
 from assay.sandbox.payments.lifecycle import PaymentContext, sign
-from assay.sandbox.payments.policies import Return
-from assay.sandbox.payments.records import Activity, Payment, Signing, Step
+from assay.sandbox.payments.records import Activity, Payment, Return, Signing, Step
 from assay.sandbox.payments.terms import DECISIONS, FACTORS, Decision, PaymentType, Terms, origin
 
 __all__ = ["Ending", "Form", "View", "begin", "final_page", "look", "render_view", "submit"]

@@ -16,8 +16,8 @@ from assay.sandbox.messages import Answer, error
 from assay.sandbox.mutants.mutant import Neutral, edge_flipped, neutral_pis
 from assay.sandbox.mutants.payments.neutral_answers import ANSWERS_NEUTRAL
 from assay.sandbox.mutants.payments.neutral_lifecycle import LIFECYCLE_NEUTRAL
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation, Return
-from assay.sandbox.payments.records import Payment
+from assay.sandbox.payments.policies import SOUND_PAYMENTS, PaymentOperation
+from assay.sandbox.payments.records import Payment, Return
 from assay.sandbox.payments.rules import Timer
 from assay.sandbox.payments.terms import (
     FIELDS,

@@ -17,8 +17,8 @@ from assay.sandbox.mutants.mutant import (
     one_more,
     only_when,
 )
-from assay.sandbox.payments.policies import SOUND_PAYMENTS, Return
-from assay.sandbox.payments.records import LAPSES, Lapse, Payment
+from assay.sandbox.payments.policies import SOUND_PAYMENTS
+from assay.sandbox.payments.records import LAPSES, Lapse, Payment, Return
 from assay.sandbox.payments.rules import IDLE, OVERALL, Timer, since_first
 from assay.sandbox.payments.terms import Decision, Terms, origin
 from assay.sandbox.policies import put
