@@ -346,6 +346,24 @@ def test_the_data_of_what_is_hidden_are_refused_without_the_customer_too():
     assert [] == check("accounts.eligible", psu, *shown, *more, absent(NO, "A2"))
 
 
+@pytest.mark.parametrize(("came", "agreement"), [(NO, "agrees"), (listed("x"), "disagrees")])
+def test_the_data_of_what_is_hidden_are_refused_for_a_range_of_days_too(came, agreement):
+    """Beside a plain one that is served for such a range; a control without days is none."""
+    psu = owner("psu", account("A1"), account("A2", savings=True))
+
+    def ranged(came, about):
+        days = {"iban": about, "since": "2026-09-01"}
+        return ask("transactions", came, about, arguments=days)
+
+    named = consent("A1", "A2")
+    shown = [consent("A1"), ranged(listed("x"), "A1"), ranged(NO, "A2"), named]
+    assert [f"withholds-savings {agreement} 5"] == check(
+        "accounts.eligible", psu, *shown, ranged(came, "A2")
+    )
+    bare = [consent("A1"), ask("transactions", listed("x"), "A1"), ranged(NO, "A2"), named]
+    assert [] == check("accounts.eligible", psu, *bare, ranged(came, "A2"))
+
+
 def test_what_is_hidden_for_two_reasons_bears_on_neither():
     """It would not be known which state was overlooked."""
     psu = owner("psu", account("A1"), account("A2", savings=True, offline=True))

@@ -10,7 +10,7 @@ from assay.history import Call, Exchange, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, steps
 from assay.rules.evidence import counts_unattended, must_be_refused
-from assay.rules.queries import bare, consented_keys, plain, question
+from assay.rules.queries import bare_or_ranged, consented_keys, plain, question
 from assay.rules.rule import Script
 
 
@@ -91,6 +91,7 @@ class Withholding:
                 refused |= {same} if withheld else set[tuple[object, ...]]()
             elif states[0] in self.hides and (same in refused or self.grant is None):
                 why = f"the {self.resource} is {states[0]}"
+                # The controls are asked in the same way, so a call with days is judged like others.
                 evidence = must_be_refused(f"withholds-{states[0]}", exchange, why)
                 if counts_unattended(evidence, exchange, over_quota):
                     yield evidence
@@ -104,13 +105,13 @@ class Withholding:
             if self.grant and call.operation == self.grant.id and plain(call):
                 named |= {(call.subject, key) for key in consented_keys(call, self.grant)}
             operation, subject = operations.get(call.operation), subjects.get(call.subject)
-            if operation is None or subject is None or not bare(call, operation):
+            if operation is None or subject is None or not bare_or_ranged(call, operation):
                 continue
             owned = subject.owned(call.arguments.get(operation.about or ""))
             if owned is not None and owned.resource == self.resource:
                 yield exchange, owned, (call.subject, owned.key) in named
 
 
-def _way(call: Call) -> tuple[str, str, bool]:
-    """Return who asks by which operation, and whether the customer is there."""
-    return call.subject, call.operation, call.present
+def _way(call: Call) -> tuple[str, str, bool, frozenset[str]]:
+    """Return who asks by which operation and with what, and whether the customer is there."""
+    return call.subject, call.operation, call.present, frozenset(call.arguments)

@@ -53,14 +53,28 @@ def _showing(operation: Operation, answer: Answer, rows: Sequence[_Row]) -> Answ
     return replace(answer, body={**cast("Mapping[str, Json]", answer.body), operation: rows})
 
 
+def _repeats(before: Sequence[Request], request: Request) -> bool:
+    """Whether nothing but pages of the same list were requested since the same request."""
+    for former in reversed(before):
+        if (former.path, _without_page(former.query)) != (
+            request.path,
+            _without_page(request.query),
+        ):
+            return False
+        if former.query == request.query:
+            return True
+    return False
+
+
+def _without_page(query: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in query.items() if name != "page"}
+
+
 def _again(operation: Operation, altered: Callable[[_Row], _Row | None]) -> Change:
     """Alter the last row if the same request is repeated."""
 
     def recall(before: Sequence[Request], request: Request, answer: Answer) -> Answer:
-        last = before[-1] if before else None
-        if request.operation != operation or last is None:
-            return answer
-        if (last.path, last.query) != (request.path, request.query):
+        if request.operation != operation or not _repeats(before, request):
             return answer
         rows = _rows(operation, answer)
         if not rows:
