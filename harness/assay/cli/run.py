@@ -231,7 +231,7 @@ def _perform(
         hint = f"no obligation is reported as violated; the journal is in {folder}"
         raise InputError.one(given.target or prepared.target.name, str(error), hint=hint) from None
     finally:
-        session.environment.close()
+        _close(session)
 
 
 def _open(
@@ -254,6 +254,14 @@ def _open(
         ),
     )
     return session, folder
+
+
+def _close(session: Session) -> None:
+    """Close the target and the journal, which a full disk may have left open."""
+    session.environment.close()
+    if session.journal.out is not None:
+        with suppress(OSError):
+            session.journal.out.close()
 
 
 def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
