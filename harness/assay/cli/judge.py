@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.run import JOURNAL, finish, write_reports
+from assay.cli.results import JOURNAL, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult

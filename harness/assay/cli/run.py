@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from assay.cli import doctor, options
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
+from assay.cli.results import JOURNAL, finish, named_if_cut_short
 from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
-from assay.errors import InputError, JournalError, TargetError
+from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
@@ -29,20 +30,6 @@ from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared, prepare
-from assay.report import read_journal
-
-if TYPE_CHECKING:
-    from assay.report import Report
-
-#: The name of the journal in the folder of a run.
-JOURNAL = "journal.jsonl"
-#: The reports that are written next to the journal, by format.
-REPORTS = {
-    "html": "report.html",
-    "json": "report.json",
-    "junit": "junit.xml",
-    "markdown": "report.md",
-}
 
 EPILOG = """\b
 Examples:
@@ -184,23 +171,9 @@ def run(given: RunOptions) -> int:
         return Exit.USAGE.value
     examples = open_examples(given.examples) if any(times.values()) else None
     session, folder = _open(given, prepared, sequences)
-    with _named_if_cut_short(folder, quiet=given.quiet):
+    with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
         return finish(folder, result, quiet=given.quiet)
-
-
-@contextmanager
-def _named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
-    """Print where the record of a run is if the run ends early, and what it has."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
-        raise
-    except JournalError as error:
-        with suppress(JournalError):
-            _print_summary(read_journal(folder / JOURNAL, partial=True), quiet=quiet)
-        raise JournalError(f"{error}; what was recorded is in {folder / JOURNAL}") from None
 
 
 def _perform(
@@ -287,62 +260,3 @@ def _plan(prepared: Prepared, sequences: Sequence[RecordedSequence]) -> Plan:
 def _new_folder(prepared: Prepared) -> Path:
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
     return Path("reports") / "local" / f"{stamp}-{file_name(prepared.target.name, 40)}"
-
-
-def _print_summary(read: Report, *, quiet: bool) -> None:
-    """Print the summary, coloured on a terminal."""
-    from assay.report import terminal, wording  # noqa: PLC0415 -- not before the run is over
-
-    if quiet:
-        click.echo(wording.closing(read))
-    elif sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415 -- only on a terminal
-
-        terminal.show(read, Console(highlight=False))
-    else:
-        terminal.render(read, sys.stdout)
-
-
-def write_reports(read: Report, folder: Path) -> bool:
-    """Write every report next to the journal; print which cannot be, and return whether all can."""
-    from assay import report  # noqa: PLC0415 -- not before the run is over
-
-    written = True
-    for name, file in REPORTS.items():
-        try:
-            report.render(read, name, folder / file)
-        except InputError as error:
-            click.echo(f"assay: {error}", err=True)
-            written = False
-    if not written:
-        click.echo(f"assay: `assay report {folder / JOURNAL}` renders the journal", err=True)
-    return written
-
-
-def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
-    """Print the summary and write the reports; return the exit code."""
-    read = read_journal(folder / JOURNAL)
-    _print_summary(read, quiet=quiet)
-    written = write_reports(read, folder)
-    if written:
-        click.echo(f"report: {folder / REPORTS['html']}")
-    for line in _shortage_lines(result):
-        click.echo(line)
-    for fault in result.faults:
-        click.echo(f"assay: harness fault: {fault}", err=True)
-    return result.exit.value if written else Exit.FAULT.value
-
-
-def _shortage_lines(result: RunResult) -> Iterator[str]:
-    """Yield how many obligations the budgets left out of a run, and what stopped the run."""
-    from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
-
-    number = sum(map(is_held_back, result.verdicts))
-    if number:
-        skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
-        yield (
-            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
-            " run again tomorrow"
-        )
-    if result.stopped:
-        yield result.stopped

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 from command_line import assay
 
+from assay.cli import results
 from assay.cli import run as run_command
 from assay.cli.termination import terminable
 
@@ -43,13 +44,13 @@ def test_reports_that_cannot_be_written(tmp_path):
 
 def test_a_disk_that_is_full_when_the_reports_are_made(tmp_path, monkeypatch):
     """Every report is missing; the verdicts are not."""
-    written = run_command.write_reports
+    written = results.write_reports
 
     def full(read, folder):
         with files_up_to(100):
             return written(read, folder)
 
-    monkeypatch.setattr(run_command, "write_reports", full)
+    monkeypatch.setattr(results, "write_reports", full)
     code, out, err = assay(*RUN, "--quiet", cwd=tmp_path)
     assert 4 == code
     assert out.startswith("27 planned: 27 conform")

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from runs import recorded
 
-from assay.cli.run import REPORTS
+from assay.cli.results import REPORTS
 from assay.errors import AssayError, JournalError
 from assay.journal.codec import EVENTS
 from assay.journal.decoder import decode

@@ -1,0 +1,105 @@
+"""Result of a run on the command line: its summary, its reports, and where its record is.
+
+The journal is whole before any of this begins. What cannot be written or shown costs no verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.errors import InputError, JournalError
+from assay.execution.session import RunResult
+from assay.judging.verdict import Exit
+from assay.report import read_journal
+
+if TYPE_CHECKING:
+    from assay.report import Report
+
+#: The name of the journal in the folder of a run.
+JOURNAL = "journal.jsonl"
+#: The reports that are written next to the journal, by format.
+REPORTS = {
+    "html": "report.html",
+    "json": "report.json",
+    "junit": "junit.xml",
+    "markdown": "report.md",
+}
+
+
+def print_summary(read: Report, *, quiet: bool) -> None:
+    """Print the summary, coloured on a terminal."""
+    from assay.report import terminal, wording  # noqa: PLC0415 -- not before the run is over
+
+    if quiet:
+        click.echo(wording.closing(read))
+    elif sys.stdout.isatty():
+        from rich.console import Console  # noqa: PLC0415 -- only on a terminal
+
+        terminal.show(read, Console(highlight=False))
+    else:
+        terminal.render(read, sys.stdout)
+
+
+def write_reports(read: Report, folder: Path) -> bool:
+    """Write every report next to the journal; print which cannot be, and return whether all can."""
+    from assay import report  # noqa: PLC0415 -- not before the run is over
+
+    written = True
+    for name, file in REPORTS.items():
+        try:
+            report.render(read, name, folder / file)
+        except InputError as error:
+            click.echo(f"assay: {error}", err=True)
+            written = False
+    if not written:
+        click.echo(f"assay: `assay report {folder / JOURNAL}` renders the journal", err=True)
+    return written
+
+
+def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
+    """Print the summary and write the reports; return the exit code."""
+    read = read_journal(folder / JOURNAL)
+    print_summary(read, quiet=quiet)
+    written = write_reports(read, folder)
+    if written:
+        click.echo(f"report: {folder / REPORTS['html']}")
+    for line in _shortage_lines(result):
+        click.echo(line)
+    for fault in result.faults:
+        click.echo(f"assay: harness fault: {fault}", err=True)
+    return result.exit.value if written else Exit.FAULT.value
+
+
+def _shortage_lines(result: RunResult) -> Iterator[str]:
+    """Yield how many obligations the budgets left out of a run, and what stopped the run."""
+    from assay.execution.guard import is_held_back  # noqa: PLC0415 -- only after a run
+
+    number = sum(map(is_held_back, result.verdicts))
+    if number:
+        skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
+        yield (
+            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
+            " run again tomorrow"
+        )
+    if result.stopped:
+        yield result.stopped
+
+
+@contextmanager
+def named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
+    """Print where the record of a run is if the run ends early, and what it has."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
+        raise
+    except JournalError as error:
+        with suppress(JournalError):
+            print_summary(read_journal(folder / JOURNAL, partial=True), quiet=quiet)
+        raise JournalError(f"{error}; what was recorded is in {folder / JOURNAL}") from None
