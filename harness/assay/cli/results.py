@@ -1,9 +1,13 @@
-"""Results of a run: the summary on standard output, and the reports beside the journal."""
+"""Result of a run on the command line: its summary, its reports, and where its record is.
+
+The journal is whole before any of this begins. What cannot be written or shown costs no verdict.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from shutil import get_terminal_size
@@ -11,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.errors import InputError
+from assay.errors import InputError, JournalError
 from assay.execution.session import RunResult
 from assay.judging.verdict import Exit
 from assay.report import read_journal
@@ -90,3 +94,17 @@ def _shortage_lines(result: RunResult) -> Iterator[str]:
         )
     if result.stopped:
         yield result.stopped
+
+
+@contextmanager
+def named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
+    """Print where the record of a run is if the run ends early, and what it has."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
+        raise
+    except JournalError as error:
+        with suppress(JournalError):
+            print_summary(read_journal(folder / JOURNAL, partial=True), quiet=quiet)
+        raise JournalError(f"{error}; what was recorded is in {folder / JOURNAL}") from None

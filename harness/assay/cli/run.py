@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import click
@@ -17,12 +17,12 @@ from assay.cli import doctor, options
 from assay.cli.details import note_folder
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
-from assay.cli.results import JOURNAL, finish, print_summary
+from assay.cli.results import JOURNAL, finish, named_if_cut_short
 from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
-from assay.errors import InputError, JournalError, TargetError
+from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
@@ -32,10 +32,6 @@ from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared, prepare
-from assay.report import read_journal
-
-if TYPE_CHECKING:
-    pass
 
 EPILOG = """\b
 Examples:
@@ -177,23 +173,9 @@ def run(given: RunOptions) -> int:
         return Exit.USAGE.value
     examples = open_examples(given.examples) if any(times.values()) else None
     session, folder = _open(given, prepared, sequences)
-    with _named_if_cut_short(folder, quiet=given.quiet):
+    with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
         return finish(folder, result, quiet=given.quiet)
-
-
-@contextmanager
-def _named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
-    """Print where the record of a run is if the run ends early, and what it has."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
-        raise
-    except JournalError as error:
-        with suppress(JournalError):
-            print_summary(read_journal(folder / JOURNAL, partial=True), quiet=quiet)
-        raise JournalError(f"{error}; what was recorded is in {folder / JOURNAL}") from None
 
 
 def _perform(

@@ -84,17 +84,16 @@ def _reader(hint: Any) -> Reader:
         length = None if inner[-1] is Ellipsis else len(inner)
         return lambda raw, forms: tuple(read(item, forms) for item in _listed(raw, length))
     if inner:
-        return _values
+        read = _reader(inner[1])
+        return lambda raw, forms: {
+            name: read(value, forms) for name, value in checked(dict, raw).items()
+        }
     if hint is object:
         return _value
     if is_dataclass(hint):
         return partial(read_record, cast("type[Any]", hint))
     named = partial(_named, hint) if issubclass(hint, Enum) else partial(checked, hint)
     return partial(_plain, READERS.get(hint, named))
-
-
-def _values(raw: Any, forms: Forms) -> dict[str, Json]:
-    return {name: _value(value, forms) for name, value in checked(dict, raw).items()}
 
 
 def _plain(read: Callable[[Any], Any], raw: Any, _: Forms) -> Any:

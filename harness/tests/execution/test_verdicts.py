@@ -131,7 +131,7 @@ def test_verdicts_on_credentials_are_taken_back_at_once(tmp_path: Path) -> None:
 
 def test_a_mock_is_recognised_in_what_was_written_before(tmp_path: Path) -> None:
     """Verdicts that rest on static answers are written again when that is known."""
-    lines = lines_of(tmp_path, BANKS["a mock"])
+    lines = lines_of(tmp_path, BANKS["a mock"], "aisp")
     verdicts = [line for line in lines if line["type"] == "preliminary"]
     first = {line["obligation"]: line for line in reversed(verdicts)}
     last = {line["obligation"]: line for line in verdicts}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, get_args
+from itertools import repeat
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -46,6 +50,7 @@ from assay.journal.codec import EVENTS, EventEncoder
 from assay.journal.decoder import decode
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Careless, Redactor
+from assay.journal.typed_values import InvalidValueError
 
 NOW = datetime(2026, 9, 16, 10, 30, tzinfo=UTC)
 DAY = date(2026, 9, 16)
@@ -249,3 +254,70 @@ def test_a_damaged_line(key: str, value: object) -> None:
     _, record = EventEncoder(mask=ValueMasker(redactor=Careless())).line(PLAIN[0])
     with pytest.raises((KeyError, ValueError, TypeError, AttributeError)):
         decode({"type": "subject", **record, key: value})
+
+
+#: One value of each type of JSON, and some that only look right.
+ODD: tuple[Any, ...] = (
+    *(None, True, 7, 1.5, "x", [], {}),
+    *(10**400, 1e300, "2026-09-16", {"x": 1}, [["x"]], {"decimal": "x"}, {"object": [["x"]]}),
+)
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of each value in a line."""
+    if place:
+        yield place
+    named = isinstance(value, dict)
+    for key, member in value.items() if named else enumerate(value) if value else ():
+        if isinstance(member, dict | list):
+            yield from places(member, (*place, key))
+        else:
+            yield (*place, key)
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value has the declared type, in all its parts."""
+    inner = get_args(hint)
+    if get_origin(hint) in {Union, UnionType}:
+        return any(fits(value, each) for each in inner)
+    if get_origin(hint) is tuple:
+        kinds = repeat(inner[0]) if inner[-1] is Ellipsis else inner
+        return type(value) is tuple and all(map(fits, value, kinds))
+    if inner:
+        return type(value) is dict and all(fits(each, inner[1]) for each in value.values())
+    if is_dataclass(hint):
+        hints = get_type_hints(hint)
+        return type(value) is hint and all(
+            fits(getattr(value, item.name), hints[item.name]) for item in fields(hint)
+        )
+    return hint is object or type(value) is hint or (hint is str and isinstance(value, Masked))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [*PLAIN, *(exchange(outcome=outcome) for outcome in OUTCOMES)],
+    ids=lambda event: type(event).__name__,
+)
+def test_what_is_read_has_the_declared_types(event: Event) -> None:
+    """A line with any other value at any place is an event of its class, or refused as invalid."""
+    kind, record = EventEncoder(mask=ValueMasker(redactor=Careless())).line(event)
+    line = json.loads(json.dumps({"type": kind, **record}))
+    assert fits(event, type(event))
+    refused = 0
+    for place in [*places(line)]:
+        if place == ("type",):
+            continue
+        for value in ODD:
+            changed = deepcopy(line)
+            part = changed
+            for key in place[:-1]:
+                part = part[key]
+            part[place[-1]] = value
+            try:
+                read = decode(changed)
+            except InvalidValueError as error:
+                refused += 1
+                assert "\n" not in str(error)
+            else:
+                assert fits(read, type(event)), (place, value, read)
+    assert refused
