@@ -232,12 +232,12 @@ def test_a_user_without_a_home_can_run(tmp_path, monkeypatch):
 
 
 def test_a_name_that_is_no_text_can_be_used(tmp_path):
-    """A path may have bytes that are no UTF-8; a message shows them escaped."""
-    odd = os.fsdecode(b"out-\xff")
+    """A path may have bytes that are no UTF-8, or act on a terminal; a message shows them escaped."""
+    odd = os.fsdecode(b"out-\xff\x1b[2J\n")
     assert 0 == assay(*RUN[:-1], odd, cwd=tmp_path)[0]
     code, _, err = assay("check", odd, cwd=tmp_path)
     assert 2 == code
-    assert "assay: out-\\udcff: this is a directory (name a file in it)\n" == err
+    assert "assay: out-\\udcff\\x1b[2J\\n: this is a directory (name a file in it)\n" == err
 
 
 # -- time zones ------------------------------------------------------------------------------
