@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
@@ -93,7 +93,7 @@ def _discarding() -> TextIO:
 
 
 @contextmanager
-def safe_streams() -> Iterator[tuple[SafeOutput, SafeOutput]]:
+def safe_streams() -> Generator[tuple[SafeOutput, SafeOutput]]:
     """Replace the standard streams by some that do not fail; yield output and errors."""
     with ExitStack() as stack:
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] -- it was closed
