@@ -242,7 +242,7 @@ def operation(*, key: str = "operation", available: bool = True, lists: bool = F
 
     return parameter(
         ref("operation"),
-        lambda value, contract: contract.operations[value],
+        lambda name, contract: contract.operations[name],
         key=key,
         references=check,
     )
