@@ -241,10 +241,7 @@ def operation(*, key: str = "operation", available: bool = True, lists: bool = F
             yield at, f"the operation {name!r} lists nothing", f"add `lists` to operations.{name}"
 
     return parameter(
-        ref("operation"),
-        lambda name, contract: contract.operations[name],
-        key=key,
-        references=check,
+        ref("operation"), lambda id_, contract: contract.operations[id_], key=key, references=check
     )
 
 
