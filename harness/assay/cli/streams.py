@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from select import select
 from typing import Any, TextIO
 
 #: For characters that the encoding of a stream does not have.
@@ -28,12 +29,14 @@ class LossyOutput(io.RawIOBase):
 
     def write(self, data: Any) -> int | None:
         """Write data, or pretend to."""
+        count: int | None = len(data)
         if self.error is None:
             try:
-                return self._raw.write(data)
+                while (count := self._raw.write(data)) is None:
+                    select([], [self._raw], [])  # a full pipe that does not block
             except OSError as error:
                 self.error = error
-        return len(data)
+        return len(data) if self.error else count
 
     def writable(self) -> bool:
         """Return true: nothing is refused."""
@@ -64,7 +67,6 @@ class SafeOutput:
                 io.BufferedWriter(self._lossy),
                 encoding=self.stream.encoding,
                 errors=ERRORS,
-                newline=_newline(self.stream),
                 line_buffering=self.stream.line_buffering,
                 write_through=self.stream.write_through,
             )
@@ -81,11 +83,6 @@ class SafeOutput:
         self.flush()
         if self.replaced is None:
             self.stream.close()
-
-
-def _newline(stream: TextIO) -> str | None:
-    """Return the line end that a stream writes; Windows has its own."""
-    return None if os.linesep != "\n" and stream.isatty() else ""
 
 
 def _discarding() -> TextIO:

@@ -6,12 +6,14 @@ in this process, with streams of the operating system in place of the standard o
 """
 
 import io
+import json
 import os
 import pty
 import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from contextlib import chdir, contextmanager
 from pathlib import Path
@@ -131,6 +133,25 @@ def test_a_stream_that_cannot_be_written_loses_no_verdict(name, tmp_path):
     assert (code, err) == ended(tmp_path, *args, **given)[::2]
     if args is RUN:
         assert {"junit.xml", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_a_pipe_that_does_not_block_gets_everything(tmp_path):
+    """Another program may have made the pipe so; a slow reader of it loses nothing."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    chunks = []
+
+    def read():
+        with os.fdopen(reader, "rb") as stream:
+            chunks.append(stream.read())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    assert ended(tmp_path, "export", "openapi", out=lambda: writer)[0] == 0
+    thread.join(30)
+    (document,) = chunks
+    assert len(document) > 65_536
+    assert "3.1.0" == json.loads(document)["openapi"]
 
 
 def test_a_document_is_the_same_on_every_terminal(tmp_path):
