@@ -6,14 +6,11 @@ The messages of exceptions are left out, because they may quote data of customer
 from __future__ import annotations
 
 import os
-import platform
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from traceback import StackSummary, walk_tb
 
 import click
 
@@ -56,12 +53,16 @@ def keep(error: BaseException, invocation: Invocation) -> Path | None:
 
 def where(error: BaseException) -> str:
     """Return the type of an error and the place in the code that raised it."""
+    from traceback import StackSummary, walk_tb  # noqa: PLC0415 -- only for an error
+
     frames = StackSummary.extract(walk_tb(error.__traceback__), lookup_lines=False)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{place}"
 
 
 def _places(invocation: Invocation) -> Iterator[Path]:
+    import tempfile  # noqa: PLC0415 -- only for an error
+
     if invocation.folder is not None and invocation.folder.is_dir():
         yield invocation.folder / FILE
     name = f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%S-%fZ}-{FILE}"
@@ -72,7 +73,9 @@ def _places(invocation: Invocation) -> Iterator[Path]:
 
 
 def _lines(error: BaseException) -> Iterator[str]:
-    yield f"Assay {__version__}, Python {platform.python_version()}, {sys.platform}"
+    from traceback import StackSummary, walk_tb  # noqa: PLC0415 -- only for an error
+
+    yield f"Assay {__version__}, Python {sys.version.partition(' ')[0]}, {sys.platform}"
     seen: set[int] = set()
     link: BaseException | None = error
     while link is not None and id(link) not in seen:

@@ -9,22 +9,27 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
+from types import FrameType
 
 #: The exit code of a program that SIGINT ends, as shells have it.
 INTERRUPTED = 130
 
 
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    os._exit(INTERRUPTED)
+
+
 @contextmanager
-def loading() -> Iterator[None]:
+def loading() -> Generator[None]:
     """End the process at SIGINT, without a word, as long as modules are loaded."""
     before = signal.getsignal(signal.SIGINT)
     main_thread = threading.current_thread() is threading.main_thread()
     if not main_thread or before is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    signal.signal(signal.SIGINT, _leave)
     try:
         yield
     finally:

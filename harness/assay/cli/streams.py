@@ -10,8 +10,9 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from select import select
 from typing import Any, TextIO
 
 #: For characters that the encoding of a stream does not have.
@@ -28,12 +29,14 @@ class LossyOutput(io.RawIOBase):
 
     def write(self, data: Any) -> int | None:
         """Write data, or pretend to."""
+        count: int | None = len(data)
         if self.error is None:
             try:
-                return self._raw.write(data)
+                while (count := self._raw.write(data)) is None:
+                    select([], [self._raw], [])  # a full pipe that does not block
             except OSError as error:
                 self.error = error
-        return len(data)
+        return len(data) if self.error else count
 
     def writable(self) -> bool:
         """Return true: nothing is refused."""
@@ -64,7 +67,6 @@ class SafeOutput:
                 io.BufferedWriter(self._lossy),
                 encoding=self.stream.encoding,
                 errors=ERRORS,
-                newline=_newline(self.stream),
                 line_buffering=self.stream.line_buffering,
                 write_through=self.stream.write_through,
             )
@@ -83,17 +85,12 @@ class SafeOutput:
             self.stream.close()
 
 
-def _newline(stream: TextIO) -> str | None:
-    """Return the line end that a stream writes; Windows has its own."""
-    return None if os.linesep != "\n" and stream.isatty() else ""
-
-
 def _discarding() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 -- open to the end
 
 
 @contextmanager
-def safe_streams() -> Iterator[tuple[SafeOutput, SafeOutput]]:
+def safe_streams() -> Generator[tuple[SafeOutput, SafeOutput]]:
     """Replace the standard streams by some that do not fail; yield output and errors."""
     with ExitStack() as stack:
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] -- it was closed

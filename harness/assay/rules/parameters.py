@@ -225,8 +225,8 @@ def names(
 
 
 # -- operations -----------------------------------------------------------------------
-def operation(*, key: str = "operation", available: bool = True) -> Any:
-    """Declare the operation that the clause is about, or its control."""
+def operation(*, key: str = "operation", available: bool = True, lists: bool = False) -> Any:
+    """Declare the operation that the clause is about, or its control; `lists`: it has lists."""
 
     def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from known(at, name, raw["operations"], "operation")
@@ -237,12 +237,11 @@ def operation(*, key: str = "operation", available: bool = True) -> Any:
                 yield at, f"the operation {name!r} is available", hint
             elif available and not offered:
                 yield at, f"the operation {name!r} is not available", _ONLY_UNAVAILABLE
+        if lists and not raw["operations"].get(name, {"lists": [name]}).get("lists"):
+            yield at, f"the operation {name!r} lists nothing", f"add `lists` to operations.{name}"
 
     return parameter(
-        ref("operation"),
-        lambda value, contract: contract.operations[value],
-        key=key,
-        references=check,
+        ref("operation"), lambda id_, contract: contract.operations[id_], key=key, references=check
     )
 
 

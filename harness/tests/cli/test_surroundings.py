@@ -6,12 +6,14 @@ in this process, with streams of the operating system in place of the standard o
 """
 
 import io
+import json
 import os
 import pty
 import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from contextlib import chdir, contextmanager
 from pathlib import Path
@@ -133,6 +135,25 @@ def test_a_stream_that_cannot_be_written_loses_no_verdict(name, tmp_path):
         assert {"junit.xml", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
+def test_a_pipe_that_does_not_block_gets_everything(tmp_path):
+    """Another program may have made the pipe so; a slow reader of it loses nothing."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    chunks = []
+
+    def read():
+        with os.fdopen(reader, "rb") as stream:
+            chunks.append(stream.read())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    assert ended(tmp_path, "export", "openapi", out=lambda: writer)[0] == 0
+    thread.join(30)
+    (document,) = chunks
+    assert len(document) > 65_536
+    assert "3.1.0" == json.loads(document)["openapi"]
+
+
 def test_a_document_is_the_same_on_every_terminal(tmp_path):
     """The encoding of the terminal changes no byte of a report that is no plain text."""
     assert ended(tmp_path, *RUN)[0] == 0
@@ -232,12 +253,12 @@ def test_a_user_without_a_home_can_run(tmp_path, monkeypatch):
 
 
 def test_a_name_that_is_no_text_can_be_used(tmp_path):
-    """A path may have bytes that are no UTF-8; a message shows them escaped."""
-    odd = os.fsdecode(b"out-\xff")
+    """A path may have bytes that are no UTF-8, or act on a terminal; a message shows them escaped."""
+    odd = os.fsdecode(b"out-\xff\x1b[2J\n")
     assert 0 == assay(*RUN[:-1], odd, cwd=tmp_path)[0]
     code, _, err = assay("check", odd, cwd=tmp_path)
     assert 2 == code
-    assert "assay: out-\\udcff: this is a directory (name a file in it)\n" == err
+    assert "assay: out-\\udcff\\x1b[2J\\n: this is a directory (name a file in it)\n" == err
 
 
 # -- time zones ------------------------------------------------------------------------------

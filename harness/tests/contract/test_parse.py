@@ -198,6 +198,16 @@ def test_references(old: str, new: str, said: str) -> None:
     assert said in problems((old, new))
 
 
+@pytest.mark.parametrize("rule", ["kind: pagination, size: 2", "kind: listing"])
+def test_a_rule_about_lists_needs_a_list(rule: str) -> None:
+    """Nothing can be listed by an operation whose `lists` are left out."""
+    own = f"{rule}, id: z, says: x, source: {{section: s, line: 1}}"
+    add = ("scope:\n", f"  - {{{own}, operation: consents}}\nscope:\n")
+    where = "f.yaml:51: rules[8].operation: the operation 'consents' lists nothing"
+    assert f"{where} (add `lists` to operations.consents)" in problems(add)
+    assert "z" == parsed(TEXT.replace(add[0], add[1].replace("consents", "loans"))).clauses[-1].id
+
+
 def test_all_errors_come_at_once() -> None:
     """Nothing hides behind the first error, and they stand in the order of the file."""
     found = problems(("control: loans", "control: x"), ("id: j", "id: i"), ("Vienna", "Wien"))

@@ -13,6 +13,9 @@ import pytest
 from shipped import VARIANTS
 
 from assay._resources import suites_dir
+from assay.fuzzing.sequences.abstract_step import AbstractStep
+from assay.fuzzing.sequences.sequence_file import RecordedSequence, open_examples
+from assay.history import Call
 from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
@@ -114,6 +117,18 @@ def test_saved_sequences_are_tried_first(run, faulty):
     assert assay(*again, "-t", faulty, cwd=folder)[0] == 0
 
 
+def test_saved_sequences_of_another_contract_version_are_left_out(run, faulty):
+    """A saved sequence with an operation that the contract no longer has is kept, and not tried."""
+    folder, _ = run
+    examples = open_examples(str(folder / "foreign"))
+    step = AbstractStep(step=Call(operation="acounts", subject="psu"))
+    saved = RecordedSequence(name="x", contract="aisp", breaks=(ASKED,), steps=(step,))
+    examples.save(saved)
+    once = ("run", "-c", "aisp", "-k", ASKED, "--journeys", 1, "--examples", "foreign")
+    assert assay(*once, cwd=folder)[0] == 0
+    assert ["x"] == [recorded.name for recorded in examples.sequences("aisp")]
+
+
 def test_a_run_without_a_search(tmp_path):
     """A run without a search reports none, and saves no sequences."""
     code, out, _ = assay("run", "-k", "aisp/accounts.available", cwd=tmp_path)
@@ -151,6 +166,8 @@ def test_fields_are_searched_in_the_same_way(tmp_path):
         (("--replay", "empty"), "there is no recorded sequence in this folder"),
         (("--replay", "bad.json"), "bad.json:1"),
         (("--replay", "other.json"), "there is no obligation aisp/batch-quotas/x"),
+        (("--replay", "foreign.json"), "steps[0].operation: aisp has no operation 'acounts'"),
+        (("--replay", "foreign.json"), "(did you mean 'accounts'?)"),
         (("--journeys", "-1"), "-1"),
         (("--journeys", "1", "--examples", "redis://127.0.0.1:1/0"), "redis"),
     ],
@@ -162,6 +179,9 @@ def test_bad_input_is_an_error_of_one_line(tmp_path, args, message):
     (tmp_path / "bad.json").write_text('{"assay": 2}')
     head = {"assay": 1, "sequence": "x", "contract": "aisp", "breaks": ["aisp/batch-quotas/x"]}
     (tmp_path / "other.json").write_text(json.dumps({**head, "steps": [{"do": "inquire"}]}))
+    foreign = {**head, "breaks": ["aisp/batch-quota/accounts-served"]}
+    call = {"do": "call", "operation": "acounts", "subject": "psu"}
+    (tmp_path / "foreign.json").write_text(json.dumps({**foreign, "steps": [call]}))
     code, out, err = assay("run", *args, cwd=tmp_path)
     assert (code, out) == (2, "")
     assert message in err

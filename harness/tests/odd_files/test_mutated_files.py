@@ -10,7 +10,7 @@ import random
 import shutil
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count, islice
 from time import monotonic as clock
 
@@ -104,3 +104,46 @@ def test_a_mutated_file_is_refused_in_a_line_or_read(name, tmp_path, capsys):
                 f"\n{tested} {name}, {len(failed)} failed in {clock() - begin:.0f} s\n"
             )
     assert not failed, f"kept in {tmp_path}:\n" + "\n".join(failed)
+
+
+@pytest.mark.parametrize(
+    ("code", "err", "wrong"),
+    [
+        (2, "assay: x.yaml:7: no\nassay: x.yaml:9: nor this\n", ""),
+        (0, "", ""),
+        (4, "assay: an error in Assay itself\n", "exit code 4"),
+        (1, "", "exit code 1"),
+        (2, "", "no message"),
+        (2, "x.yaml:7: no\n", "not a line a finding"),
+        (2, "assay: \x1b[31mno\n", "not a line a finding"),
+        (2, f"assay: {'x' * 3000}\n", "not a line a finding"),
+        (2, "assay: no\nassay: no\n", "a finding twice"),
+    ],
+)
+def test_what_is_wrong_is_noticed(code, err, wrong):
+    """An exit code that lies, a missing message, and a message of more than a line are failures."""
+    assert problem((), {0, 2}, code, err).startswith(wrong)
+    assert bool(wrong) is bool(problem((), {0, 2}, code, err))
+
+
+def test_a_hang_is_noticed(monkeypatch):
+    """A command that uses up its processor time is stopped, whatever it catches."""
+
+    def hang():
+        while True:
+            with suppress(Exception):
+                random.random()
+
+    monkeypatch.setattr(sys.modules[__name__], "HANGS", 0.05)
+    with time_limit(), pytest.raises(HungError):
+        hang()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_mutations_are_many_and_repeatable(name, tmp_path):
+    """Every number gives another file, nearly always, and the same one each time."""
+    kind = KINDS[name]
+    seeds = kind.seeds(tmp_path)
+    files = [mutated_file(kind, seeds, number) for number in range(20)]
+    assert files == [mutated_file(kind, seeds, number) for number in range(20)]
+    assert len({*files}) > 15

@@ -1,5 +1,8 @@
 """The evidence helpers of checks: answers described, calls that must be served or refused."""
 
+from datetime import date, timedelta
+from types import SimpleNamespace
+
 import pytest
 from building import (
     DONE,
@@ -52,3 +55,19 @@ def test_doubt_weakens_a_violation_only():
     assert good == evidence.doubt(good, "why")
     assert "unclear" == evidence.doubt(bad, "why").agreement.value
     assert evidence.doubt(bad, "why").seen.endswith("; why")
+
+
+def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
+    """A check that leaves the calendar is unclear about each facet, beside what it said before."""
+    served = history(ask("accounts", DONE), ask("accounts", DONE))
+
+    def check(whole):
+        yield evidence.must_be_served("f", whole.exchanges[0], "it must")
+        yield date.max + timedelta(days=1)
+
+    facets = [SimpleNamespace(id="f"), SimpleNamespace(id="g")]
+    kind = SimpleNamespace(name="k", facets=lambda: facets, tpp_facet=lambda: None, check=check)
+    assert [("f", "agrees"), ("f", "unclear"), ("g", "unclear")] == [
+        (each.facet, each.agreement.value) for each in evidence.evidence_of(kind, served)
+    ]
+    assert 1 == len([*evidence.countable(check(served))])

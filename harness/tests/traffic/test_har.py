@@ -177,11 +177,23 @@ def test_a_file_that_is_not_har(text, message, tmp_path):
     assert error.value.problems[0].hint
 
 
-@pytest.mark.parametrize("when", ["yesterday", "", "0001-01-01T00:00:00+14:00", 7, None])
+@pytest.mark.parametrize(
+    "when",
+    [
+        *("yesterday", "", "0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00Z", 7, None),
+        *("9999-12-31T23:59:59Z", "2026-12-31T23:59:60Z", "2026-02-30T00:00:00Z", "1e400"),
+    ],
+)
 def test_an_unreadable_time(when, tmp_path):
     """An entry whose time cannot be read is refused, with its number."""
     with pytest.raises(InputError, match=r"entry 2 of the log"):
         read(tmp_path, entry(), entry(startedDateTime=when))
+
+
+@pytest.mark.parametrize("when", ["1970-01-01T00:00:00Z", "2026-01-01T00:00:00.123456789Z"])
+def test_an_unusual_time(when, tmp_path):
+    """The clock of a recorder may be wrong by decades, and be very exact."""
+    assert 1 == len(read(tmp_path, entry(startedDateTime=when)))
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

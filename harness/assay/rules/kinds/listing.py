@@ -31,7 +31,7 @@ class Listing(Kind):
 
     name = "listing"
 
-    operation: Operation = parameters.operation()
+    operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()
     zone: ZoneInfo | None = parameters.the_zone()
 

@@ -41,7 +41,7 @@ class Pagination(Kind):
     bare_calls = True
     limits = ("size",)
 
-    operation: Operation = parameters.operation()
+    operation: Operation = parameters.operation(lists=True)
     size: int = parameters.whole(key="size")
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
