@@ -118,7 +118,10 @@ class EchoBank:
         if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
             for name, value in parse_qsl(body.decode("latin-1")):
                 wrong = value in {"000000", "111111"}  # typed on purpose, and nobody's
-                if name in {"client_secret", "refresh_token", "code", "code_verifier"} and not wrong:
+                if (
+                    name in {"client_secret", "refresh_token", "code", "code_verifier"}
+                    and not wrong
+                ):
                     self.hear(value, name)
 
     def _hear_answer(self, path: str, content: bytes) -> None:
