@@ -17,14 +17,14 @@ def test_each_name_masks(kind):
     """Each name of the table masks a member, a parameter and a nested name of any spelling."""
     for name in SECRET_NAMES[kind]:
         plain = name.replace("*", "x")
-        for spelt in (
+        for name_form in (
             plain,
             plain.upper(),
             f"{plain[:1]}_{plain[1:]}",
             f"a[{plain}]",
             f"b.{plain}",
         ):
-            assert kind == secret_kind(spelt)
+            assert kind == secret_kind(name_form)
         body, _ = Redactor().body(f'{{"{plain}": "s3cret-value-1"}}'.encode())
         assert f'{{"{plain}": "<{kind}-1>"}}' == body
         link = Redactor().link(f"https://bank.example/?{plain}=s3cret-value-1&x=1")
