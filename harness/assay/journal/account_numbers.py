@@ -1,6 +1,6 @@
 """Account and card numbers, recognised by what they look like.
 
-Nobody need have named them to be masked. But an id or a digest that only has as many characters
+They are masked without being known. But an id or a digest that only has as many characters
 must stay readable, so the country, the length or the network count as well.
 """
 

@@ -84,6 +84,8 @@ class KnownValues:
 
     def spans(self, text: str, depth: int = DEPTH) -> list[Span]:
         """Return where values are in a text; the spans may overlap."""
+        if not (self.current or self.earlier):
+            return []
         spans = [*self._plain(text)]
         if not depth:
             return spans

@@ -35,7 +35,7 @@ __all__ = [
 Hide = Callable[[str, str], str]
 
 #: Names of members and parameters, in whatever text.
-_NAME = re.compile(r"(?<![^\s\"'&?;#=:{},<>\\])([^\s\"'&?;#=:{},<>\\]{2,256}+)\\?[\"']?\s*[:=]")
+_NAME = re.compile(r"(?<![^\s\"'&?;#=:{},<>\\])([^\s\"'&?;#=:{},<>\\]{2,256}+)\\*+[\"']?\s*[:=]")
 _PARAMETER = re.compile(r"(^|[?&#;]\s*)([^=?&#;\s<>\"'{}]{1,256}+)=([^&#;\s<>\"']+)")
 _PATH_PARAMETER = re.compile(r"(;)([^=?&#;/\s<>\"'{}]{1,256}+)=([^?&#;/\s<>\"']+)")
 _USER = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]{0,30}://)([^/?#\s\"'<>@]*)@")
@@ -49,6 +49,8 @@ _TAG = re.compile(r"<[A-Za-z][^<>]*>")
 _ATTRIBUTE = re.compile(
     r"(?<![\w:.-])([\w:.-]{1,128}+)(\s*=\s*)(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))"
 )
+#: How many URLs inside of each other are read.
+DEPTH = 3
 #: The types of fields whose values are secrets whatever their names.
 _SECRET_FIELDS = frozenset({"hidden", "password"})
 _PART = re.compile(
@@ -59,19 +61,23 @@ _PART = re.compile(
 
 def may_have_secrets(text: str) -> bool:
     """Whether a name of a secret may be in a text."""
-    return "\\u" in text or any(map(secret_kind, set(_NAME.findall(text))))
+    has_user = "@" in text and "://" in text
+    return has_user or "\\u00" in text or any(map(secret_kind, set(_NAME.findall(text))))
 
 
-def parameters(text: str, hide: Hide) -> str:
-    """Mask a URL, a query or a form: parameters, and the user before the host."""
+def parameters(text: str, hide: Hide, depth: int = DEPTH) -> str:
+    """Mask a URL, a query or a form: parameters, and the user before the host.
+
+    A URL may be the value of a parameter, and so on, up to a `depth`.
+    """
 
     def parameter(match: re.Match[str]) -> str:
         kind, value = secret_kind(match[2]), unquote_plus(match[3], errors="replace")
         if kind is not None:
             return f"{match[1]}{match[2]}={hide(value, kind)}"
-        if "=" not in value:
+        if "=" not in value or not depth:
             return match[0]
-        inner = parameters(value, hide)  # a URL, as in `redirect_uri=`
+        inner = parameters(value, hide, depth - 1)
         if inner == value:
             return match[0]
         return f"{match[1]}{match[2]}={quote(inner, safe='<>/:?#&=') if '%' in match[3] else inner}"

@@ -190,14 +190,13 @@ class Redactor:
 
     def _learn_secrets(self) -> None:
         """Search for the secrets that the run learned in the meantime."""
-        entries = self.secrets.entries
-        for secret in islice(entries, self._secrets_seen, None):
+        for secret in self.secrets.after(self._secrets_seen):
             self.name(secret.value, secret.kind, lasting=secret.lasting)
-        self._secrets_seen = len(entries)
+        self._secrets_seen = self.secrets.count
 
     def text(self, text: str) -> str:
         """Return a text with everything private masked."""
-        if len(self.secrets.entries) != self._secrets_seen:
+        if self.secrets.count != self._secrets_seen:
             self._learn_secrets()
         if len(text) > SHORT:
             return self._masked(text)

@@ -17,6 +17,8 @@ from assay.transport.protocol import sendable
 
 __all__ = ["KnownSecrets", "Secret", "known_secrets", "look_up", "unset"]
 
+#: How many secrets are remembered at most.
+MOST_SECRETS = 100_000
 #: The kinds of the secrets in variables, by the last key that names the variable.
 KINDS: Mapping[str, str] = {
     "token_env": "token",
@@ -40,16 +42,28 @@ class Secret:
 
 @dataclass(slots=True)
 class KnownSecrets:
-    """Every secret that a run knows so far, in the order in which it learned them."""
+    """The secrets that a run knows so far, in the order in which it learned them.
+
+    Of very many, the earliest are dropped; `count` counts all.
+    """
 
     entries: list[Secret] = field(default_factory=list[Secret])
+    count: int = 0
     _values: set[str] = field(default_factory=set[str])
 
     def add(self, value: str | None, kind: str, *, lasting: bool = False) -> None:
         """Remember a secret."""
         if value and value not in self._values:
+            if len(self.entries) >= MOST_SECRETS:
+                del self.entries[: MOST_SECRETS // 2]
+                self._values = {secret.value for secret in self.entries}
             self._values.add(value)
             self.entries.append(Secret(value, kind, lasting))
+            self.count += 1
+
+    def after(self, count: int) -> list[Secret]:
+        """Return the secrets that were learned after the first `count`, as far as they are kept."""
+        return self.entries[-(self.count - count) :] if count < self.count else []
 
 
 def known_secrets(target: Target, secrets: Mapping[str, str]) -> KnownSecrets:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -158,9 +159,10 @@ def test_a_bank_that_repeats_everything(tmp_path: Path, form: str) -> None:
 
 
 def test_the_same_value_has_one_name(tmp_path: Path) -> None:
-    """An account has one pseudonym throughout, so that evidence can be correlated."""
+    """An account has one pseudonym throughout, and no id or digest has one inside."""
     hold(Loudmouth(SOUND), tmp_path)
     text = (tmp_path / "journal.jsonl").read_text("utf-8")
+    assert [] == re.findall(r"[0-9a-f]<[a-z-]+-\d+>|<[a-z-]+-\d+>[0-9a-f]", text)
     # Not `splitlines`: values that a target sends back may have separators of Unicode's.
     lines = [json.loads(line) for line in text.split("\n") if line]
     trial = "aisp/consent.scope#balance"

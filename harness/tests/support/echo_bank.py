@@ -98,7 +98,7 @@ class EchoBank:
             content = content.replace(b"</form>", f"<p>{self.form('screen')}</p></form>".encode())
         else:
             status, headers, content = self._answer(status, headers, content)
-        if status[:3] not in {"409", "503"}:  # otherwise nobody got it
+        if status[:3] not in {"409", "503"}:  # others were not delivered
             self._hear_answer(path, plain)
         kept = [pair for pair in headers if pair[0].lower() != "content-length"]
         start_response(status, [*kept, ("Content-Length", str(len(content)))])
@@ -117,7 +117,11 @@ class EchoBank:
         self.hear(environ.get("HTTP_ASSAY_CONTROL_KEY"), "control key")
         if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
             for name, value in parse_qsl(body.decode("latin-1")):
-                if name in {"client_secret", "refresh_token", "code", "code_verifier"}:
+                wrong = value in {"000000", "111111"}  # typed on purpose: no secret
+                if (
+                    name in {"client_secret", "refresh_token", "code", "code_verifier"}
+                    and not wrong
+                ):
                     self.hear(value, name)
 
     def _hear_answer(self, path: str, content: bytes) -> None:

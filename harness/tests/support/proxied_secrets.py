@@ -12,7 +12,7 @@ JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 class Place:
     """One exchange: what the client sends, and what the bank answers.
 
-    `opaque` says that the proxy withholds the body, unless it is told to keep it.
+    `opaque` says that the proxy withholds the body, unless it keeps all bodies.
     """
 
     path: str = "/x"

@@ -246,7 +246,7 @@ def _exchange(
             "proxied",
             "plain",
             "withheld body",
-        )  # known to nobody, so not repeated
+        )  # unknown to the proxy, so not repeated
     else:
         bank.hear(own, "proxied")
     client.post(

@@ -11,7 +11,7 @@ from assay.binding.read import read_document
 from assay.binding.target import Target
 from assay.contract.files.load import loads
 from assay.errors import InputError
-from assay.transport.secrets import look_up
+from assay.transport.secrets import KnownSecrets, known_secrets, look_up
 
 TEXT = """\
 assay: 1
@@ -133,3 +133,45 @@ def test_libraries_for_authentication_are_imported_only_when_needed() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "[]\n" == out.stdout
+
+
+def test_known_secrets_of_a_target() -> None:
+    """Every variable of a target file is a lasting secret of its kind; a client has a pair."""
+    text = TEXT.replace(
+        "auth: {kind: bearer,\n  token_env: T_ALL}",
+        "auth: {kind: client-credentials, token_url: https://bank.example/t, client_id: a b,\n"
+        "  client_secret_env: T_ALL}",
+    )
+    oauth = read_document(loads(text, "t.yaml"))
+    values = {"T_ALL": "s/1", "T_KEY": "key-1", "T_ALICE": "alice-1", "T_BOB": "bob-1"}
+    known = known_secrets(oauth, values)
+    assert [
+        ("s/1", "secret"),
+        ("key-1", "key"),
+        ("alice-1", "token"),
+        ("bob-1", "token"),
+        ("a+b:s%2F1", "credentials"),
+    ] == [(secret.value, secret.kind) for secret in known.entries]
+    assert all(secret.lasting for secret in known.entries)
+
+
+def test_a_secret_is_known_once() -> None:
+    """A secret that is learned again, and an empty one, add nothing."""
+    known = KnownSecrets()
+    for value in ("a-1", "", None, "a-1", "b-2"):
+        known.add(value, "token")
+    assert ["a-1", "b-2"] == [secret.value for secret in known.entries]
+
+
+def test_of_very_many_secrets_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader gets what was learned since it looked last, each secret once."""
+    monkeypatch.setattr("assay.transport.secrets.MOST_SECRETS", 10)
+    known, seen, count = KnownSecrets(), [], 0
+    for number in range(50):
+        known.add(f"secret-{number}", "token")
+        if number % 3 == 0:
+            seen += [secret.value for secret in known.after(count)]
+            count = known.count
+    assert [f"secret-{number}" for number in range(49)] == seen
+    assert len(known.entries) <= 10
+    assert [] == known.after(50)

@@ -21,7 +21,14 @@ from threading import Lock
 
 from assay.journal.known_values import SHORTEST, KnownValues, replaced
 from assay.journal.positions import headers as masked_headers
-from assay.journal.positions import json_members, json_strings, labelled, markup, parameters
+from assay.journal.positions import (
+    json_members,
+    json_strings,
+    labelled,
+    markup,
+    may_have_secrets,
+    parameters,
+)
 from assay.traffic.proxy.messages import Headers
 
 __all__ = ["FORM", "HarMasker", "MaskedBody", "MaskedMessages"]
@@ -133,6 +140,10 @@ class HarMasker:
         """Return a text with every known secret masked."""
         return replaced(text, self.values.spans(text)) if text else text
 
+    def _json(self, text: str) -> str:
+        """Return JSON with every known secret masked; a number becomes a text."""
+        return json_strings(text, self.text) if self.values.spans(text) else text
+
     def _body(
         self, data: bytes, headers: Headers, *, answer: bool, cut: bool
     ) -> Callable[[], MaskedBody]:
@@ -143,8 +154,10 @@ class HarMasker:
         media_type = declared.partition(";")[0].strip().lower()
         text, encoding = _decoded(data, declared, cut=cut)
         if text is not None and _is_json(text, cut=cut):
-            masked = json_members(text, self.pseudonym, answer=answer)
-            return lambda: _recorded(json_strings(masked, self.text), encoding)
+            masked = text
+            if may_have_secrets(text):
+                masked = json_members(text, self.pseudonym, answer=answer)
+            return lambda: _recorded(self._json(masked), encoding)
         if text is not None and media_type == FORM:
             form = parameters(text, self.pseudonym)
             return lambda: _recorded(self.text(form), encoding)

@@ -1,0 +1,46 @@
+"""What the manual says of masking: the list is that of the table, and each row is true."""
+
+import pytest
+from support.masked_names import table, written
+
+from assay.binding.secret_names import SECRET_HEADERS, SECRET_NAMES, secret_header, secret_kind
+from assay.journal.redact import Redactor
+
+
+def test_the_list_in_the_manual_is_the_table():
+    """The manual lists exactly the names that are masked (support/masked_names.py writes it)."""
+    assert table() == written()
+
+
+@pytest.mark.parametrize("kind", SECRET_NAMES)
+def test_each_name_masks(kind):
+    """Each name of the table masks a member, a parameter and a nested name of any spelling."""
+    for name in SECRET_NAMES[kind]:
+        plain = name.replace("*", "x")
+        for name_form in (
+            plain,
+            plain.upper(),
+            f"{plain[:1]}_{plain[1:]}",
+            f"a[{plain}]",
+            f"b.{plain}",
+        ):
+            assert kind == secret_kind(name_form)
+        body, _ = Redactor().body(f'{{"{plain}": "s3cret-value-1"}}'.encode())
+        assert f'{{"{plain}": "<{kind}-1>"}}' == body
+        link = Redactor().link(f"https://bank.example/?{plain}=s3cret-value-1&x=1")
+        assert f"https://bank.example/?{plain}=<{kind}-1>&x=1" == link
+
+
+@pytest.mark.parametrize("header", SECRET_HEADERS)
+def test_each_header_masks(header):
+    """Each header of the table counts as a secret one."""
+    assert secret_header(header.replace("*", "x"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["token_type", "expires_in", "statusCode", "otpMaxLength", "shipping", "pageToken", "key"],
+)
+def test_names_that_only_sound_alike(name):
+    """A name that only contains one of the table is no secret's."""
+    assert secret_kind(name) is None

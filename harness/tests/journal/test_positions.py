@@ -1,0 +1,60 @@
+"""Masking by position of hostile and of odd texts: nothing ends it, and it takes no long time."""
+
+from time import process_time
+
+import pytest
+
+from assay.journal import positions
+from assay.journal.redact import Redactor
+
+MANY = 50_000
+
+
+def hide(value, kind):
+    """Show what is masked."""
+    return f"<{kind}>"
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("https://b.example/?a=https%3A%2F%2Fx.example%2F%3Ftoken%3Dabc", "token=<token>"),
+        ("5; url=https://b.example/?token=abc&x=1", "token=<token>&x=1"),
+        ("https://b.example/a;jsessionid=abc/b?x=1", ";jsessionid=<session>/b?x=1"),
+        ("https://user:abc@b.example/", "https://<credentials>@b.example/"),
+        ("#access_token=abc", "#access_token=<token>"),
+    ],
+)
+def test_parameters(text, masked):
+    """A parameter is masked in every part of a URL, and in a URL that is the value of another."""
+    result = positions.parameters(text, hide)
+    assert masked in result
+    assert "abc" not in result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a=" * MANY, "?a" * MANY, ";" * MANY, "a" * MANY, "[" * MANY, '["' * MANY, '\\"' * MANY),
+        *("<a " * MANY, "<" * MANY, "&a" * MANY, "%41" * MANY, "x://" * MANY, "1," * MANY),
+        *("-" * MANY, "\\u0041" * MANY, "a:" * MANY, "=" * MANY, '{"token":' * MANY),
+    ],
+    ids=lambda text: text[:9],
+)
+def test_hostile_texts(text):
+    """No text of 50,000 parts ends the masking, or takes it more than some seconds."""
+    began = process_time()
+    redactor = Redactor()
+    redactor.name("s3cret-value-1", "token")
+    for read in (
+        lambda: positions.parameters(text, hide),
+        lambda: positions.json_members(text, hide),
+        lambda: positions.json_strings(text, redactor.text),
+        lambda: positions.markup(text, hide),
+        lambda: positions.labelled(text, hide),
+        lambda: positions.may_have_secrets(text),
+        lambda: redactor.text(text),
+        lambda: redactor.body(text.encode()),
+    ):
+        read()
+    assert process_time() - began < 20
