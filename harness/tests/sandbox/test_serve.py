@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -97,7 +97,7 @@ def test_the_control_api_is_not_for_pages(port: int, origin: str) -> None:
     assert 404 == status(port, *lines, "Authorization: Bearer demo-alice")
 
 
-@pytest.mark.parametrize("listening", ["0.0.0.0", "192.0.2.1", "bank.internal", "::"])  # noqa: S104
+@pytest.mark.parametrize("listening", ["0.0.0.0", "192.0.2.1", "bank.internal", "::"])
 def test_a_bank_for_others_has_any_name(listening: str) -> None:
     """Where other machines reach the bank, its names are theirs to choose."""
     app = make_app()
@@ -106,10 +106,8 @@ def test_a_bank_for_others_has_any_name(listening: str) -> None:
 
 def test_large_headers(port: int) -> None:
     """A header section over 64 KiB is refused: not all of it is read."""
-    try:
+    with suppress(OSError):  # what the bank did not read may reset the connection
         assert 431 == status(port, "Host: localhost", "X-A: " + "b" * 70_000)
-    except ConnectionResetError:
-        pass  # what the bank did not read has overtaken its answer
     assert 404 == status(
         port, "Host: localhost", "Authorization: Bearer demo-alice", "X-A: " + "b" * 60_000
     )
