@@ -157,7 +157,7 @@ def _add_choice(form: Form, name: str, value: str) -> list[str] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class HtmlPage:
     """What a page shows; `complete` says that all of it was read."""
 
     forms: list[Form]
@@ -166,14 +166,14 @@ class Page:
 
 
 @lru_cache(maxsize=1)
-def read_page(body: bytes) -> Page:
+def read_page(body: bytes) -> HtmlPage:
     """Read a page; any content is accepted."""
     reader = _Reader()
     with suppress(_TooMuchError):
         reader.feed(body[:LARGEST_PAGE].decode("utf-8", "replace"))
         complete = len(body) <= LARGEST_PAGE and len(reader.rawdata) < LONGEST_TAG
-        return Page(forms=reader.forms, leads_on=reader.leads_on, complete=complete)
-    return Page(forms=reader.forms, leads_on=reader.leads_on, complete=False)
+        return HtmlPage(forms=reader.forms, leads_on=reader.leads_on, complete=complete)
+    return HtmlPage(forms=reader.forms, leads_on=reader.leads_on, complete=False)
 
 
 def forms(body: bytes) -> list[Form]:

@@ -64,7 +64,7 @@ class ClientConnection:
         if refusal:
             self._respond(*refusal)
             return False
-        with self.proxy.clients.exchange(self.connection):
+        with self.proxy.connections.exchange(self.connection):
             self._forward(request)
         return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
 
@@ -78,14 +78,14 @@ class ClientConnection:
                 return None
             if self._http.they_are_waiting_for_100_continue:
                 self._send(h11.InformationalResponse(status_code=100, headers=[]))
-            with self.proxy.clients.waiting(self.connection):
+            with self.proxy.connections.waiting(self.connection):
                 data = self.connection.recv(READ_SIZE)
             self._http.receive_data(data)
 
     def _send(self, event: h11.Event) -> None:
         data = self._http.send(event)
         if data:
-            with self.proxy.clients.waiting(self.connection):
+            with self.proxy.connections.waiting(self.connection):
                 self.connection.sendall(data)
 
     def _refusal(self, request: h11.Request) -> tuple[int, str] | None:

@@ -14,8 +14,8 @@ from ipaddress import ip_address
 from threading import Thread
 from typing import Any, Self
 
-from assay.traffic.proxy.clients import Clients
 from assay.traffic.proxy.connection import ClientConnection
+from assay.traffic.proxy.connection_table import ConnectionTable
 from assay.traffic.proxy.messages import LinkRewriter
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.upstream import MAX_EXCHANGES, Upstream
@@ -45,14 +45,14 @@ class _Server(socketserver.ThreadingTCPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own."""
-        if self.proxy.clients.add(request):
+        if self.proxy.connections.add(request):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def shutdown_request(self, request: Any) -> None:
         """End a connection."""
-        self.proxy.clients.remove(request)
+        self.proxy.connections.remove(request)
         super().shutdown_request(request)
 
 
@@ -82,7 +82,9 @@ class Proxy:
     host: str = "127.0.0.1"
     port: int = 0
     rewrite: bool = True
-    clients: Clients = field(default_factory=lambda: Clients(max_exchanges=MAX_EXCHANGES))
+    connections: ConnectionTable = field(
+        default_factory=lambda: ConnectionTable(max_exchanges=MAX_EXCHANGES)
+    )
     _server: _Server | None = None
 
     def open(self) -> None:
@@ -121,7 +123,7 @@ class Proxy:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
-            self.clients.wait_until_idle(GRACE)
+            self.connections.wait_until_idle(GRACE)
         self.record.close()
         self.upstream.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.execution.volume import MOST_BYTES, MOST_ITEMS, Volume
+from assay.execution.response_limit import MOST_BYTES, MOST_ITEMS, ResponseLimit
 from assay.history import Accepted, Cause, Indeterminate, Item, Outcome, Rejected, Wire
 
 WHY = "the answers of this trial have more than 25000 items or 32 MiB in total"
@@ -31,7 +31,7 @@ def accepted(number: int) -> Accepted:
 def test_up_to_the_limit(size: int, outcome: Outcome) -> None:
     """Answers up to the limit stay as they are."""
     answer = wire(size)
-    assert (answer, outcome) == Volume().limited(answer, outcome)
+    assert (answer, outcome) == ResponseLimit().limited(answer, outcome)
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_up_to_the_limit(size: int, outcome: Outcome) -> None:
 )
 def test_over_the_limit(size: int, outcome: Outcome) -> None:
     """An answer that exceeds the limit loses its content, and is not judged."""
-    limited, instead = Volume().limited(wire(size), outcome)
+    limited, instead = ResponseLimit().limited(wire(size), outcome)
     assert (b"", True, 200) == (limited.body, limited.truncated, limited.status)
     assert Indeterminate(cause=Cause.TRANSPORT, why=WHY) == instead
 
 
 def test_answers_are_added_up() -> None:
     """Many answers together have the limit of one; what is left out does not count."""
-    volume = Volume()
-    outcomes = [volume.limited(wire(), accepted(10_000))[1] for _ in range(4)]
-    small = volume.limited(wire(), accepted(5_000))[1]
+    limit = ResponseLimit()
+    outcomes = [limit.limited(wire(), accepted(10_000))[1] for _ in range(4)]
+    small = limit.limited(wire(), accepted(5_000))[1]
     expected = [Accepted, Accepted, Indeterminate, Indeterminate]
     assert (expected, Accepted) == ([type(outcome) for outcome in outcomes], type(small))

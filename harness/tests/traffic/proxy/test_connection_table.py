@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from assay.traffic.proxy.clients import Clients
+from assay.traffic.proxy.connection_table import ConnectionTable
 
 JSON = [("Content-Type", "application/json")]
 UPLOAD = b"POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx"
@@ -29,7 +29,7 @@ def connect(proxy, sent):
 def test_idle_clients_block_nobody(by_hand, tape, sent):
     """Three hundred connections that wait leave room for a client that does not."""
     tape = tape(by_hand(plain).url)
-    tape.proxy.clients.patience = 0.05
+    tape.proxy.connections.patience = 0.05
     with ExitStack() as idle:
         for _ in range(300):
             idle.enter_context(connect(tape.proxy, sent))
@@ -41,7 +41,7 @@ def test_slow_readers_block_nobody(by_hand, tape):
     content = b"x" * 8_000_000
     bank = by_hand(lambda path: (200, [], content if path == "/long" else b"{}"))
     tape = tape(bank.url)
-    tape.proxy.clients.max_exchanges, tape.proxy.clients.patience = 2, 0.05
+    tape.proxy.connections.max_exchanges, tape.proxy.connections.patience = 2, 0.05
     with ExitStack() as idle:
         for _ in range(3):
             idle.enter_context(
@@ -66,12 +66,12 @@ def ended(client):
 
 def test_the_longest_wait_ends():
     """Of the connections that wait for their client, the first makes room; a busy one never."""
-    clients = Clients(max_exchanges=2, max_connections=3)
+    connections = ConnectionTable(max_exchanges=2, max_connections=3)
     ends = [pair() for _ in range(4)]
     for _, served in ends[:3]:
-        assert clients.add(served)
-    with clients.exchange(ends[0][1]):
-        assert clients.add(ends[3][1])
+        assert connections.add(served)
+    with connections.exchange(ends[0][1]):
+        assert connections.add(ends[3][1])
         assert [False, True, False, False] == [ended(client) for client, _ in ends]
     for both in ends:
         for end in both:
@@ -80,12 +80,12 @@ def test_the_longest_wait_ends():
 
 def test_where_all_are_busy_a_further_client_is_refused():
     """Where no connection waits for its client, none is closed for another."""
-    clients = Clients(max_exchanges=2, max_connections=1)
+    connections = ConnectionTable(max_exchanges=2, max_connections=1)
     (client, served), (other, further) = pair(), pair()
-    clients.add(served)
-    with clients.exchange(served):
-        assert not clients.add(further)
-    assert clients.add(further)
+    connections.add(served)
+    with connections.exchange(served):
+        assert not connections.add(further)
+    assert connections.add(further)
     assert [True, False] == [ended(client), ended(other)]
     for end in (client, served, other, further):
         end.close()
@@ -93,21 +93,21 @@ def test_where_all_are_busy_a_further_client_is_refused():
 
 def test_the_waits_of_an_exchange_are_added_up():
     """A client that sends a byte now and then waits as long as one that sends nothing."""
-    clients = Clients(max_exchanges=1, patience=0.05)
+    connections = ConnectionTable(max_exchanges=1, patience=0.05)
     (client, served), (other, further) = pair(), pair()
-    clients.add(served)
-    clients.add(further)
-    with clients.exchange(served):
+    connections.add(served)
+    connections.add(further)
+    with connections.exchange(served):
         for _ in range(3):
-            with clients.waiting(served):
+            with connections.waiting(served):
                 client.settimeout(0.02)
                 with pytest.raises(TimeoutError):
                     client.recv(1)
-        assert clients._all[served].waited >= 0.06
+        assert connections._all[served].waited >= 0.06
         # Nothing is closed while the upstream is waited for.
-        assert not clients._close_longest(patience=0.05, exchanging=True)
-        with clients.waiting(served):
-            assert clients._close_longest(patience=0.05, exchanging=True)
+        assert not connections._close_longest(patience=0.05, exchanging=True)
+        with connections.waiting(served):
+            assert connections._close_longest(patience=0.05, exchanging=True)
     assert [True, False] == [ended(client), ended(other)]
     for end in (client, served, other, further):
         end.close()

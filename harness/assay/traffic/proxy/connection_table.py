@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Condition
 
-__all__ = ["MAX_CONNECTIONS", "Clients"]
+__all__ = ["MAX_CONNECTIONS", "ConnectionTable"]
 
 #: The most connections at a time.
 MAX_CONNECTIONS = 256
@@ -23,7 +23,7 @@ RETRY_INTERVAL = 0.1
 
 
 @dataclass(slots=True)
-class _Client:
+class _ConnectionState:
     """Since when a connection waits for its client (None: it does not), and how long it did.
 
     Between two requests, parts of a request do not count: it waits until all of it is there.
@@ -35,7 +35,7 @@ class _Client:
 
 
 @dataclass(slots=True, kw_only=True)
-class Clients:
+class ConnectionTable:
     """All connections; `patience` is for how many seconds an exchange may wait for its client.
 
     A slower client keeps its exchange all the same while others are free.
@@ -44,7 +44,9 @@ class Clients:
     max_exchanges: int
     max_connections: int = MAX_CONNECTIONS
     patience: float = 1.0
-    _all: dict[socket.socket, _Client] = field(default_factory=dict[socket.socket, _Client])
+    _all: dict[socket.socket, _ConnectionState] = field(
+        default_factory=dict[socket.socket, _ConnectionState]
+    )
     _changed: Condition = field(default_factory=Condition)
 
     def add(self, connection: socket.socket) -> bool:
@@ -53,7 +55,7 @@ class Clients:
             full = len(self._all) >= self.max_connections
             if full and not self._close_longest(patience=0.0):
                 return False
-            self._all[connection] = _Client(since=time.monotonic())
+            self._all[connection] = _ConnectionState(since=time.monotonic())
             return True
 
     def remove(self, connection: socket.socket) -> None:
@@ -81,7 +83,7 @@ class Clients:
     def exchange(self, connection: socket.socket) -> Generator[None]:
         """Take an exchange as soon as there is one, and give it back."""
         with self._changed:
-            client = self._all.get(connection) or _Client(since=None)
+            client = self._all.get(connection) or _ConnectionState(since=None)
             client.since, client.waited = None, 0.0
             while self._exchanges() >= self.max_exchanges:
                 self._close_longest(patience=self.patience, exchanging=True)
