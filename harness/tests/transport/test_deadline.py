@@ -139,6 +139,24 @@ def test_each_exchange_has_its_own_time(server: Server) -> None:
     client.close()
 
 
+@pytest.mark.parametrize("sent", [b"", b"\x16\x03\x03\x40\x00"])
+def test_a_handshake_without_end(server: Server, sent: bytes) -> None:
+    """A TLS handshake that is silent, or dripped, is no connection."""
+
+    def act(connection: socket.socket) -> None:
+        connection.sendall(sent)
+        server.drip(connection, b"\0" if sent else b"")
+
+    server.act = act
+    url = server.url.replace("http:", "https:")
+    client = HttpClient(base_url=url, timeout=TIMEOUT)
+    began = time.monotonic()
+    with pytest.raises(TargetError, match="cannot connect"):
+        client.send(HttpRequest(method="GET", url=f"{url}/a"))
+    client.close()
+    assert time.monotonic() - began < 5
+
+
 class Network(httpcore.NetworkBackend):
     """A network in which connecting takes some time and fails, but for the last address."""
 
