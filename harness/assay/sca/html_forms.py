@@ -29,7 +29,7 @@ MOST = 200
 #: The most that is read of a page, in bytes, and its tags and texts, by number.
 LARGEST_PAGE, MOST_PARTS = 1024 * 1024, 50_000
 #: The longest tag, in characters, in which each long value counts as a short mark.
-LONGEST_TAG = 64 * 1024
+LONGEST_TAG, USUAL_TAG = 64 * 1024, 1024
 LONG_VALUE = re.compile(r"""(["'])([^"'<>]{4096,})\1""")
 MARK = re.compile("\0([0-9]{1,6})\0")
 
@@ -98,12 +98,16 @@ class _Reader(HTMLParser):
 
     def parse_starttag(self, i: int) -> int:
         """Parse a tag up to the longest length: the parser needs 300 bytes for each character."""
-        page, self.rawdata = self.rawdata, self.rawdata[i : i + LONGEST_TAG]
-        try:
-            end = super().parse_starttag(0)
-        finally:
-            self.rawdata = page
-        return end if end < 0 else i + end
+        page, end = self.rawdata, -1
+        for length in (USUAL_TAG, LONGEST_TAG):
+            self.rawdata = page[i : i + length]
+            try:
+                end = super().parse_starttag(0)
+            finally:
+                self.rawdata = page
+            if end >= 0:
+                return i + end
+        return end
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: self._whole(value) for name, value in attrs}
