@@ -5,11 +5,12 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from assay.binding.encode import HttpRequest
-from assay.traffic.proxy.upstream import Upstream
+from assay.traffic.proxy.upstream import Upstream, UpstreamError
 from assay.transport.http import HttpClient
 
 
@@ -78,3 +79,40 @@ def test_a_connection_is_kept(server: Twice) -> None:
     assert [b"1", b"2", b"3"] == [client.send(request).wire.body for _ in range(3)]
     assert 1 == server.connections
     client.close()
+
+
+class Drip(Twice):
+    """A server that sends the head of its answer byte by byte, or its body slowly."""
+
+    def serve(self, connection: socket.socket) -> None:
+        over = threading.Event()
+        with connection, suppress(OSError):
+            while b"\r\n\r\n" in connection.recv(65536):
+                connection.sendall(self.leftover)
+                for _ in range(6):
+                    over.wait(0.1)
+                    connection.sendall(b"x")
+
+
+def drip(before: bytes, timeout: float) -> bytes:
+    """Ask such a server through the proxy's upstream, and return the body."""
+    server = Drip(before)
+    upstream = Upstream(origin=server.url, timeout=timeout)
+    try:
+        response = upstream.send("GET", b"/", (), None)
+        return b"".join(upstream.parts(response))
+    finally:
+        upstream.close()
+        server.socket.close()
+
+
+def test_a_head_without_end_through_the_proxy() -> None:
+    """A head that is not complete in time is no response, though bytes come all the time."""
+    with pytest.raises(UpstreamError, match="sent no complete response for 0.3 s"):
+        drip(b"HTTP/1.1 200 OK\r\nx-a: ", 0.3)
+
+
+def test_a_slow_body_through_the_proxy() -> None:
+    """A body may take longer in all, as long as its parts come in time."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
+    assert b"xxxxxx" == drip(head, 0.4)
