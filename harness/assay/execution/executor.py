@@ -29,8 +29,8 @@ from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
 from assay.execution.resend import resend
+from assay.execution.response_limit import ResponseLimit
 from assay.execution.single_variation import VariationGuard
-from assay.execution.volume import Volume
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -99,7 +99,7 @@ class Executor:
     generated: int = 0
     now: datetime | None = None
     variations: VariationGuard = field(default_factory=VariationGuard)
-    volume: Volume = field(default_factory=Volume)
+    response_limit: ResponseLimit = field(default_factory=ResponseLimit)
     events: list[Event] = field(default_factory=list[Event])
 
     def perform(self, step: Step) -> Event:
@@ -289,7 +289,7 @@ class Executor:
             body = body_of(wire)
             refused = rejected_token(operation, wire, target) if call.own_token else None
             decoded = refused or decode(wire, body, operation, target)
-            wire, outcome = self.volume.limited(wire, decoded)
+            wire, outcome = self.response_limit.limited(wire, decoded)
             binding = target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = replace(wire, links=links_of(wire, body, binding))

@@ -2,7 +2,8 @@
 
 It offers what a conformance run needs and no bank offers in production. ``CONTROL.md``
 specifies the protocol for banks that want to add it to their own sandbox. It answers
-during maintenance too. It has no access control: never expose it publicly.
+during maintenance too. It has no access control: never expose it publicly. Only requests of
+pages in a browser, which have an origin, are refused.
 """
 
 import json
@@ -60,6 +61,8 @@ _Content: TypeAlias = Mapping[str, object]
 
 def answer_control(environ: "WSGIEnvironment", policies: Policies, registry: Registry) -> Answer:
     """Answer one control request."""
+    if "HTTP_ORIGIN" in environ:
+        return Answer(status=403, body={"message": "the control API is not for browsers"})
     steps = decoded_path(environ)[len(PREFIX) :].strip("/").split("/")
     try:
         action = _route(environ["REQUEST_METHOD"], steps, policies, registry)

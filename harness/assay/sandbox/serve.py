@@ -1,16 +1,21 @@
 """HTTP server of the sandbox bank, for curl and for runs over a real network.
 
 Runs within one process need none of this. The control API has no access control, with or
-without TLS: never serve it to the internet.
+without TLS: never serve it to the internet. Clients that send nothing, or slowly, cannot block
+it: where there are too many connections, those that waited longest for their client are closed.
 """
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from waitress import wasyncore
-from waitress.server import create_server
+from waitress.channel import HTTPChannel
+from waitress.server import TcpWSGIServer
+
+from assay.sandbox.hosts import require_own_host
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -20,6 +25,53 @@ if TYPE_CHECKING:
 
 #: Seconds between two checks for the end of serving.
 _LOOK = 0.05
+#: Connections of which some are closed before another is accepted, and how many.
+_MOST_CONNECTIONS, _CLOSED = 256, 32
+#: Seconds in which a request must have arrived, counted from the answer before it.
+_PATIENCE = 60
+#: Largest header section and largest body of a request, in bytes.
+_HEADER_LIMIT, _BODY_LIMIT = 64 * 1024, 8 * 1024 * 1024
+
+
+class _Channel(HTTPChannel):
+    """A connection that knows since when it waits for its client."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.waits_since = time.monotonic()
+        super().__init__(*args, **kwargs)
+
+    def service(self) -> None:
+        """Answer a request."""
+        super().service()
+        self.waits_since = time.monotonic()
+
+
+class _Server(TcpWSGIServer):
+    """A server that closes connections instead of refusing further ones."""
+
+    channel_class = _Channel
+
+    def readable(self) -> bool:
+        """Accept a connection, always."""
+        if len(self._channels()) >= _MOST_CONNECTIONS:
+            for channel in self._waiting()[:_CLOSED]:
+                channel.will_close = True
+        return bool(super().readable())
+
+    def maintenance(self, now: float) -> None:
+        """Close connections whose request has not arrived in time, even if a part of it has."""
+        for channel in self._waiting():
+            if channel.waits_since < time.monotonic() - _PATIENCE:
+                channel.will_close = True
+
+    def _channels(self) -> list[_Channel]:
+        """Return all connections; the type that waitress declares is another."""
+        return [*cast("dict[int, _Channel]", self.active_channels).values()]
+
+    def _waiting(self) -> list[_Channel]:
+        """Return the connections without a complete request; those that wait longest first."""
+        waiting = [channel for channel in self._channels() if not channel.requests]
+        return sorted(waiting, key=lambda channel: channel.waits_since)
 
 
 def listen(host: str, port: int, app: "WSGIApplication", tls: "Tls | None" = None) -> Any:
@@ -29,11 +81,25 @@ def listen(host: str, port: int, app: "WSGIApplication", tls: "Tls | None" = Non
         OSError: the address is unavailable, or a certificate cannot be loaded.
 
     """
+    app = require_own_host(app, host)
     if tls is not None:
         from assay.sandbox.guard.server import TlsServer  # noqa: PLC0415 -- rarely used
 
         return TlsServer(host, port, app, tls)
-    return create_server(app, host=host, port=port, threads=8, ident="sandbox bank")
+    return _Server(
+        app,
+        host=host,
+        port=port,
+        threads=8,
+        ident="sandbox bank",
+        # Above the number at which connections are closed, so that it is not reached.
+        connection_limit=2 * _MOST_CONNECTIONS,
+        backlog=_MOST_CONNECTIONS,
+        cleanup_interval=5,
+        asyncore_use_poll=True,
+        max_request_header_size=_HEADER_LIMIT,
+        max_request_body_size=_BODY_LIMIT,
+    )
 
 
 @contextmanager
@@ -65,5 +131,5 @@ def _serve(server: Any, over: Event) -> None:
     """Serve until the event is set, then close all connections."""
     connections = server._map  # noqa: SLF001 -- waitress has no other way
     while not over.is_set():
-        wasyncore.loop(timeout=_LOOK, map=connections, count=1)
+        wasyncore.loop(timeout=_LOOK, map=connections, use_poll=True, count=1)
     wasyncore.close_all(connections, ignore_all=True)

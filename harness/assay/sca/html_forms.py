@@ -29,7 +29,7 @@ MOST = 200
 #: The most that is read of a page, in bytes, and its tags and texts, by number.
 LARGEST_PAGE, MOST_PARTS = 1024 * 1024, 50_000
 #: The longest tag, in characters, in which each long value counts as a short mark.
-LONGEST_TAG = 64 * 1024
+LONGEST_TAG, USUAL_TAG = 64 * 1024, 1024
 LONG_VALUE = re.compile(r"""(["'])([^"'<>]{4096,})\1""")
 MARK = re.compile("\0([0-9]{1,6})\0")
 
@@ -98,12 +98,16 @@ class _Reader(HTMLParser):
 
     def parse_starttag(self, i: int) -> int:
         """Parse a tag up to the longest length: the parser needs 300 bytes for each character."""
-        page, self.rawdata = self.rawdata, self.rawdata[i : i + LONGEST_TAG]
-        try:
-            end = super().parse_starttag(0)
-        finally:
-            self.rawdata = page
-        return end if end < 0 else i + end
+        page, end = self.rawdata, -1
+        for length in (USUAL_TAG, LONGEST_TAG):
+            self.rawdata = page[i : i + length]
+            try:
+                end = super().parse_starttag(0)
+            finally:
+                self.rawdata = page
+            if end >= 0:
+                return i + end
+        return end
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: self._whole(value) for name, value in attrs}
@@ -157,7 +161,7 @@ def _add_choice(form: Form, name: str, value: str) -> list[str] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class HtmlPage:
     """What a page shows; `complete` says that all of it was read."""
 
     forms: list[Form]
@@ -166,14 +170,14 @@ class Page:
 
 
 @lru_cache(maxsize=1)
-def read_page(body: bytes) -> Page:
+def read_page(body: bytes) -> HtmlPage:
     """Read a page; any content is accepted."""
     reader = _Reader()
     with suppress(_TooMuchError):
         reader.feed(body[:LARGEST_PAGE].decode("utf-8", "replace"))
         complete = len(body) <= LARGEST_PAGE and len(reader.rawdata) < LONGEST_TAG
-        return Page(forms=reader.forms, leads_on=reader.leads_on, complete=complete)
-    return Page(forms=reader.forms, leads_on=reader.leads_on, complete=False)
+        return HtmlPage(forms=reader.forms, leads_on=reader.leads_on, complete=complete)
+    return HtmlPage(forms=reader.forms, leads_on=reader.leads_on, complete=False)
 
 
 def forms(body: bytes) -> list[Form]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import httpcore
@@ -23,15 +23,15 @@ __all__ = ["DeadlineTransport"]
 #: The options of `httpcore.NetworkBackend.connect_tcp`.
 SocketOptions = Iterable[Any]
 #: Connections that are kept, and for how many seconds.
-KEPT, KEPT_FOR = 20, 5.0
+LIMITS = httpx.Limits(max_keepalive_connections=20, keepalive_expiry=5.0)
 
 
-@dataclass(slots=True, kw_only=True)
-class Deadline:
-    """The moment at which the current exchange ends; `clock` counts seconds of real time."""
+class Deadline(threading.local):
+    """The moment at which this thread's exchange ends; `clock` counts seconds of real time."""
 
-    clock: Callable[[], float]
-    moment: float = 0.0
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.moment = 0.0
 
     def start(self, seconds: float) -> None:
         """Begin an exchange that may take this long."""
@@ -48,26 +48,34 @@ class Deadline:
 class DeadlineTransport(httpx.HTTPTransport):
     """Ends an exchange when its read timeout has passed since its begin, whatever arrives.
 
-    It performs one exchange at a time: the next one begins when the last response is closed.
+    A thread performs one exchange at a time: the next begins when the last response is closed.
     """
 
     def __init__(
-        self, tls: ssl.SSLContext | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        tls: ssl.SSLContext | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        limits: httpx.Limits = LIMITS,
     ) -> None:
         context = tls or httpx.create_ssl_context(trust_env=False)
         super().__init__(verify=context, trust_env=False)
         self._deadline = Deadline(clock=clock)
         self._pool = httpcore.ConnectionPool(
             ssl_context=context,
-            max_keepalive_connections=KEPT,
-            keepalive_expiry=KEPT_FOR,
+            max_connections=limits.max_connections,
+            max_keepalive_connections=limits.max_keepalive_connections,
+            keepalive_expiry=limits.keepalive_expiry,
             network_backend=_Backend(httpcore.SyncBackend(), self._deadline),
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the time for its response begins now."""
-        self._deadline.start(request.extensions["timeout"]["read"])
+        self.restart(request.extensions["timeout"]["read"])
         return super().handle_request(request)
+
+    def restart(self, seconds: float) -> None:
+        """Give this thread's exchange so much time from now on."""
+        self._deadline.start(seconds)
 
 
 class _Backend(httpcore.NetworkBackend):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from assay.binding.encode import HttpRequest
-from assay.traffic.proxy.upstream import Upstream
+from assay.traffic.proxy.upstream import Upstream, UpstreamError
 from assay.transport.http import HttpClient
 
 
@@ -78,3 +79,65 @@ def test_a_connection_is_kept(server: Twice) -> None:
     assert [b"1", b"2", b"3"] == [client.send(request).wire.body for _ in range(3)]
     assert 1 == server.connections
     client.close()
+
+
+class Drip(Twice):
+    """A server that sends the beginning of its answer, and then a byte whenever it may."""
+
+    def __init__(self, beginning: bytes) -> None:
+        self.may = threading.Semaphore(0)
+        super().__init__(beginning)
+
+    def serve(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            while b"\r\n\r\n" in connection.recv(65536):
+                connection.sendall(self.leftover)
+                while self.may.acquire(timeout=5):
+                    connection.sendall(b"x")
+
+
+@pytest.fixture
+def dripping() -> Iterator[Callable[[bytes, float], tuple[Drip, Upstream]]]:
+    """Return a function that makes such a server, and the proxy's upstream for it."""
+    with ExitStack() as stack:
+
+        def make(beginning: bytes, timeout: float) -> tuple[Drip, Upstream]:
+            server = Drip(beginning)
+            stack.callback(server.socket.close)
+            upstream = Upstream(origin=server.url, timeout=timeout)
+            stack.callback(upstream.close)
+            return server, upstream
+
+        yield make
+
+
+def test_a_head_without_end_through_the_proxy(dripping) -> None:
+    """A head that is not complete in time is no response, though bytes come all the time."""
+    server, upstream = dripping(b"HTTP/1.1 200 OK\r\nx-a: ", 0.2)
+    over = threading.Event()
+
+    def release() -> None:
+        while not over.wait(0.02):
+            server.may.release()
+
+    threading.Thread(target=release).start()
+    try:
+        with pytest.raises(UpstreamError, match=r"sent no complete response for 0\.2 s"):
+            upstream.send("GET", b"/", (), None)
+    finally:
+        over.set()
+
+
+def test_a_slow_body_through_the_proxy(dripping) -> None:
+    """A body may take longer than the timeout in all, as long as its parts come in time."""
+    server, upstream = dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n", 60)
+    now = [0.0]
+    upstream._transport._deadline.clock = lambda: now[0]
+    response = upstream.send("GET", b"/", (), None)
+    server.may.release()
+    body = b""
+    for part in upstream.parts(response):
+        body += part
+        now[0] += 50
+        server.may.release()
+    assert (b"xxxxxx", 300.0) == (body, now[0])

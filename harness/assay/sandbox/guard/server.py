@@ -3,7 +3,8 @@
 One thread per connection, with the standard library's HTTP: waitress has no TLS, and
 Werkzeug's server closes the connection after each call, so that every call would need a
 handshake. Bodies are read completely before the application is called, so that
-connections stay usable. Not for the internet.
+connections stay usable. Where there are too many connections, the one that has waited longest
+for its client is closed. Not for the internet.
 """
 
 import re
@@ -16,6 +17,7 @@ from pathlib import Path
 from socket import AF_INET6, SHUT_RDWR, SHUT_WR, socket
 from socketserver import TCPServer, ThreadingMixIn
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import unquote_to_bytes
 
@@ -34,6 +36,8 @@ Demand: TypeAlias = Literal["handshake", "answer"]
 _PATIENCE = 30
 #: Time for the client to read an alert before the connection closes, in seconds.
 _FAREWELL = 2
+#: Most connections at a time.
+_MOST_CONNECTIONS = 256
 #: Longest body of a request, in bytes.
 _BODY_LIMIT = 8 * 1024 * 1024
 #: Statuses without a body: a client would take one for the next answer.
@@ -82,7 +86,8 @@ class TlsServer(ThreadingMixIn, TCPServer):
         self.app = require_certificate(app) if answers else app
         self._context = tls.context()
         self._lock = Lock()
-        self._open: set[socket] = set()
+        #: Since when each connection waits for its client.
+        self._open: dict[socket, float] = {}
         super().__init__((host, port), _Handler)
         #: Host and port.
         self.listens = (host, self.effective_port)
@@ -111,13 +116,23 @@ class TlsServer(ThreadingMixIn, TCPServer):
         plain, address = self.socket.accept()
         wrapped = self._context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
         with self._lock:
-            self._open.add(wrapped)
+            if len(self._open) >= _MOST_CONNECTIONS:
+                longest = min(self._open, key=self._open.__getitem__)
+                del self._open[longest]
+                _end(longest, SHUT_RDWR)
+            self._open[wrapped] = monotonic()
         return wrapped, address
+
+    def waits(self, connection: socket) -> None:
+        """Note that a connection has answered a request, and waits for the next one."""
+        with self._lock:
+            if connection in self._open:
+                self._open[connection] = monotonic()
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection; unregister it first, so that it is ended only once."""
         with self._lock:
-            self._open.discard(request)
+            self._open.pop(request, None)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -183,6 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD" and int(code) not in _BODILESS:
             self.wfile.write(content)
+        server.waits(self.connection)
 
     def _body(self) -> bytes | None:
         """Read the body; None if it was refused already."""

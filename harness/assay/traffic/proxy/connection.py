@@ -64,11 +64,8 @@ class ClientConnection:
         if refusal:
             self._respond(*refusal)
             return False
-        self.proxy.begin()
-        try:
+        with self.proxy.connections.exchange(self.connection):
             self._forward(request)
-        finally:
-            self.proxy.end()
         return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
 
     def _next_event(self) -> h11.Event | None:
@@ -81,12 +78,15 @@ class ClientConnection:
                 return None
             if self._http.they_are_waiting_for_100_continue:
                 self._send(h11.InformationalResponse(status_code=100, headers=[]))
-            self._http.receive_data(self.connection.recv(READ_SIZE))
+            with self.proxy.connections.waiting(self.connection):
+                data = self.connection.recv(READ_SIZE)
+            self._http.receive_data(data)
 
     def _send(self, event: h11.Event) -> None:
         data = self._http.send(event)
         if data:
-            self.connection.sendall(data)
+            with self.proxy.connections.waiting(self.connection):
+                self.connection.sendall(data)
 
     def _refusal(self, request: h11.Request) -> tuple[int, str] | None:
         """Return status and reason if a request must not be forwarded."""

@@ -11,10 +11,11 @@ import socket
 import socketserver
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from threading import BoundedSemaphore, Condition, Thread
+from threading import Thread
 from typing import Any, Self
 
 from assay.traffic.proxy.connection import ClientConnection
+from assay.traffic.proxy.connection_table import ConnectionTable
 from assay.traffic.proxy.messages import LinkRewriter
 from assay.traffic.proxy.recorder import HarRecorder
 from assay.traffic.proxy.upstream import MAX_EXCHANGES, Upstream
@@ -30,34 +31,29 @@ IDLE_TIMEOUT = 75.0
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """A server with a limited number of connections; further clients wait."""
+    """A server with a limited number of connections; the idle ones make room for further ones."""
 
     allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
-    request_queue_size = 64
+    request_queue_size = 256
 
     def __init__(self, host: str, port: int, proxy: Proxy) -> None:
         self.proxy = proxy
-        self.closing = False
-        self.slots = BoundedSemaphore(MAX_EXCHANGES)
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection as soon as there is a free slot."""
-        while not self.slots.acquire(timeout=POLL_INTERVAL):
-            if self.closing:
-                request.close()
-                return
-        super().process_request(request, client_address)
+        """Serve a connection in a thread of its own."""
+        if self.proxy.connections.add(request):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
 
     def shutdown_request(self, request: Any) -> None:
-        """End a connection, and free its slot."""
-        try:
-            super().shutdown_request(request)
-        finally:
-            self.slots.release()
+        """End a connection."""
+        self.proxy.connections.remove(request)
+        super().shutdown_request(request)
 
 
 class _Handler(socketserver.BaseRequestHandler):
@@ -86,9 +82,10 @@ class Proxy:
     host: str = "127.0.0.1"
     port: int = 0
     rewrite: bool = True
+    connections: ConnectionTable = field(
+        default_factory=lambda: ConnectionTable(max_exchanges=MAX_EXCHANGES)
+    )
     _server: _Server | None = None
-    _busy: int = 0
-    _idle: Condition = field(default_factory=Condition)
 
     def open(self) -> None:
         """Listen, and serve in a thread from now on.
@@ -121,25 +118,12 @@ class Proxy:
             return None
         return LinkRewriter(upstream=self.upstream.origin, proxy=self.url)
 
-    def begin(self) -> None:
-        """Count an exchange that begins."""
-        with self._idle:
-            self._busy += 1
-
-    def end(self) -> None:
-        """Count an exchange that has ended."""
-        with self._idle:
-            self._busy -= 1
-            self._idle.notify_all()
-
     def close(self) -> None:
         """Accept no more, let running exchanges finish within bounds, and end the record."""
         if self._server is not None:
-            self._server.closing = True
             self._server.shutdown()
             self._server.server_close()
-            with self._idle:
-                self._idle.wait_for(lambda: not self._busy, GRACE)
+            self.connections.wait_until_idle(GRACE)
         self.record.close()
         self.upstream.close()
 

@@ -22,6 +22,7 @@ from assay.traffic.proxy.messages import (
     encode_headers,
     readable_codings,
 )
+from assay.transport.deadline import DeadlineTransport
 from assay.transport.http import close_connections_with_leftovers
 
 __all__ = ["MAX_EXCHANGES", "Upstream", "UpstreamError", "parse_upstream", "tls_context"]
@@ -51,18 +52,23 @@ class UpstreamError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Upstream:
-    """Sends requests to one origin; `timeout` is in seconds of silence."""
+    """Sends requests to one origin.
+
+    `timeout` is in seconds: until the head of a response is complete, counted from the end of its
+    request, and for each part of its body. Clients may take longer than that.
+    """
 
     origin: str
     timeout: float = 60.0
     context: ssl.SSLContext | None = None
-    _transport: httpx.HTTPTransport = field(init=False)
+    _transport: DeadlineTransport = field(init=False)
 
     def __post_init__(self) -> None:
-        self._transport = httpx.HTTPTransport(
-            verify=self.context or ssl.create_default_context(),
-            trust_env=False,
-            limits=httpx.Limits(max_connections=MAX_EXCHANGES, max_keepalive_connections=8),
+        self._transport = DeadlineTransport(
+            self.context or ssl.create_default_context(),
+            limits=httpx.Limits(
+                max_connections=MAX_EXCHANGES, max_keepalive_connections=8, keepalive_expiry=5.0
+            ),
         )
 
     def request_headers(self, headers: Headers) -> Headers:
@@ -90,7 +96,7 @@ class Upstream:
             method,
             self.origin,
             headers=encode_headers(headers),
-            content=body,
+            content=body if body is None else self._timed(body),
             extensions=extensions,
         )
         close_connections_with_leftovers(self._transport)
@@ -106,10 +112,17 @@ class Upstream:
             UpstreamError: it breaks off.
 
         """
+        self._transport.restart(self.timeout)
         try:
-            yield from response.iter_raw()
+            yield from self._timed(response.iter_raw())
         except httpx.HTTPError as error:
             raise UpstreamError(self._reason(error)) from None
+
+    def _timed(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield parts; the upstream has the whole time again after each of them."""
+        for part in parts:
+            yield part
+            self._transport.restart(self.timeout)
 
     def close(self) -> None:
         """Close every connection."""
@@ -119,7 +132,7 @@ class Upstream:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return f"cannot connect to {self.origin}: {str(error)[:200] or 'no answer'}"
         if isinstance(error, httpx.TimeoutException):
-            return f"{self.origin} sent nothing for {self.timeout:g} s"
+            return f"{self.origin} sent no complete response for {self.timeout:g} s"
         return f"the connection to {self.origin} broke: {str(error)[:200] or type(error).__name__}"
 
 

@@ -3,6 +3,7 @@
 import socket
 import ssl
 import threading
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -65,6 +66,15 @@ def test_served_over_tls(folder):
         assert answer.json()["links"]["self"].startswith(url)
         with pytest.raises(httpx.ConnectError, match=r"self-signed|unable to get local issuer"):
             httpx.get(f"{url}/accounts")
+
+
+def test_idle_clients_block_nobody(folder):
+    """Of three hundred connections that send nothing, the first make room for a client."""
+    with serving(make_app(), tls(folder)) as url, ExitStack() as idle:
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        clients = [idle.enter_context(socket.create_connection(address, 10)) for _ in range(300)]
+        assert b"" == clients[0].recv(1)
+        assert 200 == get(url, folder).status_code
 
 
 def test_a_good_certificate(folder):

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from assay.history import Accepted, Cause, Indeterminate, Outcome, Rejected, Unavailable, Wire
 
-__all__ = ["MOST_BYTES", "MOST_ITEMS", "Volume"]
+__all__ = ["MOST_BYTES", "MOST_ITEMS", "ResponseLimit"]
 
 #: The most bytes in the bodies of a trial's answers, and the most items in them.
 MOST_BYTES, MOST_ITEMS = 32 * 1024 * 1024, 25_000
 
 
 @dataclass(slots=True)
-class Volume:
+class ResponseLimit:
     """The bytes and items that a trial has received so far."""
 
     bytes: int = 0
