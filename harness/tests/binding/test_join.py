@@ -46,7 +46,7 @@ def test_the_sandbox() -> None:
     """The shipped pair goes together, and the bank's zone fills in what the document leaves."""
     target = read_target(find_target("sandbox"))
     (bound,) = bind([parse_contract(find_contract("aisp"))], target)
-    assert ("Europe/Paris", 162) == (str(bound.contract.zone), len(bound.obligations))
+    assert ("Europe/Paris", 164) == (str(bound.contract.zone), len(bound.obligations))
     offered = capabilities(bound.contract, target)
     assert {Capability.BATCH, Capability.ZONE} <= offered
 
@@ -188,7 +188,7 @@ def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
 
     A token is bound for all operations, under `auth`.
     """
-    assert {*FEATURES} <= {*BINDING_FEATURES, "token"}
+    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint"}
 
 
 def test_a_token_is_required_where_the_target_file_has_one() -> None:

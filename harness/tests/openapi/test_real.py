@@ -131,11 +131,13 @@ def test_an_answer_with_a_wrong_field_does_not_fit(fault):
 
 #: Faults of a modification, whose fields the document leaves open.
 CHANGES = ("pis.euro.changed", "pis.euro.fails")
+#: Failures, which accept nothing.
+FAILURES = ("pis.withstands",)
 
 
 @pytest.mark.parametrize(
     "fault",
-    [one for one in FIELD_FAULTS if not one.id.startswith(("pis.single", *CHANGES))],
+    [one for one in FIELD_FAULTS if not one.id.startswith(("pis.single", *CHANGES, *FAILURES))],
     ids=lambda one: one.id,
 )
 def test_accepting_a_wrong_field_is_accepting_what_is_forbidden(fault):

@@ -48,10 +48,10 @@ def test_an_unusable_target(target: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("keywords", "marks", "ids"),
     [
-        ("psu-identity", "", {"disclosed-after", "withheld-before"}),
+        ("psu-identity", "", {"disclosed-after", "withheld-before", "own-value"}),
         ("PSU-Identity and after", "", {"disclosed-after"}),
-        ("", "disclosed_when", {"disclosed-after", "withheld-before"}),
-        ("not withheld", "disclosed_when and must", {"disclosed-after"}),
+        ("", "disclosed_when", {"disclosed-after", "withheld-before", "own-value"}),
+        ("not withheld", "disclosed_when and must", {"disclosed-after", "own-value"}),
     ],
 )
 def test_selections(keywords: str, marks: str, ids: set[str]) -> None:

@@ -109,7 +109,7 @@ ONE_IS_ENOUGH = {
     f"{child}-{word}"
     for child in ("balance", "outstanding", "transaction", "slip")
     for word in ("granted", "refused", "before")
-}
+} | {"disclosed-after", "withheld-before"}
 
 
 def test_the_available_probe_bends_between_two_plain_calls():

@@ -1,9 +1,10 @@
 """`no-credentials`: a call that carries the customer's credentials is rejected.
 
 The credentials replace the token of the call: in HTTP Basic, in the query and the headers, and
-in the body where there is one; or a token is requested for them. The control is the same call with its token. A target that serves
-the call without token and credentials does not serve it for the credentials, so nothing is judged.
-Credentials beside a valid token show nothing: a target may ignore what it does not know.
+in the body where there is one; or a token is requested for them. The control is the same call with
+its token. If the call is served without a token and without credentials, it is not served for the
+credentials, so nothing is certain. Credentials beside a valid token show nothing: a target may
+ignore what it does not know.
 
 The TPP: it never sends the customer's credentials.
 Sending them in any call is a breach. Not sending them counts only for the operations of the
