@@ -22,7 +22,7 @@ def _with(name: str, value: str, route: Route) -> AliasView:
     return view
 
 
-def _served(request: AccessRequest) -> Decision:  # noqa: ARG001 -- a policy has this parameter
+def _served(request: AccessRequest) -> Decision:
     return Decision.SERVED
 
 
