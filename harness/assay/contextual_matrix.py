@@ -56,6 +56,8 @@ SILENT: Mapping[tuple[str, str], str] = {
     ("pis.cash.*", "segment=PRO"): "the segment does not have the factor of the control",
     ("pis.segments.PART-refused", "factor=*"): "the fault acts before anybody signs",
     ("pis.segments.PART-refused", "pause=*"): "the fault acts before anybody signs",
+    ("pis.execution.*-without-*", "factor=*"): "the fault acts before anybody signs",
+    ("pis.execution.*-without-*", "pause=*"): "the fault acts before anybody signs",
     ("pis.debtor.unknown-is-the-first", "factor=*"): "the fault acts before anybody signs",
     ("pis.debtor.unknown-is-the-first", "pause=*"): "the fault acts before anybody signs",
 }

@@ -22,7 +22,7 @@ def _with(name: str, value: str, route: Route) -> AliasView:
     return view
 
 
-def _served(_request: AccessRequest) -> Decision:
+def _served(request: AccessRequest) -> Decision:
     return Decision.SERVED
 
 

@@ -211,7 +211,7 @@ def test_a_run_with_mutual_authentication(folder: CertificateFolder, bank: Tls) 
             )
         finally:
             environment.close()
-    assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
+    assert (Exit.OK, len(prepared.plan.trials)) == (result.exit, result.counts["conforms"])
 
 
 def test_everything_at_once(folder: CertificateFolder, bank: Tls) -> None:
@@ -252,4 +252,4 @@ def test_everything_at_once(folder: CertificateFolder, bank: Tls) -> None:
             )
         finally:
             environment.close()
-    assert (Exit.OK, len(prepared.plan.items)) == (result.exit, result.counts["conforms"])
+    assert (Exit.OK, len(prepared.plan.trials)) == (result.exit, result.counts["conforms"])
