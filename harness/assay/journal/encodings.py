@@ -8,7 +8,6 @@ the beginning of what was encoded need not be the beginning of the secret.
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from binascii import Error, a2b_base64
@@ -110,7 +109,9 @@ def _decoded_escape(escape: str) -> tuple[tuple[str, int], ...]:
         case "\\", _:
             return ((_of_json(escape), 2),)
         case _:
-            char = html.unescape(escape)
+            from html import unescape  # noqa: PLC0415 -- its table is large, and seldom needed
+
+            char = unescape(escape)
             return ((char, len(escape)),)
 
 

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import cast
 from urllib.parse import urlsplit
 
+from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.history.events import Masked
 from assay.journal.redact import Redactor
@@ -88,12 +89,13 @@ class ValueMasker:
                 return value
 
     def _is_private(self, name: str) -> bool:
-        """Whether a field of this name belongs to a person, as bodies are redacted."""
+        """Whether a field of this name is a secret or belongs to a person, as in bodies."""
         if name not in self._own:
             if len(self._own) >= MOST:
                 self._own.clear()
             part = json.dumps({name[:256]: ""}).encode()
-            self._own[name] = PRIVATE in self.redactor.body(part)[0]
+            is_secret = secret_kind(name) is not None
+            self._own[name] = is_secret or PRIVATE in self.redactor.body(part)[0]
         return self._own[name]
 
     def link(self, link: str) -> str:

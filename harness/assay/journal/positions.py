@@ -6,7 +6,6 @@ and its kind; the rest of the text stays as it is, character by character.
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Callable
@@ -217,10 +216,11 @@ def _cookie(pair: str, hide: Hide) -> str:
 
 def markup(text: str, hide: Hide) -> str:
     """Mask HTML or XML: elements and attributes by name, and hidden fields of forms."""
+    from html import escape, unescape  # noqa: PLC0415 -- only where a recording keeps markup
 
     def element(match: re.Match[str]) -> str:
         kind = secret_kind(match[2])
-        return match[0] if kind is None else match[1] + hide(html.unescape(match[3].strip()), kind)
+        return match[0] if kind is None else match[1] + hide(unescape(match[3].strip()), kind)
 
     def tag(match: re.Match[str]) -> str:
         found = {each[1].lower(): each for each in _ATTRIBUTE.finditer(match[0])}
@@ -236,7 +236,7 @@ def markup(text: str, hide: Hide) -> str:
             if own is not None and value:
                 return f'{each[1]}{each[2]}"{hide(value, own)}"'
             link = parameters(value, hide)
-            return each[0] if link == value else f'{each[1]}{each[2]}"{html.escape(link)}"'
+            return each[0] if link == value else f'{each[1]}{each[2]}"{escape(link)}"'
 
         return _ATTRIBUTE.sub(attribute, match[0])
 
@@ -244,7 +244,9 @@ def markup(text: str, hide: Hide) -> str:
 
 
 def _value(attribute: re.Match[str]) -> str:
-    return html.unescape(attribute[3] or attribute[4] or attribute[5] or "")
+    from html import unescape  # noqa: PLC0415 -- as above
+
+    return unescape(attribute[3] or attribute[4] or attribute[5] or "")
 
 
 def labelled(text: str, hide: Hide) -> str:
