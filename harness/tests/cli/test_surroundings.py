@@ -322,7 +322,7 @@ def test_an_error_of_the_system_is_the_users(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("now", ["0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00"])
 def test_a_control_clock_outside_the_calendar_is_the_targets(tmp_path, monkeypatch, now):
-    """A clock in the first or last year is told as the target's, and nothing is violated."""
+    """A clock in the first or last year is a failure of the target, and nothing is violated."""
     read = control._moment
     monkeypatch.setattr(control, "_moment", lambda answer: read({**answer, "now": now}))
     code, out, _ = assay(*RUN, "--no-doctor", cwd=tmp_path)
