@@ -21,7 +21,7 @@ from assay.sandbox.app import make_app
 from assay.sandbox.guard import guarded
 from assay.transport.protocol import Embedded
 
-__all__ = ["Answer", "Behaviour", "Peer", "serve"]
+__all__ = ["Act", "Answer", "Behaviour", "Peer", "serve"]
 
 #: For how many seconds a behaviour goes on at most.
 LONGEST = 90.0
@@ -117,14 +117,25 @@ class Peer:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
 
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What happens to an answer; True from `perform` keeps the connection.
+
+    `waits` says that the client has to end the exchange.
+    """
+
+    perform: Callable[[Peer, Answer], bool | None]
+    waits: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
-    """What happens to the answers of one place; True from `act` keeps the connection."""
+    """What happens to the answers of one place."""
 
     name: str
     place: str
     about: str
-    act: Callable[[Peer, Answer], bool | None]
+    act: Act
     #: Whether every obligation conforms all the same.
     harmless: bool = False
 
@@ -188,7 +199,7 @@ class HostileBank:
         target = request.url.removeprefix(self.bank.base_url)
         concerned = pattern.match(f"{request.method} {target}")
         if concerned and which in {0, next(self.seen)}:
-            return bool(self.behaviour.act(Peer(connection=connection), answer))
+            return bool(self.behaviour.act.perform(Peer(connection=connection), answer))
         connection.sendall(answer.bytes())
         return True
 

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from support.hostile import Answer, Behaviour, Peer
+from support.hostile import Act, Answer, Behaviour, Peer
 
 __all__ = ["BEHAVIOURS"]
 
@@ -18,8 +18,6 @@ STRANGE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length:
 INTERIM = b"HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n"
 SOUND_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 
-Act = Callable[[Peer, Answer], bool | None]
-
 
 def sends(make: Callable[[Answer], bytes], *, keep: bool = False) -> Act:
     """Send these bytes, and close the connection unless it is kept."""
@@ -28,7 +26,7 @@ def sends(make: Callable[[Answer], bytes], *, keep: bool = False) -> Act:
         peer.send(make(answer))
         return keep
 
-    return act
+    return Act(act)
 
 
 def drips(
@@ -40,7 +38,7 @@ def drips(
         peer.send(before(answer))
         peer.drip(make(answer))
 
-    return act
+    return Act(act, waits=True)
 
 
 def floods(data: bytes, before: Callable[[Answer], bytes] = lambda _: b"") -> Act:
@@ -50,7 +48,7 @@ def floods(data: bytes, before: Callable[[Answer], bytes] = lambda _: b"") -> Ac
         peer.send(before(answer))
         peer.flood(data)
 
-    return act
+    return Act(act, waits=True)
 
 
 def silent(peer: Peer, _: Answer) -> None:
@@ -125,10 +123,10 @@ def holdings(number: int) -> Act:
 
 
 def gzip_bomb(size: int) -> bytes:
-    """Return spaces of this size, compressed piece by piece."""
-    packer = zlib.compressobj(9, wbits=31)
-    piece = b" " * MEGABYTE
-    return b"".join([*(packer.compress(piece) for _ in range(size // MEGABYTE)), packer.flush()])
+    """Return spaces of this size, compressed: one block, repeated; its checksum is wrong."""
+    packer, piece = zlib.compressobj(9, wbits=31), b" " * MEGABYTE
+    first, second = (packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return first + second * (size // MEGABYTE - 1) + packer.flush()
 
 
 def bomb(kind: bytes = b"application/json") -> Act:
@@ -144,7 +142,7 @@ def form(*fields: bytes) -> bytes:
 
 STATUS_LINE = {
     "status line dripped": drips(lambda answer: b"HTTP/1.1 200 " + b"O" * 5000),
-    "no answer": silent,
+    "no answer": Act(silent, waits=True),
     "closed without a byte": sends(lambda _: b""),
     "closed in the status line": sends(lambda _: b"HTTP/1.1 2"),
     "no status line": sends(lambda answer: answer.body),
@@ -190,7 +188,7 @@ HARMLESS_HEADERS = {
 }
 
 INTERIMS = {
-    "interim answers dripped": interim_dripped,
+    "interim answers dripped": Act(interim_dripped, waits=True),
     "flood of interim answers": floods(INTERIM * 1000),
     "flood of large interim answers": floods(
         b"HTTP/1.1 103 Early Hints\r\nlink: " + b"x" * 60_000 + b"\r\n\r\n"
@@ -216,8 +214,8 @@ LENGTHS = {
         lambda answer: answer.bytes(b"content-length: " + b"9" * 30, without=("content-length",))
     ),
     "closed in the body": sends(lambda answer: answer.bytes()[:-5]),
-    "reset in the body": reset,
-    "stalled in the body": stall,
+    "reset in the body": Act(reset),
+    "stalled in the body": Act(stall, waits=True),
     "body dripped": drips(
         lambda _: b" " * 5000, before=lambda _: SOUND_HEAD + b"content-length: 5000\r\n\r\n"
     ),
@@ -352,7 +350,7 @@ HARMLESS_SCREENS = {
 
 CONTROL = {
     "control: dripped": drips(lambda answer: answer.bytes()),
-    "control: no answer": silent,
+    "control: no answer": Act(silent, waits=True),
     "control: closed": sends(lambda _: b""),
     "control: flood of interim answers": floods(INTERIM * 1000),
     "control: HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
@@ -383,7 +381,7 @@ CONTROL = {
 
 TOKENS = {
     "token endpoint: dripped": drips(lambda answer: answer.bytes()),
-    "token endpoint: no answer": silent,
+    "token endpoint: no answer": Act(silent, waits=True),
     "token endpoint: closed": sends(lambda _: b""),
     "token endpoint: HTML": body_of(lambda: b"<html>Welcome</html>", b"text/html"),
     "token endpoint: null": body_of(lambda: b"null"),

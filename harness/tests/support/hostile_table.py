@@ -33,14 +33,15 @@ __all__ = ["MOST_MEMORY", "TABLE", "TIMEOUT", "Result", "results", "table"]
 
 ROOT = Path(__file__).parents[3]
 TABLE = ROOT / "reports" / "reference" / "hostile.md"
-#: The timeout of the target file, in seconds.
-TIMEOUT = 1.0
+#: The timeout of the target file, in seconds: where a client has to end the exchange, and where
+#: the bank does, however busy the machine is.
+TIMEOUT, LONG_TIMEOUT = 1.5, 10.0
 #: Seconds of the processor that a run may need.
 MOST_WORK = 6.0
 #: The most memory of a run, in MB.
 MOST_MEMORY = 300
 #: Runs at the same time; most of them wait.
-AT_ONCE = 4
+AT_ONCE = 5
 #: A run is killed after this many seconds; the behaviours go on for longer.
 KILL_AFTER = 60.0
 
@@ -186,8 +187,9 @@ def _start(behaviour: Behaviour, port: int, folder: Path) -> int:
         url = f"http://127.0.0.1:{port}"
         text = TARGET + (OAUTH if behaviour.place == "token" else "")
         file = folder / "target.yaml"
+        timeout = TIMEOUT if behaviour.act.waits else LONG_TIMEOUT
         contract = SELECTIONS[behaviour.place][1].partition("/")[0]
-        file.write_text(text.format(url=url, timeout=TIMEOUT, contract=contract))
+        file.write_text(text.format(url=url, timeout=timeout, contract=contract))
         os.environ["HOSTILE_CLIENT_SECRET"] = "demo-tpp-secret"
         for stream in (sys.stdout, sys.stderr):
             output = os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -249,8 +251,8 @@ def table(ended: Iterable[Result]) -> str:
         "# Hostile banks",
         "",
         f"{len(rows)} behaviours of a bank on the wire. Each run tests three or two obligations with",
-        f"`timeout: {TIMEOUT}`; the behaviour concerns one of them. A run must end within twice the",
-        f"timeout for each request and need at most {MOST_MEMORY} MB, exit with 3 (or with 0 where the",
+        f"`timeout: {TIMEOUT}`; the behaviour concerns one of them. Each request must end within twice",
+        f"the timeout, and a run need at most {MOST_MEMORY} MB, exit with 3 (or with 0 where the",
         "behaviour is harmless), call nothing a violation, and verify all other obligations.",
         f"The slowest run took {slowest:.1f} s, the largest {largest} MB.",
         "",
