@@ -53,7 +53,7 @@ def test_a_disk_that_is_full_when_the_reports_are_made(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "write_reports", full)
     code, out, err = assay(*RUN, "--quiet", cwd=tmp_path)
     assert 4 == code
-    assert out.startswith("27 planned: 27 conform")
+    assert out.startswith("28 planned: 28 conform")
     assert 4 == err.count("cannot be written: File too large")
     assert {"journal.jsonl"} == {path.name for path in (tmp_path / "out").iterdir()}
 
@@ -64,7 +64,7 @@ def test_the_same_when_a_journal_is_judged(tmp_path, monkeypatch):
     (tmp_path / "judged" / "report.md").mkdir(parents=True)
     options = ("-k", SOME, "--out", "judged")
     code, out, _ = assay("judge", "out/journal.jsonl", "--json", *options, cwd=tmp_path)
-    assert (4, 27) == (code, json.loads(out)["counts"]["conforms"])
+    assert (4, 28) == (code, json.loads(out)["counts"]["conforms"])
 
 
 def test_a_disk_that_is_full_during_the_run(tmp_path):

@@ -44,9 +44,9 @@ def test_a_fault_is_found_in_a_short_sequence(searching, variant):
     result = searching(contract, variant, sequences=3000, findings=1).run_machine()
     finding = result.findings[0]
     assert len(finding.sequence) <= 10
-    breaches = searching(contract, variant).violations(finding.sequence)
+    breaches = searching(contract, variant).violations(finding.sequence, finding.context)
     assert finding.obligation in {breach.obligation for breach in breaches}
-    assert () == searching(contract).violations(finding.sequence)
+    assert () == searching(contract).violations(finding.sequence, finding.context)
 
 
 def test_a_sequence_has_no_step_too_many(searching):

@@ -637,6 +637,7 @@ UNSEEN = {
     "quota.24-hour-day",
     "neutral.hal",
     "credentials.basic-for-consents",
+    "available.transactions-path-amount",
     "credentials.basic-for-balances",
     "credentials.basic-for-transactions",
     "own.transaction-on-anyones-page",
@@ -674,6 +675,7 @@ SCREENS = (
     "pis.refused-",
     "pis.returns-",
     "pis.timers-",
+    "pis.screens-",
     "pis.too-late-",
 )
 #: Mutants that fail over values or tokens which this script does not send, or whose effects it
