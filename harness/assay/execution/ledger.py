@@ -105,7 +105,6 @@ class Ledger:
                     _create(connection)
                 key = _key(connection, make_error)
                 connection.execute("UPDATE secret SET key = key")  # fails if the file is read-only
-            connection.execute("PRAGMA journal_mode = WAL")
         return cls(path=path, key=key)
 
     @classmethod

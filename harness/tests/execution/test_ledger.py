@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, date, datetime
@@ -91,6 +92,19 @@ def test_many_processes_share_it(tmp_path):
     got = [int(one.communicate(timeout=60)[0]) for one in running]
     assert 10 == sum(got)
     assert 10 == Ledger.at(path).used(QuotaUse(target="t", customer="c", method="m", day=use().day))
+
+
+def test_created_by_many_at_once(tmp_path):
+    """Eight threads that create a file at the same moment all get its one key."""
+    for number in range(30):
+        start = threading.Barrier(8)
+
+        def opened(_, path=tmp_path / str(number), start=start):
+            start.wait()
+            return Ledger.at(path).key
+
+        with ThreadPoolExecutor(8) as pool:
+            assert 1 == len(set(pool.map(opened, range(8))))
 
 
 def test_the_file_has_no_names(tmp_path):
