@@ -19,6 +19,7 @@ from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
 from assay.binding.target import Target
 from assay.contract.parse import find_contract, parse_contract
+from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
@@ -164,13 +165,14 @@ def run_trials(
     )
     try:
         session.open()
-        for run, trials in (
-            (session.run_trial, plan.trials),
-            (session.run_contextual, plan.contextual),
-        ):
-            for trial in trials:
-                if not (first and session.violated()):
-                    run(trial)
+
+        def enough() -> bool:
+            return first and bool(session.violated())
+
+        for trial in plan.trials:
+            if not enough():
+                session.run_trial(trial)
+        run_contexts(session, plan.contextual, enough=enough)
     finally:
         environment.close()
     if session.faults:

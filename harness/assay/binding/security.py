@@ -143,10 +143,12 @@ class Safety:
 
     Without `allow_writes`, a live bank is only read. `only` lists the values that an argument
     of a writing call may have, `most` its largest number. After `breaker` failures in a row
-    nothing more is sent; None for never.
+    nothing more is sent; None for never. At most `concurrency` trials run side by side; None for
+    one on a live bank, and any number elsewhere.
     """
 
     allow_writes: bool = False
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     most: Mapping[str, str] = field(default_factory=dict[str, str])
     breaker: int | None = None
+    concurrency: int | None = None

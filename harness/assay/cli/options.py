@@ -150,6 +150,17 @@ def wait(command: F) -> F:
     )(command)
 
 
+def concurrency(command: F) -> F:
+    """Add `--concurrency`."""
+    return click.option(
+        "--concurrency",
+        type=click.IntRange(1, 256),
+        metavar="N",
+        help="Run N trials side by side. Default: 8 where each trial has fixtures of its own and the "
+        "target is in the network, otherwise 1; never more than safety.concurrency.",
+    )(command)
+
+
 def ledger(command: F) -> F:
     """Add `--ledger`."""
     return click.option(

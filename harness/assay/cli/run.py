@@ -25,6 +25,7 @@ from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
+from assay.execution.lanes import lanes_for, most_lanes
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.findings import requested_searches
 from assay.fuzzing.sequences.sequence_file import DEFAULT, RecordedSequence, open_examples
@@ -48,7 +49,7 @@ Examples:
 SECTIONS = {
     "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "seed"),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
-    "Safety and cost": ("dry_run", "no_doctor", "wait", "ledger"),
+    "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
     "Result": ("out", "allow_incomplete", "quiet"),
 }
 
@@ -69,6 +70,7 @@ class RunOptions:
     schema: int
     replays: Sequence[Path]
     examples: str
+    concurrency: int | None
     wait: timedelta | None
     ledger: Path | None
     contexts: Depth | None
@@ -129,6 +131,7 @@ class RunOptions:
     help="Keep sequences that showed a violation here and try them first next time: "
     "a folder, or a redis:// URL shared by a team.",
 )
+@options.concurrency
 @options.wait
 @options.ledger
 @options.contexts
@@ -229,9 +232,19 @@ def _open(
             selection={"k": given.keywords, "m": given.marks},
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
+            concurrency=_concurrency(given, prepared),
         ),
     )
     return session, folder
+
+
+def _concurrency(given: RunOptions, prepared: Prepared) -> int:
+    """Return how many trials run side by side, and say so if that is fewer than asked for."""
+    asked, lanes = given.concurrency, lanes_for(prepared.target, given.concurrency)
+    if asked is not None and lanes < asked and not given.quiet:
+        _, reason = most_lanes(prepared.target)
+        click.echo(f"concurrency: {lanes} instead of {asked}: {reason}", err=True)
+    return lanes
 
 
 def _close(session: Session) -> None:

@@ -10,7 +10,7 @@ something before is tried apart.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -55,6 +55,14 @@ class Holder(Protocol):
         """Run the probe of a trial, and return its history."""
         ...
 
+    def run_contextual(self, trial: Trial) -> bool:
+        """Run a trial in a further context; return whether it shows less than in the base context."""
+        ...
+
+    def run_ahead(self, *phases: Sequence[Trial]) -> None:
+        """Run the trials of each phase ahead of their turn, if several may run side by side."""
+        ...
+
     def broken(self, plan: Plan, contract: str, history: History) -> tuple[Breach, ...]:
         """Return what a history violates of all that a plan asks."""
         ...
@@ -75,16 +83,21 @@ def in_context(trial: Trial, context: Context) -> Trial:
     return replace(trial, id=f"{trial.settles[0].trial} [{values}]", context=context)
 
 
-def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[ContextFinding]:
-    """Hold a trial in its context, and yield what it violates beyond what was found `so_far`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextResult:
+    """What a trial violates in its context, and whether it shows less than in the base context."""
+
+    findings: tuple[ContextFinding, ...] = ()
+    hides: bool = False
+
+
+def run_in_context(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> ContextResult:
+    """Run a trial in its context, and return what it violates beyond what was found `so_far`."""
     known = so_far.violated()
     history = holder.hold(trial)
     together = _violated(holder.broken(holder.plan, trial.contract, history), known)
     if not together:
-        if _hides(trial, holder, history, so_far):
-            for part in _parts(trial, holder.masking.hiding[trial.contract]):
-                yield from findings(part, holder, so_far)
-        return
+        return ContextResult(hides=_hides(trial, holder, history, so_far))
     held: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():
         alone = in_context(trial, (value,))
@@ -96,7 +109,7 @@ def findings(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> Iterator[
             verdict = _verdict(obligation, each.context, breaches)
             finding = ContextFinding(verdict=verdict, trial=each.id, context=each.context)
             found.setdefault(obligation, finding)
-    yield from found.values()
+    return ContextResult(findings=tuple(found.values()))
 
 
 def note_end(journal: Journal, trial: Trial, run: ProbeRun) -> None:
@@ -110,21 +123,55 @@ def note_end(journal: Journal, trial: Trial, run: ProbeRun) -> None:
         journal.write("unfinished", {"trial": trial.id, "reason": reason})
 
 
-def _parts(trial: Trial, hiding: set[str]) -> Iterator[Trial]:
-    """Yield the parts of a trial that shows less; a value alone is noted in `hiding`.
+class PartialTrials:
+    """The trials that show less than in the base context, and the parts of them that are next.
 
-    Each dimension that hid something before stands alone; where none did, there are two halves.
+    What hides something in one trial often does so in others of the contract, and is then tried
+    alone at once. So of each contract one trial is tried in parts first, then twice as many, and
+    so on.
     """
-    context = trial.context
-    if not context[1:]:
-        hiding |= {value.dimension for value in context}
-        return
-    rest = tuple(value for value in context if value.dimension not in hiding)
-    half = len(context) // 2
-    halves = (context[:half], context[half:])
-    alone = tuple((value,) for value in context if value not in rest)
-    for part in (rest, *alone) if rest and alone else alone or halves:
-        yield in_context(trial, part)
+
+    def __init__(self, masking: Masking) -> None:
+        self._hiding = masking.hiding
+        self._waiting: dict[str, list[Trial]] | None = None
+        self._at_once = 1
+
+    def after(self, hiding: Sequence[Trial]) -> list[Trial]:
+        """Return the parts that are tried next, after trials of which these show less."""
+        if self._waiting is None:
+            self._waiting = {}
+            for trial in hiding:
+                self._waiting.setdefault(trial.contract, []).append(trial)
+            hiding = ()
+        parts = [*self._parts(hiding)]
+        while not parts and any(self._waiting.values()):
+            for waiting in self._waiting.values():
+                parts += self._parts(waiting[: self._at_once])
+                del waiting[: self._at_once]
+            self._at_once *= 2
+        return parts
+
+    def _parts(self, hiding: Sequence[Trial]) -> Iterator[Trial]:
+        """Yield the parts of trials; a value alone is known to hide something from now on.
+
+        Each dimension that hid something before stands alone; where none did, there are two halves.
+        """
+        for trial in hiding:
+            if not trial.context[1:]:
+                self._hiding[trial.contract] |= {value.dimension for value in trial.context}
+        for trial in hiding:
+            if trial.context[1:]:
+                yield from self._divided(trial)
+
+    def _divided(self, trial: Trial) -> Iterator[Trial]:
+        context = trial.context
+        hiding = self._hiding[trial.contract]
+        rest = tuple(value for value in context if value.dimension not in hiding)
+        half = len(context) // 2
+        halves = (context[:half], context[half:])
+        alone = tuple((value,) for value in context if value not in rest)
+        for part in (rest, *alone) if rest and alone else alone or halves:
+            yield in_context(trial, part)
 
 
 def _hides(trial: Trial, holder: Holder, history: History, so_far: VerdictAssembly) -> bool:
@@ -165,3 +212,30 @@ def _verdict(obligation: str, context: Context, breaches: Sequence[Breach]) -> V
         reason=f"only {label(context)}: expected {first.expected}; {first.seen}",
         evidence=evidence,
     )
+
+
+def run_contexts(
+    holder: Holder,
+    trials: Sequence[Trial],
+    on_trial: Callable[[Trial], None] = lambda _: None,
+    enough: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run trials in further contexts, then the parts of those that show less, and so on.
+
+    It ends before the next trial when that is `enough`.
+
+    Raises:
+        TargetError: nothing was ever reached at the target.
+
+    """
+    partial_trials = PartialTrials(holder.masking)
+    while trials:
+        hiding: list[Trial] = []
+        for trial in trials:
+            if enough():
+                return
+            on_trial(trial)
+            if holder.run_contextual(trial):
+                hiding.append(trial)
+        trials = partial_trials.after(hiding)
+        holder.run_ahead(trials)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -109,6 +110,8 @@ class Guard:
     failures: int = 0
     stopped: str = ""
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    #: Several threads may call at the same time.
+    _lock: Lock = field(default_factory=Lock)
 
     def learn(self, plan: Plan) -> None:
         """Take in the quotas of the contracts, and the time zones of their calendar days."""
@@ -138,9 +141,12 @@ class Guard:
 
         """
         most = self.target.budget.calls
-        if most is not None and self.calls >= most:
-            raise CannotArrange(f"1 more call; 0 of {most} left (budget.calls)", Shortage.BUDGET)
-        self.calls += 1
+        with self._lock:
+            if most is not None and self.calls >= most:
+                raise CannotArrange(
+                    f"1 more call; 0 of {most} left (budget.calls)", Shortage.BUDGET
+                )
+            self.calls += 1
 
     def admit(
         self,
@@ -197,7 +203,8 @@ class Guard:
                 raise CannotArrange(needed, Shortage.BUDGET)
         elif most is not None:
             raise CannotArrange(f"a ledger of accesses of {operation} (--ledger)")
-        self.spent[who.name, operation] += 1
+        with self._lock:
+            self.spent[who.name, operation] += 1
 
     def summary(self) -> dict[str, object]:
         """Return the part of the journal's footer with the accesses and what stopped the run."""
@@ -214,12 +221,13 @@ class Guard:
 
     def see(self, status: int, trouble: str) -> None:
         """Take in the result of a call; too many failures in a row stop the run."""
-        self.failures = self.failures + 1 if trouble or status >= FAILED else 0
         most = self.target.safety.breaker or (LIVE_BREAKER if self.target.is_live else None)
-        if most is not None and self.failures >= most:
-            self.stopped = (
-                f"the run was stopped after {self.failures} failures in a row (safety.breaker)"
-            )
+        with self._lock:
+            self.failures = self.failures + 1 if trouble or status >= FAILED else 0
+            if most is not None and self.failures >= most:
+                self.stopped = (
+                    f"the run was stopped after {self.failures} failures in a row (safety.breaker)"
+                )
 
 
 def held_back(needed: int, operation: str, left: int, most: int, name: str) -> str:

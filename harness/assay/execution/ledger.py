@@ -98,13 +98,12 @@ class Ledger:
             what = f"the ledger cannot be written ({error.strerror})"
             raise InputError.one(str(path), what, hint=HINT) from None
         make_error = _input_error(path)
-        with _connection(path, make_error) as connection:
-            # If two programs create it at the same time, the second one uses it.
-            with _transaction(connection):
-                if _is_empty(connection):
-                    _create(connection)
-                key = _key(connection, make_error)
-                connection.execute("UPDATE secret SET key = key")  # fails if the file is read-only
+        # If two programs create it at the same time, the second one uses it.
+        with _connection(path, make_error) as connection, _transaction(connection):
+            if _is_empty(connection):
+                _create(connection)
+            key = _key(connection, make_error)
+            connection.execute("UPDATE secret SET key = key")  # fails if the file is read-only
         return cls(path=path, key=key)
 
     @classmethod

@@ -6,17 +6,17 @@ footer after the last verdict, and reports a fault if an obligation has no verdi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from assay.binding.encode import Access
 from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
 from assay.execution import ambient, contextual
 from assay.execution.ambient import FindingSource, Sources
+from assay.execution.contextual import run_contexts
 from assay.execution.environment import Environment
-from assay.execution.executor import run_probe
+from assay.execution.trial_recorder import TrialRecorder
 from assay.execution.verdicts import VerdictRecord
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
@@ -25,8 +25,8 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import parties
 from assay.judging.judge import Breach, breaches, judge
 from assay.judging.verdict import Exit, Standing, Verdict, tally
-from assay.planning.obligation import BoundClause, Obligation
-from assay.planning.plan import Plan, Trial, count_signatures, script_of
+from assay.planning.obligation import Obligation
+from assay.planning.plan import Plan, Trial, count_signatures
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
 from assay.rules.rule import Script
@@ -41,6 +41,8 @@ class Options:
     allow_incomplete: bool = False
     selection: Mapping[str, str] = field(default_factory=dict[str, str])
     command: str = "assay run"
+    #: How many trials run side by side.
+    concurrency: int = 1
     #: The part of a reproduction command between `assay run` and the selection.
     reproduce: str = ""
 
@@ -67,9 +69,9 @@ class Session:
     options: Options = field(default_factory=Options)
     on_exchange: Callable[[], None] = lambda: None
     faults: list[str] = field(default_factory=list[str])
-    exchanges: int = 0
     closed: bool = False
     masking: contextual.Masking = field(default_factory=contextual.Masking)
+    recorder: TrialRecorder = field(init=False)
     _assembly: VerdictAssembly = field(init=False)
     _unauthenticated: set[bool] = field(default_factory=set[bool])
     _verdicts: VerdictRecord = field(init=False)
@@ -77,11 +79,29 @@ class Session:
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
         self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
+        self.recorder = TrialRecorder(
+            plan=self.plan,
+            environment=self.environment,
+            journal=self.journal,
+            on_event=self._see,
+            concurrency=self.options.concurrency,
+        )
         self._verdicts = VerdictRecord(
             journal=self.journal,
             assembly=self._assembly,
             sources=Sources(command=self.options.reproduce, seed=self.options.seed),
         )
+
+    @property
+    def exchanges(self) -> int:
+        """The number of exchanges and signatures so far."""
+        return self.recorder.exchanges
+
+    def _see(self, event: Event) -> None:
+        """Take in an event that was just recorded."""
+        self._assembly.see(event)
+        if isinstance(event, Exchange | Authorised):
+            self.on_exchange()
 
     def open(self) -> None:
         """Write the header, the whole plan, and the verdicts that it decides alone."""
@@ -99,6 +119,10 @@ class Session:
             command=options.command,
         )
         self._verdicts.write_preliminary([item.obligation.id for item in self.plan.items])
+
+    def run_ahead(self, *phases: Sequence[Trial]) -> None:
+        """Run the trials of each phase ahead of their turn, if several may run side by side."""
+        self.recorder.start(*phases)
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
         """Run one trial, and return the verdicts on the obligations that it settles.
@@ -143,8 +167,11 @@ class Session:
         self._verdicts.write_preliminary([obligation.id for obligation in trial.settles])
         return self._assembly.corrected(self._assembly.recorded(trial.settles))
 
-    def run_contextual(self, trial: Trial) -> None:
+    def run_contextual(self, trial: Trial) -> bool:
         """Run one trial in a further context, and record what it violates.
+
+        Return whether it shows less than in the base context: what one value hides, another
+        may show.
 
         Raises:
             TargetError: nothing was ever reached at the target.
@@ -152,13 +179,17 @@ class Session:
 
         """
         try:
-            for finding in tuple(contextual.findings(trial, self, self._assembly)):
+            result = contextual.run_in_context(trial, self, self._assembly)
+            for finding in result.findings:
                 self.record_finding(finding.verdict, FindingSource(trial=finding.trial))
         except (JournalError, TargetError, AuthenticationError):
             if not self.environment.client.reached:
                 raise
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
+        else:
+            return result.hides
+        return False
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
@@ -167,8 +198,7 @@ class Session:
             TargetError: the fixture provider cannot be reached or used at all.
 
         """
-        _, probe = self._script(trial)
-        run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
+        run = self.recorder.perform(trial)
         contextual.note_end(self.journal, trial, run)
         self._assembly.see_trial(run.history)
         return run.history
@@ -194,7 +224,7 @@ class Session:
 
         """
         environment = None if seed is None else self.environment.seeded(seed)
-        run = self._perform(name, steps, contract, environment)
+        run = self.recorder.perform_steps(name, steps, contract, environment)
         self._assembly.see_trial(run.history)
         return run
 
@@ -224,46 +254,17 @@ class Session:
         return self._assembly.final_on(obligation.id)
 
     def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
-        clause, probe = self._script(trial)
-        if stopped := self.environment.guard.stopped:
+        clause = self.plan.clauses[trial.contract][trial.clause]
+        stopped = self.environment.guard.stopped
+        if stopped and not self.recorder.started(trial):
             run = ProbeRun(history=History(), stopped=stopped)
             return run, judge(partial(evidence_of, clause.kind), trial.settles, run, ())
-        run = self._perform(trial.id, probe, self.plan.contracts[trial.contract])
+        run = self.recorder.perform(trial)
         stopped = self.environment.guard.stopped
         if run.stopped and stopped:
             run = replace(run, stopped=stopped, shortage=None)
         clauses = clauses_of(self.plan.contracts[trial.contract])
         return run, judge(partial(evidence_of, clause.kind), trial.settles, run, clauses)
-
-    def _script(self, trial: Trial) -> tuple[BoundClause, Script]:
-        """Return the clause of a trial and its probe, with an inquiry at the end if it needs one."""
-        clause, probe = script_of(self.plan, trial)
-        contract, target = self.plan.contracts[trial.contract], self.environment.target
-        return clause, ambient.with_inquiry(probe, contract, target.fixtures.offers)
-
-    def _perform(
-        self, name: str, probe: Script, contract: Contract, environment: Environment | None = None
-    ) -> ProbeRun:
-        """Run a probe for the record, under a name."""
-
-        def record(event: Event, access: Access) -> None:
-            self.journal.event(name, event, access)
-            self._assembly.see(event)
-            if isinstance(event, Exchange | Authorised):
-                self.on_exchange()
-
-        self.journal.redactor.begin()
-        return run_probe(
-            probe,
-            environment or self.environment,
-            contract.operations,
-            number=self._number,
-            record=record,
-        )
-
-    def _number(self) -> int:
-        self.exchanges += 1
-        return self.exchanges
 
     @staticmethod
     def _indeterminate(trial: Trial, reason: str) -> tuple[Verdict, ...]:
@@ -274,6 +275,7 @@ class Session:
 
     def close(self) -> RunResult:
         """Write every verdict and the footer; every planned obligation must have one."""
+        self.recorder.stop()
         verdicts = self._verdicts.write_final()
         if len(verdicts) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
@@ -296,6 +298,7 @@ class Session:
 
     def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
+        self.recorder.stop()
         verdicts = self._verdicts.write_final()
         aborted = self.journal.redactor.bounded(reason, 2000)
         self._footer(tally(verdicts), Exit.USAGE, aborted=aborted)
@@ -328,12 +331,11 @@ def run_session(
     """
     session.open()
     try:
+        session.run_ahead(session.plan.trials, session.plan.contextual)
         for trial in session.plan.trials:
             on_trial(trial)
             session.run_trial(trial)
-        for trial in session.plan.contextual:
-            on_trial(trial)
-            session.run_contextual(trial)
+        run_contexts(session, session.plan.contextual, on_trial)
         search()
     except TargetError as error:
         session.abort(str(error))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from assay.journal.encodings import packed_views, unescaped
 
-__all__ = ["MOST_VALUES", "SHORTEST", "KnownValues", "Span", "replaced"]
+__all__ = ["MOST_VALUES", "SHORTEST", "UNDER_WAY", "KnownValues", "Span", "replaced"]
 
 #: Shorter values are not searched for: they occur everywhere and reveal nothing.
 SHORTEST = 4
@@ -23,6 +23,8 @@ SHORTEST = 4
 SHORTEST_TEXT, SHORTEST_NUMBER = 6, 9
 #: Numbers of fewer digits are searched for in their own trial only, and never in a date or a time.
 SHORTEST_CODE = 6
+#: Stands for a value of a trial that runs side by side with the one that is written.
+UNDER_WAY = "<private>"
 #: How many values are remembered at most.
 MOST_VALUES = 100_000
 #: How many encodings inside of each other are decoded.
@@ -58,14 +60,22 @@ class KnownValues:
         """Search for a value from now on; for a lasting one in every trial."""
         for form in _forms(value):
             self.current[form] = pseudonym
+            if form in self.earlier:
+                self.earlier[form] = pseudonym
             if lasting:
                 self.lasting[form] = pseudonym
+
+    def expect(self, value: str) -> None:
+        """Search for a value of a trial whose turn has not come, and which has no pseudonym yet."""
+        for form in _forms(value):
+            if form not in self.earlier and form not in self.current and not _is_code(form):
+                self._index(form)
+                self.earlier[form] = UNDER_WAY
 
     def begin(self) -> None:
         """Begin a trial: what is not lasting belongs to an earlier one."""
         for value, pseudonym in self.current.items():
-            short_number = value.isdigit() and len(value) < SHORTEST_CODE
-            if value not in self.lasting and value not in self.earlier and not short_number:
+            if value not in self.lasting and value not in self.earlier and not _is_code(value):
                 self._index(value)
                 self.earlier[value] = pseudonym
         self.current = dict(self.lasting)
@@ -150,6 +160,11 @@ def _stands(text: str, value: str, start: int) -> bool:
     follows = before[-1:] in joins and before[-2:-1].isdigit() if before else False
     goes_on = after[:1] in joins and after[1:].isdigit() if after else False
     return not (follows or goes_on)
+
+
+def _is_code(value: str) -> bool:
+    """Whether a value is a number so short that only its own trial is searched for it."""
+    return value.isdigit() and len(value) < SHORTEST_CODE
 
 
 def _forms(value: str) -> Iterable[str]:

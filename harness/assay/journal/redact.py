@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from binascii import Error, a2b_base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -18,7 +19,7 @@ from assay.binding.encode import Access
 from assay.binding.secret_names import PERSONAL_NAMES, PERSONAL_WORD
 from assay.history import Subject, Wire
 from assay.journal.account_numbers import LIKE_A_NUMBER, is_account_or_card, squeezed
-from assay.journal.known_values import MOST_VALUES, SHORTEST, KnownValues, replaced
+from assay.journal.known_values import MOST_VALUES, SHORTEST, UNDER_WAY, KnownValues, replaced
 from assay.journal.positions import headers as masked_headers
 from assay.journal.positions import json_members, may_have_secrets, parameters
 from assay.transport.secrets import KnownSecrets
@@ -91,6 +92,7 @@ class Redactor:
     _secrets_seen: int = 0
     _short: dict[str, str] = field(default_factory=dict[str, str])
     _access: Access | None = None
+    _under_way: bool = False
 
     @property
     def known(self) -> Mapping[str, str]:
@@ -159,6 +161,10 @@ class Redactor:
 
     def name(self, value: str, kind: str, *, lasting: bool = False) -> str:
         """Return the pseudonym of a private value, and search for it from now on."""
+        if self._under_way:
+            if len(value) >= SHORTEST:
+                self.values.expect(value)
+            return UNDER_WAY
         pseudonym = self._pseudonym(value, kind)
         if len(value) >= SHORTEST and (value not in self.known or lasting):
             self.values.add(value, pseudonym, lasting=lasting)
@@ -180,6 +186,19 @@ class Redactor:
             return match[0]
         # Not searched for from now on: its pattern finds it each time.
         return self._pseudonym(number.upper(), "number")
+
+    @contextmanager
+    def side_by_side(self) -> Generator[None]:
+        """Learn, meanwhile, of trials that run side by side with the one that is written.
+
+        Their values are searched for, and get their pseudonyms when their turn comes.
+        """
+        access, self._access, self._under_way = self._access, None, True
+        try:
+            yield
+        finally:
+            self._access, self._under_way = access, False
+            self._short.clear()
 
     def begin(self) -> None:
         """Begin a trial: nothing of it is known yet, but all pseudonyms stay."""

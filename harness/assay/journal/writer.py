@@ -98,27 +98,27 @@ class Journal:
 
     def event(self, trial: str, event: Event, access: Access) -> None:
         """Write an event of a trial."""
+        self.learn(event, access)
+        if self.out is not None:
+            kind, record = self._encode(event)
+            self.write(kind, {"trial": trial, **record})
+
+    def learn(self, event: Event, access: Access) -> None:
+        """Learn what must be masked because of an event: credentials, links, values of headers."""
         if isinstance(event, Subject):
             self.redactor.learn(event, access)
         else:
             self.redactor.learn_access(access)
         if isinstance(event, Exchange):
-            self._learn(event)
-        if self.out is not None:
-            kind, record = self._encode(event)
-            self.write(kind, {"trial": trial, **record})
+            outcome = event.outcome
+            if isinstance(outcome, Accepted) and outcome.approval:
+                self.redactor.name(outcome.approval, "approval-link")
+            self.redactor.learn_headers(event.wire)
 
     def _encode(self, event: Event) -> tuple[str, Record]:
         if self._encoder is None or self._encoder.mask.redactor is not self.redactor:
             self._encoder = EventEncoder(mask=ValueMasker(redactor=self.redactor))
         return self._encoder.line(event)
-
-    def _learn(self, exchange: Exchange) -> None:
-        """Learn what must be masked: the link to the screens, and the values of headers."""
-        outcome = exchange.outcome
-        if isinstance(outcome, Accepted) and outcome.approval:
-            self.redactor.name(outcome.approval, "approval-link")
-        self.redactor.learn_headers(exchange.wire)
 
     def learn_public(self, plan: Plan, target: Target) -> None:
         """Learn the words of contracts and target file, which are not masked as a header's value."""

@@ -34,6 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="seed for generated customers and dates; the same seed reproduces a run",
     )
     group.addoption(
+        "--assay-concurrency",
+        type=int,
+        metavar="N",
+        help="run N trials side by side, as `assay run --concurrency` (not with -n)",
+    )
+    group.addoption(
         "--assay-journal", metavar="FILE", help="write the journal of the run (for `assay report`)"
     )
     group.addoption(

@@ -22,7 +22,9 @@ from assay.contexts.covering import Depth
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
 from assay.execution.ambient import ambient_obligations
+from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
+from assay.execution.lanes import lanes_for
 from assay.execution.session import Options, Session
 from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
@@ -201,9 +203,19 @@ class Suites:
                 selection={"k": option.keyword, "m": option.markexpr},
                 command="pytest " + " ".join(self.config.invocation_params.args),
                 reproduce=self.prepared.reproduce,
+                concurrency=lanes_for(
+                    self.prepared.target, 1 if worker else option.assay_concurrency
+                ),
             ),
         )
         session.open()
+        # In the order in which the items take them up.
+        order = [
+            trial
+            for base in plan.trials
+            for trial in (base, *(each for each in plan.contextual if each.settles == base.settles))
+        ]
+        session.run_ahead(order)
         return session
 
     @contextmanager
@@ -238,7 +250,7 @@ class Suites:
         for trial in session.plan.contextual:
             if obligation in trial.settles and trial.id not in self.held:
                 self.held.add(trial.id)
-                session.run_contextual(trial)
+                run_contexts(session, [trial])
 
     @pytest.fixture
     def searched(self, search_request: SearchRequest) -> SearchResult:

@@ -18,7 +18,7 @@ from typing import Any
 import httpcore
 import httpx
 
-__all__ = ["DeadlineTransport"]
+__all__ = ["DeadlineTransport", "ThreadTransport"]
 
 #: The options of `httpcore.NetworkBackend.connect_tcp`.
 SocketOptions = Iterable[Any]
@@ -76,6 +76,37 @@ class DeadlineTransport(httpx.HTTPTransport):
     def restart(self, seconds: float) -> None:
         """Give this thread's exchange so much time from now on."""
         self._deadline.start(seconds)
+
+
+class ThreadTransport(httpx.BaseTransport):
+    """Gives each thread a transport of its own.
+
+    So no thread gets a connection that another one is about to close, because more than the
+    answer arrived on it.
+    """
+
+    def __init__(self, make: Callable[[], httpx.BaseTransport]) -> None:
+        self._make = make
+        self._local = threading.local()
+        self._opened: list[httpx.BaseTransport] = []
+
+    @property
+    def current(self) -> httpx.BaseTransport:
+        """The transport of this thread."""
+        transport: httpx.BaseTransport | None = getattr(self._local, "transport", None)
+        if transport is None:
+            transport = self._local.transport = self._make()
+            self._opened.append(transport)
+        return transport
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request on a connection of this thread."""
+        return self.current.handle_request(request)
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        for transport in self._opened:
+            transport.close()
 
 
 class _Backend(httpcore.NetworkBackend):

@@ -20,7 +20,7 @@ import httpx
 from assay.binding.encode import HttpRequest
 from assay.errors import Problem, TargetError
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.deadline import DeadlineTransport
+from assay.transport.deadline import DeadlineTransport, ThreadTransport
 from assay.transport.protocol import (
     CONTROL_PATH,
     MAX_BODY,
@@ -73,7 +73,9 @@ class HttpClient:
     def __post_init__(self) -> None:
         # The transport alone, below httpx.Client: no cookie of one customer may travel
         # with another's call, and nothing may be retried or followed.
-        self._wire = self.transport or DeadlineTransport(self.tls, self.clock)
+        self._wire = self.transport or ThreadTransport(
+            lambda: DeadlineTransport(self.tls, self.clock)
+        )
         self._origins = frozenset(_origin(httpx.URL(url)) for url in (self.base_url, *self.hosts))
 
     def send(self, request: HttpRequest) -> Delivery:
@@ -241,7 +243,8 @@ __all__ = ["close_connections_with_leftovers"]
 
 def close_connections_with_leftovers(transport: httpx.BaseTransport) -> None:
     """Close the idle connections of a transport that have received more than one answer."""
-    pool: Any = getattr(transport, "_pool", None)
+    current = transport.current if isinstance(transport, ThreadTransport) else transport
+    pool: Any = getattr(current, "_pool", None)
     for connection in [*getattr(pool, "connections", ())]:
         if connection.is_idle() and _leftovers(connection):
             connection.close()

@@ -6,7 +6,9 @@ never part of a message, a target file or a report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus
 
@@ -50,10 +52,24 @@ class KnownSecrets:
     entries: list[Secret] = field(default_factory=list[Secret])
     count: int = 0
     _values: set[str] = field(default_factory=set[str])
+    _thread: threading.local = field(default_factory=threading.local)
+
+    @contextmanager
+    def collected(self, collect: Callable[[Secret], None]) -> Generator[None]:
+        """Hand what this thread learns to a trial's own record, until that is written."""
+        self._thread.collect = collect
+        try:
+            yield
+        finally:
+            del self._thread.collect
 
     def add(self, value: str | None, kind: str, *, lasting: bool = False) -> None:
         """Remember a secret."""
-        if value and value not in self._values:
+        collect = getattr(self._thread, "collect", None)
+        if collect is not None:
+            if value:
+                collect(Secret(value, kind, lasting))
+        elif value and value not in self._values:
             if len(self.entries) >= MOST_SECRETS:
                 del self.entries[: MOST_SECRETS // 2]
                 self._values = {secret.value for secret in self.entries}

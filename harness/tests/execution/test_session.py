@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 from assay.binding.target import Waiver
 from assay.errors import InputError, JournalError, TargetError
 from assay.execution import session as conducting
+from assay.execution import trial_recorder
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fixtures.control import ControlProvider
@@ -87,6 +88,7 @@ def hold(
     waivers: tuple[Waiver, ...] = (),
     allow_incomplete: bool = False,
     watch: Callable[[Path], None] = lambda _: None,
+    concurrency: int = 1,
 ) -> Held:
     """Run a selection on a bank, and keep what became of it."""
     prepared = prepare(keywords=keywords)
@@ -101,7 +103,7 @@ def hold(
         plan=prepared.plan,
         environment=environment,
         journal=Journal.at(held.path),
-        options=Options(allow_incomplete=allow_incomplete),
+        options=Options(allow_incomplete=allow_incomplete, concurrency=concurrency),
         on_exchange=lambda: watch(held.path),
     )
     try:
@@ -291,45 +293,30 @@ def test_a_full_disk(room: int) -> None:
     assert [] == session.faults
 
 
-class BrokenKind:
-    """A kind whose check is another."""
+def breaks(real: Any, of: Callable[..., str]) -> Any:
+    """Return a function that raises for one clause, and is the real one for all others."""
 
-    def __init__(self, kind: Any, check: Any) -> None:
-        self.kind, self.check = kind, check
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.kind, name)
-
-
-@dataclass
-class Broken:
-    """A stand-in for `script_of` whose probe, or check, of one clause raises."""
-
-    clause: str
-    probe: bool
-    real: Any = field(default=conducting.script_of)
-
-    def __call__(self, plan: Any, trial: Any) -> Any:
-        applied, script = self.real(plan, trial)
-        if trial.clause != self.clause:
-            return applied, script
-
-        def raising(*_: object) -> Any:
+    def function(*args: Any) -> Any:
+        if of(*args) == "psu-identity":
             raise ZeroDivisionError("FR7630001007941234567890185")
-            yield
+        return real(*args)
 
-        if self.probe:
-            return applied, raising()
-        return replace(applied, kind=BrokenKind(kind=applied.kind, check=raising)), script
+    return function
 
 
-@pytest.mark.parametrize("probe", [True, False])
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize("part", ["probe", "check"])
 def test_a_fault_of_the_harness(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, probe: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str, concurrency: int
 ) -> None:
     """A probe or check that raises costs only its own trial, and the run exits with 4."""
-    monkeypatch.setattr(conducting, "script_of", Broken("psu-identity", probe))
-    held = hold(tmp_path)
+    if part == "probe":
+        broken = breaks(trial_recorder.script_of, lambda _, trial: trial.clause)
+        monkeypatch.setattr(trial_recorder, "script_of", broken)
+    else:
+        broken = breaks(conducting.judge, lambda _, settles, *__: settles[0].clause)
+        monkeypatch.setattr(conducting, "judge", broken)
+    held = hold(tmp_path, concurrency=concurrency)
     assert Exit.FAULT is held.result.exit
     (fault,) = held.lines("fault")
     assert "aisp/psu-identity#around-consent" == fault["where"]

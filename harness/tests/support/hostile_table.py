@@ -161,6 +161,8 @@ def _warm_up(folder: Path) -> None:
 def _run(target: Path, selection: str, out: Path) -> int:
     """Run `assay run`; return its exit code."""
     options = ["--contexts", "base", "--no-doctor", "--examples", "none", "--out", str(out)]
+    # One after another, so that a behaviour meets the call that it is meant for.
+    options += ["--concurrency", "1"]
     sys.argv = ["assay", "run", "--quiet", "--target", str(target), "-k", selection, *options]
     try:
         assay()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import pytest
@@ -48,6 +49,18 @@ def server(request: pytest.FixtureRequest) -> Iterator[Twice]:
     twice = Twice(request.param)
     yield twice
     twice.socket.close()
+
+
+def test_no_thread_gets_an_answer_of_another(server: Twice) -> None:
+    """Threads that call at the same time each get their own answers, never what was left over."""
+    client = HttpClient(base_url=server.url)
+    request = HttpRequest(method="GET", url=f"{server.url}/accounts")
+    with ThreadPoolExecutor(4) as threads:
+        deliveries = [*threads.map(lambda _: client.send(request), range(40))]
+    assert [""] * 40 == [delivery.trouble for delivery in deliveries]
+    assert all(delivery.wire.body.isdigit() for delivery in deliveries)
+    assert 40 == server.connections
+    client.close()
 
 
 def test_two_answers_to_one_request(server: Twice) -> None:

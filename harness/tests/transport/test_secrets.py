@@ -11,7 +11,7 @@ from assay.binding.read import read_document
 from assay.binding.target import Target
 from assay.contract.files.load import loads
 from assay.errors import InputError
-from assay.transport.secrets import KnownSecrets, known_secrets, look_up
+from assay.transport.secrets import KnownSecrets, Secret, known_secrets, look_up
 
 TEXT = """\
 assay: 1
@@ -175,3 +175,16 @@ def test_of_very_many_secrets_the_last_ones_are_kept(monkeypatch: pytest.MonkeyP
     assert [f"secret-{number}" for number in range(49)] == seen
     assert len(known.entries) <= 10
     assert [] == known.after(50)
+
+
+def test_a_thread_keeps_what_it_learns_for_its_own_trial() -> None:
+    """What a trial ahead of its turn learns is not taken for a secret of the trial that is written."""
+    known, kept = KnownSecrets(), []
+    with known.collected(kept.append):
+        known.add("of another trial", "token")
+        known.add("of another trial", "token")
+        known.add(None, "token")
+    assert (0, []) == (known.count, known.after(0))
+    assert {Secret("of another trial", "token", lasting=False)} == {*kept}
+    known.add("of this one", "token")
+    assert ["of this one"] == [secret.value for secret in known.after(0)]

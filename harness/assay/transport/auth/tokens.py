@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from threading import RLock
 from typing import TypeAlias
 from urllib.parse import quote_plus
 
@@ -75,6 +76,7 @@ class TokenStore:
     known: KnownSecrets = field(default_factory=KnownSecrets)
     #: The parties to whom a token was ever issued.
     served: set[bool] = field(default_factory=set[bool])
+    _locks: dict[_Key, RLock] = field(default_factory=dict["_Key", RLock])
 
     def issues(self, *, by_tpp: bool) -> bool:
         """Whether the tokens of a party are requested by this store."""
@@ -89,8 +91,13 @@ class TokenStore:
             AuthenticationError: the endpoint, or the customer's bank, refuses.
 
         """
-        party = request.by_tpp
         oauth, client = self._settings(request)
+        # Of two threads that need the same token, one requests it.
+        with self._locks.setdefault(_key(request, client), RLock()):
+            return self._valid(oauth, client, request)
+
+    def _valid(self, oauth: OAuth, client: OAuthClient, request: TokenRequest) -> str:
+        party = request.by_tpp
         identity, key = (party, client.id), _key(request, client)
         kept = self.granted.get(key)
         if kept and kept.valid(request.now):
@@ -124,14 +131,15 @@ class TokenStore:
         self.token(request)
         oauth, client = self._settings(request)
         key = _key(request, client)
-        grant = self._refreshed(oauth, client, self.granted[key], request)
-        auth = self.target.auth.of(by_tpp=request.by_tpp)
-        if grant is None and auth.kind is AuthKind.CLIENT:
-            grant = self._new(oauth, client, request)
-        if grant is None:
-            return None
-        self._keep(key, grant)
-        return grant.token
+        with self._locks[key]:
+            grant = self._refreshed(oauth, client, self.granted[key], request)
+            auth = self.target.auth.of(by_tpp=request.by_tpp)
+            if grant is None and auth.kind is AuthKind.CLIENT:
+                grant = self._new(oauth, client, request)
+            if grant is None:
+                return None
+            self._keep(key, grant)
+            return grant.token
 
     def for_password(self, request: TokenRequest) -> str | None:
         """Return the token that is issued for the customer's password; None where it is refused.
@@ -157,7 +165,8 @@ class TokenStore:
     def _keep(self, key: _Key, grant: Grant) -> None:
         self.granted[key] = grant
         while len(self.granted) > MOST:
-            self.granted.popitem(last=False)
+            oldest, _ = self.granted.popitem(last=False)
+            self._locks.pop(oldest, None)
 
     def _settings(self, request: TokenRequest) -> tuple[OAuth, OAuthClient]:
         """Return the target file's settings of a party, and its client credentials."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from base64 import b64encode
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -187,6 +189,22 @@ def test_a_code(token_store: Callable[..., tuple[TokenStore, Endpoint]]) -> None
         endpoint.asked[0].method,
         endpoint.asked[0].url,
     )
+
+
+def test_threads_request_a_token_once(
+    token_store: Callable[..., tuple[TokenStore, Endpoint]],
+) -> None:
+    """Of eight threads that need a customer's token at the same time, one requests it."""
+    store, endpoint = token_store(token("first"))
+    start = threading.Barrier(8)
+
+    def needed(_: int) -> str:
+        start.wait(timeout=10)
+        return store.token(customer())
+
+    with ThreadPoolExecutor(8) as threads:
+        assert ["first"] * 8 == [*threads.map(needed, range(8))]
+    assert 1 == len(endpoint.forms())
 
 
 def test_every_customer_has_a_token_of_their_own(

@@ -1,0 +1,191 @@
+"""Lanes in which trials run side by side, before the session judges them in the plan's order.
+
+A trial on a fixture of its own depends on no other one, and most of it is waiting. So several
+threads run trials ahead, and each is kept until the session takes it up. Journal, pseudonyms,
+numbers and verdicts are then those of a run that holds one trial after another.
+
+The longest trials start first, because a run cannot be shorter than the longest of them. What is
+kept is bounded: no further trial starts while the session is far behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from assay.binding.encode import Access
+from assay.binding.security import ISSUING
+from assay.binding.target import ScaKind, Target, TransportKind
+from assay.contract.model import Capability
+from assay.fixtures.providers import Customers, customers_of
+from assay.history import Event, Exchange
+from assay.history.events import ProbeRun
+from assay.planning.plan import Trial
+from assay.transport.secrets import Secret
+
+__all__ = ["DEFAULT_LANES", "LaneStopped", "Lanes", "RecordedRun", "lanes_for", "most_lanes"]
+
+#: How many trials run side by side at a target in the network, unless the user says otherwise.
+DEFAULT_LANES = 8
+#: How many trials may run side by side at all: each has a thread and a connection.
+MOST_LANES = 256
+#: How many trials per lane may have started and not been taken up.
+AHEAD = 8
+#: Above this size of everything that waits to be taken up, in bytes, no further trial starts.
+MOST_WAITING = 32 * 1024 * 1024
+
+
+#: Something that a trial did, with the credentials with which it is recorded, or that it learned.
+Entry: TypeAlias = Secret | tuple[Event, Access]
+
+
+class LaneStopped(Exception):  # noqa: N818 -- the end of a lane, no error
+    """Ends a trial that runs ahead, at its next event."""
+
+
+@dataclass(slots=True)
+class RecordedRun:
+    """What a trial did and learned, in order, and how it ended: with a run or an error.
+
+    `size` is that of all bodies, in bytes. The first `learned` entries are known to the journal.
+    """
+
+    entries: list[Entry] = field(default_factory=list["Entry"])
+    run: ProbeRun | None = None
+    error: Exception | None = None
+    numbers: int = 0
+    size: int = 0
+    learned: int = 0
+
+    def number(self) -> int:
+        """Return the number of the next exchange or signature, within the trial."""
+        self.numbers += 1
+        return self.numbers
+
+    def add(self, event: Event, access: Access) -> None:
+        """Keep an event, and the credentials with which it is recorded."""
+        self.entries.append((event, access))
+        if isinstance(event, Exchange):
+            self.size += len(event.wire.body)
+
+
+def most_lanes(target: Target) -> tuple[int | None, str]:
+    """Return how many trials may run side by side at a target, None for any number, and why."""
+    safety, shared = target.safety, Capability.TPPS not in target.fixtures.offers
+    serial = {
+        "no trial has customers and a clock of its own (fixtures.kind)": (
+            customers_of(target) is not Customers.CREATED
+        ),
+        f"one browser signs (sca.kind: {target.sca.kind.value})": (
+            target.sca.kind in {ScaKind.MANUAL, ScaKind.BROWSER}
+        ),
+        "all trials share one client, whose token some of them renew (auth.tpp)": (
+            shared and target.auth.of(by_tpp=True).kind in ISSUING
+        ),
+        "trials spend a budget in their order (budget.calls)": target.budget.calls is not None,
+        "the bank is live (safety.concurrency)": target.is_live and safety.concurrency is None,
+    }
+    for reason, applies in serial.items():
+        if applies:
+            return 1, reason
+    return safety.concurrency, "" if safety.concurrency is None else "safety.concurrency"
+
+
+def lanes_for(target: Target, asked: int | None) -> int:
+    """Return how many trials run side by side: as many as asked for, or the usual number.
+
+    A bank in this process answers at once, and threads would only take turns.
+    """
+    most, _ = most_lanes(target)
+    usual = 1 if target.transport is TransportKind.EMBEDDED else DEFAULT_LANES
+    return max(1, min(asked or usual, most or MOST_LANES))
+
+
+class Lanes:
+    """Threads that run trials ahead of the session.
+
+    `perform` runs one trial into the record that it is given, and raises nothing.
+    """
+
+    def __init__(self, number: int, perform: Callable[[Trial, RecordedRun], None]) -> None:
+        self.stopping = False
+        self._perform = perform
+        self._threads = ThreadPoolExecutor(number, thread_name_prefix="lane")
+        self._most_ahead = number * AHEAD
+        self._first = 2 * number
+        self._queue: Iterator[Trial] = iter(())
+        self._queued: set[str] = set()
+        self._ahead: dict[str, tuple[RecordedRun, Future[bool]]] = {}
+        self._waiting = 0
+
+    def start(self, *phases: Sequence[Trial]) -> None:
+        """Run trials ahead: those of each phase before those of the next, the longest first."""
+        order: list[Trial] = []
+        for trials in phases:
+            longest = sorted(trials, key=lambda trial: -trial.calls)[: self._first]
+            chosen = {trial.id for trial in longest}
+            order += [*longest, *(trial for trial in trials if trial.id not in chosen)]
+        self._queue = iter(order)
+        self._queued = {trial.id for trial in order}
+        self._fill()
+
+    def started(self, trial: Trial) -> bool:
+        """Whether a trial runs ahead, or did and was not taken up."""
+        return trial.id in self._ahead
+
+    def take(self, trial: Trial) -> RecordedRun:
+        """Return what a trial did, waiting for its end; one that did not start runs now."""
+        while True:
+            if trial.id not in self._ahead:
+                self._submit(trial, wanted=True)
+            record, done = self._ahead[trial.id]
+            performed = done.result()
+            del self._ahead[trial.id]
+            if performed:
+                self._waiting -= record.size
+                self._fill()
+                return record
+
+    def learned(self) -> Iterator[Entry]:
+        """Yield what trials under way did or learned since the last time."""
+        for record, _ in self._ahead.values():
+            entries = record.entries[record.learned :]
+            record.learned += len(entries)
+            yield from entries
+
+    def stop(self) -> Iterator[tuple[str, RecordedRun]]:
+        """End every trial at its next event; yield what those did that were not taken up."""
+        self.stopping = True
+        for name, (record, done) in self._ahead.items():
+            done.cancel()
+            try:
+                done.result()
+            except CancelledError:
+                continue
+            yield name, record
+        self._ahead.clear()
+        self._threads.shutdown()
+
+    def _fill(self) -> None:
+        """Start the next trials, as far as there is room."""
+        while len(self._ahead) < self._most_ahead:
+            trial = next((each for each in self._queue if each.id in self._queued), None)
+            if trial is None:
+                return
+            self._submit(trial)
+
+    def _submit(self, trial: Trial, *, wanted: bool = False) -> None:
+        self._queued.discard(trial.id)
+        record = RecordedRun()
+        done = self._threads.submit(self._run, trial, record, wanted=wanted)
+        self._ahead[trial.id] = record, done
+
+    def _run(self, trial: Trial, record: RecordedRun, *, wanted: bool) -> bool:
+        """Run one trial, unless too much waits to be taken up; return whether it ran."""
+        if self.stopping or (self._waiting > MOST_WAITING and not wanted):
+            return False
+        self._perform(trial, record)
+        self._waiting += record.size
+        return True
