@@ -10,12 +10,12 @@ kept is bounded: no further trial starts while the session is far behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from assay.binding.encode import Access
+from assay.binding.encode import Access, HttpRequest
 from assay.binding.security import ISSUING
 from assay.binding.target import ScaKind, Target, TransportKind
 from assay.contract.model import Capability
@@ -23,9 +23,18 @@ from assay.fixtures.providers import Customers, customers_of
 from assay.history import Event, Exchange
 from assay.history.events import ProbeRun
 from assay.planning.plan import Trial
+from assay.transport.protocol import Delivery, Transport, unanswered
 from assay.transport.secrets import Secret
 
-__all__ = ["DEFAULT_LANES", "LaneStopped", "Lanes", "RecordedRun", "lanes_for", "most_lanes"]
+__all__ = [
+    "DEFAULT_LANES",
+    "LaneStopped",
+    "Lanes",
+    "RecordedRun",
+    "StoppableTransport",
+    "lanes_for",
+    "most_lanes",
+]
 
 #: How many trials run side by side at a target in the network, unless the user says otherwise.
 DEFAULT_LANES = 8
@@ -101,6 +110,40 @@ def lanes_for(target: Target, asked: int | None) -> int:
     most, _ = most_lanes(target)
     usual = 1 if target.transport is TransportKind.EMBEDDED else DEFAULT_LANES
     return max(1, min(asked or usual, most or MOST_LANES))
+
+
+@dataclass(slots=True)
+class StoppableTransport:
+    """A transport that sends nothing more once the lanes are stopping.
+
+    Fixtures can still be closed: calls of the control API are sent.
+    """
+
+    inner: Transport
+    is_stopping: Callable[[], bool]
+
+    @property
+    def base_url(self) -> str:
+        """The base URL of the target."""
+        return self.inner.base_url
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target ever answered."""
+        return self.inner.reached
+
+    def send(self, request: HttpRequest) -> Delivery:
+        """Send a request once, unless the run ends."""
+        if self.is_stopping():
+            return unanswered(request, "the run was interrupted")
+        return self.inner.send(request)
+
+    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
+        """Call the target's control API."""
+        return self.inner.control(method, path, body)
+
+    def close(self) -> None:
+        """Do nothing: the connections belong to the run."""
 
 
 class Lanes:

@@ -16,7 +16,7 @@ from assay.contract.model import Contract
 from assay.execution import ambient
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
-from assay.execution.lanes import Lanes, LaneStopped, RecordedRun
+from assay.execution.lanes import Lanes, LaneStopped, RecordedRun, StoppableTransport
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal
@@ -99,16 +99,25 @@ class TrialRecorder:
     def _perform_ahead(self, trial: Trial, ahead: RecordedRun) -> None:
         """Run the probe of a trial in a thread of its own, and keep what it does."""
 
+        def is_stopping() -> bool:
+            return self._lanes is None or self._lanes.stopping
+
         def record(event: Event, access: Access) -> None:
             ahead.add(event, access)
-            if self._lanes is None or self._lanes.stopping:
+            if is_stopping():
                 raise LaneStopped
 
+        environment, screens = self.environment, self.environment.screens
+        stoppable = replace(
+            environment,
+            client=StoppableTransport(environment.client, is_stopping),
+            screens=StoppableTransport(screens, is_stopping) if screens else None,
+        )
         with self.environment.secrets.collected(ahead.entries.append):
             try:
                 ahead.run = run_probe(
                     self._script(trial),
-                    self.environment,
+                    stoppable,
                     self._contract(trial).operations,
                     number=ahead.number,
                     record=record,

@@ -41,8 +41,15 @@ class Delivery:
 class Transport(Protocol):
     """Sends requests to one target; `reached` says whether it ever answered one."""
 
-    base_url: str
-    reached: bool
+    @property
+    def base_url(self) -> str:
+        """The base URL of the target."""
+        ...
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target ever answered."""
+        ...
 
     def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; transport errors are returned, not raised."""
