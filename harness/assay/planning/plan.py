@@ -7,7 +7,7 @@ disposition before the first call, so that none can drop out of a run unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -56,6 +56,23 @@ class Planned:
         return Standing(self.disposition.value)
 
 
+class Price:
+    """How many calls a trial takes, counted by a dry run when it is first asked for."""
+
+    __slots__ = ("_calls", "_count")
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self._count = count
+        self._calls: int | None = None
+
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        if self._calls is None:
+            self._calls = self._count()
+        return self._calls
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """One run of a probe on one fixture, and the obligations that it settles.
@@ -70,10 +87,15 @@ class Trial:
     clause: str
     scenario: Scenario
     settles: tuple[Obligation, ...]
-    calls: int
+    price: Price = field(repr=False, compare=False)
     signed: bool = False
     consents: bool = False
     context: Context = ()
+
+    @property
+    def calls(self) -> int:
+        """How many calls it takes, signatures included."""
+        return self.price.calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +243,7 @@ def _trials(items: Iterable[Planned], *, person: bool, lasting: bool = False) ->
 
 
 def _trial(id_: str, items: Sequence[Planned]) -> Trial:
-    first = items[0].obligation
+    first, calls = items[0].obligation, items[0].calls
     if first.scenario is None:
         raise TypeError(f"{first.id} has no scenario, so no trial can test it")
     return Trial(
@@ -230,7 +252,7 @@ def _trial(id_: str, items: Sequence[Planned]) -> Trial:
         clause=first.clause,
         scenario=first.scenario,
         settles=tuple(item.obligation for item in items),
-        calls=items[0].calls,
+        price=Price(lambda: calls),
         signed=any(Capability.SCA in item.obligation.needs for item in items),
         consents=any(Capability.CONSENT in item.obligation.needs for item in items),
     )

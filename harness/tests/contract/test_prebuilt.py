@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import prebuild
 
 from assay._resources import contract_dir
 from assay.contract.files import prebuilt, shape_check
 from assay.contract.files.load import load, loads
 from assay.contract.parse import shape_problems
-from support import prebuild
 
 AGAIN = "out of date: run `python harness/tests/support/prebuild.py`"
 
