@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from assay.binding.features import is_bound, missing_reason
@@ -37,9 +38,30 @@ class Disposition(Enum):
     NOT_APPLICABLE = "not-applicable"
 
 
+class Price:
+    """How many calls a trial takes, counted by a dry run when it is first asked for."""
+
+    __slots__ = ("_calls", "_count")
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self._count: Callable[[], int] | None = count
+        self._calls = 0
+
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        if self._count is not None:
+            self._calls, self._count = self._count(), None
+        return self._calls
+
+
+#: The price of what is not tested.
+FREE = Price(lambda: 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its disposition and the reason; `calls` is what its whole trial costs.
+    """An obligation with its disposition and the reason, and the price of its whole trial.
 
     `shortage` is set if it stays unverified only for lack of something that is there another day.
     """
@@ -47,30 +69,18 @@ class Planned:
     obligation: Obligation
     disposition: Disposition
     reason: str = ""
-    calls: int = 0
+    price: Price = field(default=FREE, repr=False, compare=False)
     shortage: Shortage | None = None
+
+    @property
+    def calls(self) -> int:
+        """How many calls its trial takes, signatures included."""
+        return self.price.calls
 
     @property
     def standing(self) -> Standing:
         """The verdict that the plan alone decides."""
         return Standing(self.disposition.value)
-
-
-class Price:
-    """How many calls a trial takes, counted by a dry run when it is first asked for."""
-
-    __slots__ = ("_calls", "_count")
-
-    def __init__(self, count: Callable[[], int]) -> None:
-        self._count = count
-        self._calls: int | None = None
-
-    @property
-    def calls(self) -> int:
-        """The number of calls."""
-        if self._calls is None:
-            self._calls = self._count()
-        return self._calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +222,8 @@ def missing_capabilities(obligation: Obligation, offered: frozenset[Capability])
 def _priced(
     items: Iterable[Planned], clauses: Mapping[str, Mapping[str, BoundClause]]
 ) -> Iterator[Planned]:
-    """Give each obligation that is tested the price of its trial, which is dry-run once."""
-    prices: dict[str, int] = {}
+    """Give each obligation that is tested the price of its trial, which is dry-run once at most."""
+    prices: dict[str, Price] = {}
     for item in items:
         obligation, scenario = item.obligation, item.obligation.scenario
         if item.disposition is not Disposition.ASK or scenario is None:
@@ -221,8 +231,8 @@ def _priced(
             continue
         if obligation.trial not in prices:
             kind = clauses[obligation.contract][obligation.clause].kind
-            prices[obligation.trial] = kind.price(scenario)
-        yield replace(item, calls=prices[obligation.trial])
+            prices[obligation.trial] = Price(partial(kind.price, scenario))
+        yield replace(item, price=prices[obligation.trial])
 
 
 def read_only(target: Target) -> bool:
@@ -243,7 +253,7 @@ def _trials(items: Iterable[Planned], *, person: bool, lasting: bool = False) ->
 
 
 def _trial(id_: str, items: Sequence[Planned]) -> Trial:
-    first, calls = items[0].obligation, items[0].calls
+    first = items[0].obligation
     if first.scenario is None:
         raise TypeError(f"{first.id} has no scenario, so no trial can test it")
     return Trial(
@@ -252,7 +262,7 @@ def _trial(id_: str, items: Sequence[Planned]) -> Trial:
         clause=first.clause,
         scenario=first.scenario,
         settles=tuple(item.obligation for item in items),
-        price=Price(lambda: calls),
+        price=items[0].price,
         signed=any(Capability.SCA in item.obligation.needs for item in items),
         consents=any(Capability.CONSENT in item.obligation.needs for item in items),
     )
