@@ -6,7 +6,7 @@ coverage of a plan is known before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import is_
@@ -80,7 +80,8 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
 
 
 def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth) -> TrialContexts:
-    steps = _steps(plan, trial)
+    steps = tuple(_dry(plan, trial))
+    trial.price.know(_calls(steps))
     suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial)))
     return TrialContexts(
         trial=trial,
@@ -140,12 +141,8 @@ def _because(why: str, _steps: Sequence[Step]) -> str:
     return why
 
 
-def _steps(plan: Plan, trial: Trial) -> tuple[Step, ...]:
-    """Return the steps of a trial at a bank that conforms."""
-    return tuple(_dry(plan, trial))
-
-
 def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
+    """Yield the steps of a trial at a bank that conforms."""
     kind = _kind(plan, trial)
     target = ConformingTarget(
         contract=plan.contracts[trial.contract],
@@ -160,8 +157,9 @@ def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
     named = replace(
         trial, id=f"{trial.id} [{', '.join(value.id for value in context)}]", context=context
     )
-    return replace(named, price=Price(partial(_calls, plan, named)))
+    return replace(named, price=Price(lambda: _calls(_dry(plan, named))))
 
 
-def _calls(plan: Plan, trial: Trial) -> int:
-    return sum(isinstance(step, Call | Authorise) for step in _dry(plan, trial))
+def _calls(steps: Iterable[Step]) -> int:
+    """Return how many steps are calls or signatures, as a kind counts them in its price."""
+    return sum(isinstance(step, Call | Authorise) for step in steps)

@@ -51,8 +51,12 @@ class Price:
     def calls(self) -> int:
         """The number of calls."""
         if self._count is not None:
-            self._calls, self._count = self._count(), None
+            self.know(self._count())
         return self._calls
+
+    def know(self, calls: int) -> None:
+        """Keep the number of calls where a dry run has shown it already."""
+        self._calls, self._count = calls, None
 
 
 #: The price of what is not tested.
