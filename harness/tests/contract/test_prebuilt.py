@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -94,15 +92,3 @@ def test_incomplete_digests_are_no_match(folder: Path) -> None:
     del made["digests"]["common.yaml"]
     (folder / prebuilt.NAME).write_text(json.dumps(made), encoding="utf-8")
     assert prebuilt.read_prebuilt(folder) == prebuilt.Prebuilt()
-
-
-def test_checking_a_shipped_contract_loads_no_json_schema() -> None:
-    """The start of a run does not pay for a validator that it does not need."""
-    code = (
-        "import sys; from assay.planning.prepare import prepare; prepare();"
-        "print([name for name in ('jsonschema', 'referencing') if name in sys.modules])"
-    )
-    done = subprocess.run(  # the modules of this process are loaded already
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "[]"
