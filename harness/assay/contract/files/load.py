@@ -80,7 +80,9 @@ def _bytes(path: Path) -> bytes:
 
 def _too_big(path: str) -> InputError:
     return InputError.one(
-        path, f"the file is larger than {MAX_BYTES >> 20} MiB", hint="is it a contract or target file?"
+        path,
+        f"the file is larger than {MAX_BYTES >> 20} MiB",
+        hint="is it a contract or target file?",
     )
 
 
