@@ -174,11 +174,8 @@ class _Again:
 
 
 def _again(argument: Any) -> Any:
-    return (
-        _Again(tuple(cast("Iterator[Any]", argument)))
-        if isinstance(argument, Iterator)
-        else argument
-    )
+    """Return an argument that can be read again."""
+    return _Again(tuple(argument)) if isinstance(argument, Iterator) else argument
 
 
 def _wrapped(value: Any, path: Path, trace: Trace) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 from assay.contract.model import Contract
 
@@ -52,4 +52,4 @@ def per_contract(
             answers[key] = function(contract, *args, **kwargs)
         return answers[key]
 
-    return answer
+    return cast("Callable[Concatenate[Contract, _P], _Answer]", answer)
