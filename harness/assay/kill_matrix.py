@@ -29,7 +29,7 @@ from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.plan import Disposition, Plan, Trial, plan
-from assay.policy_trace import OUTSIDE, Trace, Variant
+from assay.policy_trace import OUTSIDE, ChangedBank, Trace
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
 from assay.sandbox.policies import SOUND, Policies
@@ -191,7 +191,7 @@ def traced() -> Trace:
         RuntimeError: the sound bank is not sound while its policies are traced.
 
     """
-    trace = Trace(tuple(Variant.of(id_, each.change) for id_, each in variants().items()))
+    trace = Trace(tuple(ChangedBank.of(id_, each.change) for id_, each in variants().items()))
     planned, target = reference()
     session = _session(planned, target, trace.policies())
     try:

@@ -27,7 +27,7 @@ _MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class ChangedBank:
     """A changed bank: its policies, the places where they differ, and whether it keeps a state.
 
     A bank that is changed twice with two results has policies with a state of their own: these
@@ -40,7 +40,7 @@ class Variant:
     has_state: bool
 
     @classmethod
-    def of(cls, id_: str, change: Change) -> Variant:
+    def of(cls, id_: str, change: Change) -> ChangedBank:
         """Return the variant that a change makes of the sound bank."""
         policies = change(SOUND)
         return cls(
@@ -59,10 +59,10 @@ class Variant:
 class Trace:
     """The trials that each variant concerns; `trial` is the one that runs now."""
 
-    variants: tuple[Variant, ...]
+    variants: tuple[ChangedBank, ...]
     trial: str = OUTSIDE
     trials: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    _concerned: dict[str, tuple[Variant, ...]] = field(default_factory=dict[str, Any])
+    _concerned: dict[str, tuple[ChangedBank, ...]] = field(default_factory=dict[str, Any])
     _comparing: bool = False
 
     def policies(self) -> Policies:
@@ -88,7 +88,7 @@ class Trace:
         noted = [variant for variant in self._at(path) if not self._is_noted(variant)]
         if not noted:
             return policy(*args, **kwargs)
-        args = [_again(each) for each in args]
+        args = [_rereadable(each) for each in args]
         answer = _outcome(policy, args, kwargs)
         self._comparing = True
         try:
@@ -103,7 +103,7 @@ class Trace:
             raise answer.error
         return answer
 
-    def _at(self, path: Path) -> tuple[Variant, ...]:
+    def _at(self, path: Path) -> tuple[ChangedBank, ...]:
         place = "".join(path)
         if place not in self._concerned:
             self._concerned[place] = tuple(
@@ -111,10 +111,10 @@ class Trace:
             )
         return self._concerned[place]
 
-    def _is_noted(self, variant: Variant) -> bool:
+    def _is_noted(self, variant: ChangedBank) -> bool:
         return self.trial in self.trials.get(variant.id, ())
 
-    def _note(self, variant: Variant) -> None:
+    def _note(self, variant: ChangedBank) -> None:
         self.trials.setdefault(variant.id, set()).add(self.trial)
 
 
@@ -144,7 +144,9 @@ class _Raised:
 def _outcome(policy: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
     """Return what a policy answers, or the error that it raises."""
     try:
-        return policy(*(each() if isinstance(each, _Again) else each for each in args), **kwargs)
+        return policy(
+            *(each() if isinstance(each, _Rereadable) else each for each in args), **kwargs
+        )
     except Exception as error:  # noqa: BLE001 -- an error is an answer as well
         return _Raised(error)
 
@@ -164,7 +166,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Again:
+class _Rereadable:
     """An argument that can be read once only, as one that can be read again."""
 
     items: tuple[Any, ...]
@@ -173,9 +175,9 @@ class _Again:
         return iter(self.items)
 
 
-def _again(argument: Any) -> Any:
+def _rereadable(argument: Any) -> Any:
     """Return an argument that can be read again."""
-    return _Again(tuple(argument)) if isinstance(argument, Iterator) else argument
+    return _Rereadable(tuple(argument)) if isinstance(argument, Iterator) else argument
 
 
 def _wrapped(value: Any, path: Path, trace: Trace) -> Any:

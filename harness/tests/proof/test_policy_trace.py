@@ -8,7 +8,7 @@ import pytest
 from assay import kill_matrix
 from assay.execution.ambient import ambient_obligations
 from assay.kill_matrix import MatrixRow, prove, reference, run_on_bank, traced, trials_of, variants
-from assay.policy_trace import Trace, Variant
+from assay.policy_trace import ChangedBank, Trace
 from assay.sandbox.mutants import Mutant
 from assay.sandbox.policies import SOUND, put
 
@@ -17,7 +17,7 @@ def trace_of(**changes):
     """Return a trace of banks that replace policies, each under a name."""
     return Trace(
         tuple(
-            Variant.of(name, lambda bank, change=change: replace(bank, **change))
+            ChangedBank.of(name, lambda bank, change=change: replace(bank, **change))
             for name, change in changes.items()
         )
     )
@@ -72,7 +72,7 @@ def test_a_policy_with_a_state_is_called_by_its_bank_only():
 
         return replace(bank, carried=carried)
 
-    trace = Trace((Variant.of("counting", change),))
+    trace = Trace((ChangedBank.of("counting", change),))
     trace.trial = "a"
     trace.policies().carried({})
     assert [] == calls
@@ -113,7 +113,7 @@ def test_an_argument_that_can_be_read_once_is_read_by_all():
     payments = replace(sound.payments, debtor=debtor)
     trace = Trace(
         (
-            Variant(
+            ChangedBank(
                 id="two",
                 policies=replace(sound, payments=payments),
                 places=frozenset({".payments.debtor"}),
@@ -130,7 +130,7 @@ def test_an_argument_that_can_be_read_once_is_read_by_all():
 
 def test_names_that_begin_alike_are_different_places():
     """`.pages` is no part of `.page`, nor the other way round."""
-    variant = Variant(id="x", policies=SOUND, places=frozenset({".a[b].c"}), has_state=False)
+    variant = ChangedBank(id="x", policies=SOUND, places=frozenset({".a[b].c"}), has_state=False)
     concerned = [
         place for place in (".a", ".a[b]", ".a[b].c", ".a[b].c.d") if variant.concerns(place)
     ]
