@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from assay.binding.features import is_bound, missing_reason
@@ -112,7 +112,7 @@ class Trial:
         return self.price.calls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
@@ -133,7 +133,7 @@ class Plan:
         """The trials in the base context, and then those in others."""
         return (*self.trials, *self.contextual)
 
-    @property
+    @cached_property
     def asked(self) -> frozenset[str]:
         """The ids of the obligations that are tested."""
         return frozenset(

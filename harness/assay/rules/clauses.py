@@ -37,6 +37,12 @@ def clauses_of(contract: Contract) -> tuple[Kind, ...]:
 
 
 @per_contract
+def has_ambient(contract: Contract) -> bool:
+    """Whether a clause judges every trial."""
+    return any(clause.ambient for clause in clauses_of(contract))
+
+
+@per_contract
 def page_size(contract: Contract, operation: str) -> int | None:
     """Return how many items a full page of an operation has, if a clause says so."""
     sizes = (clause.page_size(operation) for clause in _answering(contract, "page_size"))
