@@ -4,16 +4,20 @@ A mutant is the sandbox with one fault: a run on it must find exactly the violat
 fault. A neutral variant differs only where the source document leaves a point open: a run
 on it must find none. An obligation without a mutant counts against the proof, since its
 check has never been seen to fail.
+
+A run holds the trials that the changed policies concern (`policy_trace`), and a sample of the
+others, which must show nothing either. A whole proof holds every trial.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from typing import Any, Final, TypeAlias
 
 from assay.binding.join import bind
 from assay.binding.read import find_target, read_target
@@ -24,8 +28,9 @@ from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
-from assay.planning.plan import Disposition, Plan, plan
+from assay.judging.verdict import Standing, Verdict
+from assay.planning.plan import Disposition, Plan, Trial, plan
+from assay.policy_trace import OUTSIDE, ChangedBank, Trace
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, NEUTRAL, PIS_MUTANTS, PIS_NEUTRAL, Mutant, Neutral
 from assay.sandbox.policies import SOUND, Policies
@@ -33,8 +38,15 @@ from assay.sandbox.policies import SOUND, Policies
 #: The contracts of the proof, and the shipped target of the sandbox.
 CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 
-#: The name of the figure that only a whole proof has.
+#: The name of the figure that only a proof of all mutants has.
 UNPROVED = "obligations without a mutant"
+#: The names of the figures that say how much of the proof ran.
+HELD, PLANNED = "trials that ran", "trials of a whole proof"
+#: One of so many trials that a change does not concern is held as well, and one at least.
+SAMPLED: Final = 20
+
+#: A row to make: the variant, and the trials to hold; None for all.
+_Task: TypeAlias = tuple[str, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +56,7 @@ class MatrixRow:
     `expected` are the obligations that the fault violates (none for a neutral variant),
     `violated` those that the run found violated, `unresolved` those that it left
     indeterminate or unverified, `undecidable` those that a neutral variant must leave so.
+    The run held `trials` trials of `planned`.
     """
 
     id: str
@@ -53,6 +66,8 @@ class MatrixRow:
     unresolved: frozenset[str]
     neutral: bool
     undecidable: frozenset[str] = frozenset()
+    trials: int = 0
+    planned: int = 0
 
     @property
     def as_expected(self) -> bool:
@@ -113,39 +128,96 @@ def changed_contracts(policies: Policies) -> tuple[str, ...]:
 
 
 def run_on_bank(
-    policies: Policies, seed: int = 0, contracts: tuple[str, ...] = CONTRACTS
+    policies: Policies,
+    seed: int = 0,
+    contracts: tuple[str, ...] = CONTRACTS,
+    *,
+    trials: Collection[str] | None = None,
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Test a bank by whole contracts; return the violated and the unresolved obligations.
+    """Test a bank by contracts; return the violated and the unresolved obligations.
+
+    Given the ids of `trials`, only these are held.
 
     Raises:
         RuntimeError: the harness itself failed.
 
     """
     planned, target = reference(contracts)
-
-    def bank(base_url: str) -> Any:
-        return make_app(policies, base_url=base_url)
-
-    environment = set_up(target, seed=seed, bank=bank)
+    session = _session(planned, target, policies, seed)
     try:
-        result = run_session(
-            Session(
-                plan=planned,
-                environment=environment,
-                journal=Journal(out=None, redactor=Careless()),
-            )
+        verdicts = (
+            run_session(session).verdicts if trials is None else _run_part(session, planned, trials)
         )
     finally:
-        environment.close()
-    if result.faults:
-        raise RuntimeError("; ".join(result.faults))
+        session.environment.close()
+    if session.faults:
+        raise RuntimeError("; ".join(session.faults))
     by = {
         standing: frozenset(
-            verdict.obligation for verdict in result.verdicts if verdict.standing is standing
+            verdict.obligation for verdict in verdicts if verdict.standing is standing
         )
         for standing in Standing
     }
     return by[Standing.VIOLATES], by[Standing.INDETERMINATE] | by[Standing.UNVERIFIED]
+
+
+def _session(planned: Plan, target: Target, policies: Policies, seed: int = 0) -> Session:
+    def bank(base_url: str) -> Any:
+        return make_app(policies, base_url=base_url)
+
+    return Session(
+        plan=planned,
+        environment=set_up(target, seed=seed, bank=bank),
+        journal=Journal(out=None, redactor=Careless()),
+    )
+
+
+def _run_part(session: Session, planned: Plan, trials: Collection[str]) -> list[Verdict]:
+    """Hold some trials, and return the verdicts on what they settle, and on what they violate."""
+    session.open()
+    held = [trial for trial in planned.trials if trial.id in trials]
+    for trial in held:
+        session.run_trial(trial)
+    settled = {obligation.id for trial in held for obligation in trial.settles}
+    reached = settled | session.violated()
+    obligations = (item.obligation for item in planned.items)
+    return [session.settle(each) for each in obligations if each.id in reached]
+
+
+@cache
+def traced() -> Trace:
+    """Run every trial on the sound bank, and return which of them each variant concerns.
+
+    Raises:
+        RuntimeError: the sound bank is not sound while its policies are traced.
+
+    """
+    trace = Trace(tuple(ChangedBank.of(id_, each.change) for id_, each in variants().items()))
+    planned, target = reference()
+    session = _session(planned, target, trace.policies())
+    try:
+        session.open()
+        for trial in planned.trials:
+            trace.trial = trial.id
+            session.run_trial(trial)
+            trace.trial = OUTSIDE
+    finally:
+        session.environment.close()
+    if session.faults or session.violated():
+        raise RuntimeError("; ".join([*session.faults, *sorted(session.violated())]))
+    return trace
+
+
+def trials_of(variant: str, trials: Sequence[Trial]) -> frozenset[str] | None:
+    """Return the trials that a variant concerns, with a sample of the others; None for all."""
+    concerned = traced().concerning(variant)
+    if concerned is None:
+        return None
+    others = sorted(
+        (trial.id for trial in trials if trial.id not in concerned),
+        key=lambda trial: sha256(f"{variant} {trial}".encode()).digest(),
+    )
+    return concerned | {*others[: -(-len(others) // SAMPLED)]}
 
 
 def run_trials(
@@ -180,10 +252,19 @@ def run_trials(
     return session.exchanges, session.violated()
 
 
-def _row(id_: str) -> MatrixRow:
+def _task(id_: str, *, whole: bool) -> _Task:
+    policies = variants()[id_].change(SOUND)
+    planned, _ = reference(changed_contracts(policies))
+    return id_, None if whole else trials_of(id_, planned.trials)
+
+
+def _row(task: _Task) -> MatrixRow:
+    id_, trials = task
     variant = variants()[id_]
     policies = variant.change(SOUND)
-    violated, unresolved = run_on_bank(policies, contracts=changed_contracts(policies))
+    contracts = changed_contracts(policies)
+    planned = [trial.id for trial in reference(contracts)[0].trials]
+    violated, unresolved = run_on_bank(policies, contracts=contracts, trials=trials)
     return MatrixRow(
         id=id_,
         description=variant.says,
@@ -192,32 +273,36 @@ def _row(id_: str) -> MatrixRow:
         unresolved=unresolved,
         neutral=isinstance(variant, Neutral),
         undecidable=variant.leaves if isinstance(variant, Neutral) else frozenset(),
+        trials=sum(trials is None or id_ in trials for id_ in planned),
+        planned=len(planned),
     )
 
 
-def _rows(ids: Sequence[str], workers: int) -> Iterator[MatrixRow]:
+def _rows(tasks: Sequence[_Task], workers: int) -> Iterator[MatrixRow]:
     if workers == 1:
-        yield from map(_row, ids)
+        yield from map(_row, tasks)
         return
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(_row, ids, chunksize=2)
+        yield from pool.map(_row, tasks, chunksize=2)
 
 
 def prove(
     chosen: Callable[[str], bool] = lambda _: True,
     *,
     workers: int | None = None,
+    whole: bool = False,
     on_row: Callable[[MatrixRow], None] = lambda _: None,
 ) -> Matrix:
     """Run every chosen mutant and neutral variant; return the matrix.
 
-    `workers` is the number of processes, one per core by default; `on_row` is called with
+    Each run holds the trials that the variant concerns, and a sample of the others; with
+    `whole`, all. `workers` is the number of processes, one per core by default; `on_row` is called with
     each row as soon as it is known.
     """
     planned, _ = reference()
     rows: list[MatrixRow] = []
-    ids = [id_ for id_ in variants() if chosen(id_)]
-    for row in _rows(ids, workers or os.cpu_count() or 1):
+    tasks = [_task(id_, whole=whole) for id_ in variants() if chosen(id_)]
+    for row in _rows(tasks, workers or os.cpu_count() or 1):
         rows.append(row)
         on_row(row)
     return Matrix(
@@ -239,4 +324,6 @@ def count(matrix: Matrix) -> dict[str, int]:
         "neutral variants": len(neutral),
         "neutral variants without a violation": sum(row.as_expected for row in neutral),
         UNPROVED: len(matrix.unproved),
+        HELD: sum(row.trials for row in matrix.rows),
+        PLANNED: sum(row.planned for row in matrix.rows),
     }

@@ -19,6 +19,7 @@ ROWS = (
     {"cli", "pytest_plugin", "testing"},
     {"contextual_matrix", "contextual_neutral"},
     {"kill_matrix", "traffic", "doctor"},
+    {"policy_trace"},
     {"planning.prepare"},
     {"report", "fuzzing.session"},
     {"estimate"},

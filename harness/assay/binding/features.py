@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
-from assay._resources import contract_dir
 from assay.binding.security import AuthKind
 from assay.binding.spelling import OperationBinding
 from assay.binding.target import ScaKind, Target
-from assay.contract.files.load import load
+from assay.contract.files.shape_check import schema
 from assay.contract.model import Contract, Json, Operation
 from assay.judging.verdict import Standing
 from assay.rules.rule import BindingRequirement
@@ -179,15 +177,10 @@ class KeyDescription:
 
 def describe(*key: str) -> KeyDescription:
     """Return the description of a key of the target file, in the words of its schema."""
-    schema = whole = _target_schema()
+    part = whole = cast("dict[str, Any]", schema("target.yaml"))
     for step in key:
-        while "$ref" in schema:
-            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-        named = schema.get("properties", {})
-        schema = named[step] if step in named else schema["additionalProperties"]
-    return KeyDescription(title=schema["title"], example=schema["examples"][0])
-
-
-@cache
-def _target_schema() -> dict[str, Any]:
-    return cast("dict[str, Any]", load(contract_dir() / "schema" / "target.yaml").data)
+        while "$ref" in part:
+            part = whole["$defs"][part["$ref"].rpartition("/")[2]]
+        named = part.get("properties", {})
+        part = named[step] if step in named else part["additionalProperties"]
+    return KeyDescription(title=part["title"], example=part["examples"][0])

@@ -19,7 +19,7 @@ import click
 
 from assay import __version__
 from assay.cli.details import Invocation, keep, where
-from assay.cli.start import INTERRUPTED, loading
+from assay.cli.start import INTERRUPTED, collect_rarely, loading
 from assay.cli.streams import SafeOutput, safe_streams
 from assay.errors import AssayError, one_line
 from assay.judging.verdict import Exit
@@ -56,6 +56,7 @@ class Commands(click.Group):
             return None
         with loading():
             command: Any = import_module(COMMANDS[cmd_name][0]).command
+        collect_rarely()
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -21,6 +21,7 @@ Examples:
   assay prove
   assay prove -k quota
   assay prove --out reports/reference/kill-matrix.md
+  assay prove --whole
   assay prove --contexts 200
   assay prove --contexts all
 """
@@ -58,17 +59,25 @@ def _read_number(context: click.Context, parameter: click.Parameter, value: str 
     help="Instead, confine each mutant's fault to one situation (instant payments, the weekend, "
     "the second host, ...), and run a sample of N of these banks, or all; and all neutral variants.",
 )
-def command(keywords: str, workers: int | None, out: Path | None, contexts: int | None) -> int:
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Hold every trial on every bank, also those that the changed policies do not concern.",
+)
+def command(
+    keywords: str, workers: int | None, out: Path | None, contexts: int | None, whole: bool
+) -> int:
     """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
 
     A run on a mutant must find exactly the violations of its fault; a run on a neutral
-    variant none. Every obligation must have a mutant. Otherwise the exit code is 1. With
+    variant none. Every obligation must have a mutant. Otherwise the exit code is 1. A run holds
+    the trials that the changed policies concern, and a sample of the others. With
     `--contexts`, 98 of 100 faults that are confined to a situation must be found there, and no
     neutral variant may be found in any context.
     """
     if contexts is not None:
         return _prove_contexts(contexts, matching("-k", keywords), workers)
-    matrix = prove(matching("-k", keywords), workers=workers, on_row=_show)
+    matrix = prove(matching("-k", keywords), workers=workers, whole=whole, on_row=_show)
     if not matrix.rows:
         click.echo(f"no mutant or neutral variant has an id that matches -k {keywords!r}")
         return Exit.VIOLATION.value

@@ -18,7 +18,6 @@ import click
 from assay.errors import InputError, JournalError
 from assay.execution.session import RunResult
 from assay.judging.verdict import Exit
-from assay.report import read_journal
 
 if TYPE_CHECKING:
     from assay.report import Report
@@ -69,6 +68,8 @@ def write_reports(read: Report, folder: Path) -> bool:
 
 def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
     """Print the summary and write the reports; return the exit code."""
+    from assay.report import read_journal  # noqa: PLC0415 -- not before the run is over
+
     read = read_journal(folder / JOURNAL)
     print_summary(read, quiet=quiet)
     written = write_reports(read, folder)
@@ -105,6 +106,8 @@ def named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
         click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
         raise
     except JournalError as error:
+        from assay.report import read_journal  # noqa: PLC0415 -- only on an error
+
         with suppress(JournalError):
             print_summary(read_journal(folder / JOURNAL, partial=True), quiet=quiet)
         raise JournalError(f"{error}; what was recorded is in {folder / JOURNAL}") from None

@@ -8,31 +8,38 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import click
 
 from assay.cli import doctor, options
 from assay.cli.details import note_folder
-from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
 from assay.cli.results import JOURNAL, finish, named_if_cut_short
-from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
+from assay.cli.searches import (
+    check_extras,
+    examples_of,
+    print_prices,
+    read_sequences,
+    replay,
+    run_searches,
+)
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
-from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.lanes import lanes_for, most_lanes
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.fuzzing.findings import requested_searches
-from assay.fuzzing.sequences.sequence_file import DEFAULT, RecordedSequence, open_examples
+from assay.fuzzing import DEFAULT_EXAMPLES
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared, prepare
+
+if TYPE_CHECKING:
+    from assay.fuzzing.sequences.sequence_file import RecordedSequence
 
 EPILOG = """\b
 Examples:
@@ -125,7 +132,7 @@ class RunOptions:
 )
 @click.option(
     "--examples",
-    default=DEFAULT,
+    default=DEFAULT_EXAMPLES,
     show_default=True,
     metavar="DIR|URL|none",
     help="Keep sequences that showed a violation here and try them first next time: "
@@ -168,13 +175,15 @@ def run(given: RunOptions) -> int:
         contexts=Depth.BASE if sequences else given.contexts,
     )
     if given.dry_run:
+        from assay.cli.plan import print_dry_run  # noqa: PLC0415 -- estimates, seldom needed
+
         print_prices(prepared, times)
         return print_dry_run(prepared)
     if not given.no_doctor and not doctor.fit(
         prepared, given.target, given.ledger, quiet=given.quiet
     ):
         return Exit.USAGE.value
-    examples = open_examples(given.examples) if any(times.values()) else None
+    examples = examples_of(given.examples, times)
     session, folder = _open(given, prepared, sequences)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
@@ -201,8 +210,7 @@ def _perform(
 
             def search() -> None:
                 replay(session, prepared, sequences)
-                requests = requested_searches(prepared.plan, times)
-                run_searches(session, prepared, requests, progress, folder, examples)
+                run_searches(session, prepared, times, progress, folder, examples)
 
             return run_session(session, progress.on_trial, search)
     except TargetError as error:
@@ -270,7 +278,10 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
     def show(text: str) -> None:
         environment.person.show(text)  # looked up late: the progress bar replaces it
 
-    announce(None if given.quiet else environment.waiting, plan, prepared.target, show)
+    if environment.waiting is not None and not given.quiet:
+        from assay.estimate.estimate import announce  # noqa: PLC0415 -- only where a run waits
+
+        announce(environment.waiting, plan, prepared.target, show)
     return environment
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.progress import Progress
 from assay.errors import InputError
 from assay.execution.session import Session
-from assay.fuzzing.findings import SearchRequest, requested_searches
-from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence
-from assay.fuzzing.sequences.sequence_file import read as read_sequence
 from assay.planning.prepare import Prepared
+
+if TYPE_CHECKING:
+    from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence
 
 
 def check_extras(schema: int) -> None:
@@ -41,18 +42,19 @@ def replay(session: Session, prepared: Prepared, sequences: Sequence[RecordedSeq
 def run_searches(
     session: Session,
     prepared: Prepared,
-    requests: Sequence[SearchRequest],
+    times: Mapping[str, int],
     progress: Progress,
     folder: Path,
     examples: Examples | None,
 ) -> None:
-    """Run the requested searches, until the guard of the session stops the run."""
-    if not requests:
+    """Run the searches of each way by its `times`, until the guard stops the run."""
+    if not any(times.values()):
         return
+    from assay.fuzzing.findings import requested_searches  # noqa: PLC0415 -- only for a search
     from assay.fuzzing.session import run_search  # noqa: PLC0415 -- Hypothesis, as above
 
     whole = prepared.whole()
-    for request in requests:
+    for request in requested_searches(prepared.plan, times):
         if not session.environment.guard.stopped:
             progress.on_search(request.contract, request.how)
             run_search(
@@ -66,6 +68,15 @@ def run_searches(
             )
 
 
+def examples_of(url: str, times: Mapping[str, int]) -> Examples | None:
+    """Open the store of sequences that showed a violation; None if nothing is searched."""
+    if not any(times.values()):
+        return None
+    from assay.fuzzing.sequences.sequence_file import open_examples  # noqa: PLC0415 -- as above
+
+    return open_examples(url)
+
+
 def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
     """Read the recorded sequences of files and folders.
 
@@ -73,22 +84,26 @@ def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:
         InputError: a file is no recorded sequence, or a folder has none.
 
     """
+    if not paths:
+        return []
+    from assay.fuzzing.sequences.sequence_file import read  # noqa: PLC0415 -- seldom needed
+
     sequences: list[RecordedSequence] = []
     for path in paths:
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not files:
             raise InputError.one(str(path), "there is no recorded sequence in this folder (*.json)")
-        sequences += map(read_sequence, files)
+        sequences += map(read, files)
     return sequences
 
 
 def print_prices(prepared: Prepared, times: Mapping[str, int]) -> None:
     """Print what the requested searches may cost."""
-    requests = requested_searches(prepared.plan, times)
-    if not requests:
+    if not any(times.values()):
         return
+    from assay.fuzzing.findings import requested_searches  # noqa: PLC0415 -- only for a search
     from assay.fuzzing.limits import price_of  # noqa: PLC0415 -- Hypothesis, as above
 
-    for request in requests:
+    for request in requested_searches(prepared.plan, times):
         operations = len(prepared.plan.contracts[request.contract].operations)
         click.echo(price_of(request, prepared.target, operations))

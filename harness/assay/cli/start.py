@@ -6,6 +6,7 @@ traceback, or be lost. Nothing is written before a command begins, so there is n
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -15,6 +16,9 @@ from types import FrameType
 
 #: The exit code of a program that SIGINT ends, as shells have it.
 INTERRUPTED = 130
+
+#: How many new objects there are before the young ones are looked through, and so on.
+COLLECTED_AFTER = (50_000, 20, 20)
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
@@ -36,8 +40,16 @@ def loading() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def collect_rarely() -> None:
+    """Collect garbage again, but seldom: modules are left out, and cycles are few."""
+    gc.freeze()
+    gc.set_threshold(*COLLECTED_AFTER)
+    gc.enable()
+
+
 def main() -> None:
     """Load the command line and run it."""
+    gc.disable()  # what is loaded stays: to look through it for garbage is a waste
     with loading():
         from assay.cli import main as command_line  # noqa: PLC0415 -- guarded
     command_line.main()

@@ -118,10 +118,12 @@ def mapped(step: Step, mappers: Sequence[StepMapper]) -> Generator[Step, Reply, 
     for mapper in mappers:
         step = mapper.map(step)
     for mapper in mappers:
-        yield from _added(mappers, mapper, mapper.before(step))
+        if type(mapper).before is not StepMapper.before:  # the default adds nothing
+            yield from _added(mappers, mapper, mapper.before(step))
     reply = yield step
     for mapper in mappers:
-        yield from _added(mappers, mapper, mapper.after(step, reply))
+        if type(mapper).after is not StepMapper.after:
+            yield from _added(mappers, mapper, mapper.after(step, reply))
     for mapper in reversed(mappers):
         reply = mapper.reply(step, reply)
     return reply

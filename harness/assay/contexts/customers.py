@@ -11,6 +11,7 @@ from assay.contexts.context import StepMapper
 from assay.contract.model import Contract
 from assay.history import Advance, Advanced, Arrange, Call, Holding, Reply, Step, Subject
 from assay.rules import clauses
+from assay.rules.per_contract import per_contract
 from assay.rules.rule import Script
 from assay.rules.steps import roots
 
@@ -133,13 +134,19 @@ def entry_pages(contract: Contract) -> Mapping[str, int]:
     return sizes
 
 
-def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence[Step]) -> str:
-    """Say why the things of a trial cannot have more entries."""
-    paged = {
+@per_contract
+def _with_pages(contract: Contract) -> frozenset[str]:
+    """Return the operations that show the entries of a thing in pages."""
+    return frozenset(
         each.id
         for each in contract.operations.values()
         if each.about and clauses.page_size(contract, each.id)
-    }
+    )
+
+
+def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence[Step]) -> str:
+    """Say why the things of a trial cannot have more entries."""
+    paged = _with_pages(contract)
     if not any(call.operation in paged for call in calls(steps)):
         return "the trial reads no entries"
     held = [holding for step in arrangements(steps) for holding in step.holdings]
@@ -194,6 +201,11 @@ def calls_of_a_day(steps: Sequence[Step]) -> Mapping[str, int]:
     return most
 
 
+def beyond_limits(made: Mapping[str, int], limits: Mapping[str, int]) -> frozenset[str]:
+    """Return the operations of which more calls are made than a day allows."""
+    return frozenset(name for name, number in made.items() if number > limits.get(name, number))
+
+
 def unattended_reason(
     contract: Contract, limits: Mapping[str, int], steps: Sequence[Step], *, clock: bool
 ) -> str:
@@ -204,9 +216,9 @@ def unattended_reason(
     if not any(step.operation in limits for step in every):
         return "the contract limits no call of the trial"
     made = calls_of_a_day(steps)
-    beyond = [name for name, limit in limits.items() if made.get(name, 0) > limit]
+    beyond = beyond_limits(made, limits)
     if beyond and not (clock and _may_take_days(contract, steps)):
-        name = beyond[0]
+        name = next(name for name in limits if name in beyond)
         return f"the {made[name]} calls of {name} exceed the {limits[name]} that a day allows"
     return ""
 

@@ -87,7 +87,7 @@ def presence(at: Situation) -> Values:
 
     def suit(value: DimensionValue, steps: Sequence[Step]) -> DimensionValue:
         made = customers.calls_of_a_day(steps)
-        beyond = any(made.get(name, 0) > limit for name, limit in limits.items())
+        beyond = customers.beyond_limits(made, limits)
         return replace(value, mapper=partial(mapper, limits=limits)) if beyond else value
 
     yield DimensionValue(

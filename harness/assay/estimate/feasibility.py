@@ -24,7 +24,7 @@ from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.execution.guard import UNUSED_DAY, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
-from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
+from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
 
 __all__ = ["Feasibility", "assess", "without_valueless"]
 
@@ -139,12 +139,13 @@ class _Schedule:
         if item.disposition is not Disposition.ASK or estimate is None:
             return item
         if item.obligation.facet in estimate.observed:
-            return replace(item, calls=estimate.calls)
+            calls = estimate.calls
+            return replace(item, price=Price(lambda: calls))
         return replace(
             item,
             disposition=Disposition.UNVERIFIED,
             reason=estimate.stopped,
-            calls=0,
+            price=FREE,
             shortage=estimate.shortage,
         )
 

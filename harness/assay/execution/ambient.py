@@ -18,7 +18,7 @@ from assay.history import Call, Effects, History, Inquire
 from assay.judging.judge import Breach, breaches
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.plan import Plan, Trial
-from assay.rules.clauses import clauses_of
+from assay.rules.clauses import clauses_of, has_ambient
 from assay.rules.rule import Script
 
 
@@ -69,8 +69,7 @@ def with_inquiry(script: Script, contract: Contract, offers: Collection[Capabili
     Nothing is added where no clause is ambient, where the target does not offer it, or where the
     probe asks at its end itself.
     """
-    ambient = any(clause.ambient for clause in clauses_of(contract))
-    if not ambient or Capability.EFFECTS not in offers:
+    if not has_ambient(contract) or Capability.EFFECTS not in offers:
         yield from script
         return
     made = asked = False

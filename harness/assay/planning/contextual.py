@@ -6,9 +6,10 @@ coverage of a plan is known before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from operator import is_
 
 from assay.binding.target import Target
 from assay.contexts.context import Context, Dimension, DimensionValue, in_context
@@ -16,62 +17,77 @@ from assay.contexts.coverage import Cell, HeldTrial, coverage
 from assay.contexts.covering import Depth, applicable, contexts
 from assay.contexts.dimensions import dimensions
 from assay.history import Authorise, Call, Step
-from assay.planning.plan import Plan, Trial
+from assay.planning.plan import Plan, Price, Trial
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrialContexts:
+    """The contexts of a trial, the dimensions that they are chosen from, and its steps."""
+
+    trial: Trial
+    steps: tuple[Step, ...]
+    dimensions: Sequence[Dimension]
+    contexts: tuple[Context, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ContextPlan:
     """A plan with its trials in further contexts, and what these cover, by contract.
 
-    `excluded` says for each trial why it cannot be held with a value, by the ids of both.
+    What they cover is seldom asked for, and counted then.
     """
 
     plan: Plan
     dimensions: Mapping[str, Sequence[Dimension]]
-    coverage: Mapping[str, Mapping[str, tuple[Cell, ...]]]
-    excluded: Mapping[str, Mapping[str, str]]
+    trials: Sequence[TrialContexts]
+
+    @cached_property
+    def coverage(self) -> Mapping[str, Mapping[str, tuple[Cell, ...]]]:
+        """What the trials cover, by contract and clause."""
+        return {
+            name: coverage(
+                dimensions,
+                (
+                    HeldTrial(
+                        clause=each.trial.clause,
+                        dimensions=each.dimensions,
+                        steps=each.steps,
+                        contexts=each.contexts,
+                    )
+                    for each in self.trials
+                    if each.trial.contract == name
+                ),
+            )
+            for name, dimensions in self.dimensions.items()
+        }
+
+    @cached_property
+    def excluded(self) -> Mapping[str, Mapping[str, str]]:
+        """Why a trial cannot be held with a value, by the ids of both."""
+        return {each.trial.id: _excluded(each.dimensions, each.steps) for each in self.trials}
 
 
 def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
     """Return a plan with its trials in the contexts of a covering array of this depth."""
     every = {name: dimensions(contract, target) for name, contract in plan.contracts.items()}
-    held = {trial.id: _steps(plan, trial) for trial in plan.trials}
-    found = {
-        trial.id: _affecting(
-            _suited(every[trial.contract], held[trial.id]), _unaffected(_kind(plan, trial))
-        )
-        for trial in plan.trials
-    }
-    rows = {
-        trial.id: contexts(applicable(found[trial.id], held[trial.id]), depth)
-        for trial in plan.trials
-    }
-    table = {
-        name: coverage(
-            every[name],
-            (
-                HeldTrial(
-                    clause=trial.clause,
-                    dimensions=found[trial.id],
-                    steps=held[trial.id],
-                    contexts=rows[trial.id],
-                )
-                for trial in plan.trials
-                if trial.contract == name
-            ),
-        )
-        for name in plan.contracts
-    }
+    trials = [_contexts(plan, trial, every[trial.contract], depth) for trial in plan.trials]
     contextual = tuple(
-        _trial(plan, trial, context) for trial in plan.trials for context in rows[trial.id]
+        _trial(plan, each.trial, context) for each in trials for context in each.contexts
     )
-    return ContextPlan(
-        plan=replace(plan, contextual=contextual),
-        dimensions=every,
-        coverage=table,
-        excluded={id_: _excluded(found[id_], steps) for id_, steps in held.items()},
+    return ContextPlan(plan=replace(plan, contextual=contextual), dimensions=every, trials=trials)
+
+
+def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth) -> TrialContexts:
+    steps = tuple(_dry(plan, trial))
+    trial.price.know(_calls(steps))
+    suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial)))
+    return TrialContexts(
+        trial=trial,
+        steps=steps,
+        dimensions=suited,
+        contexts=contexts(applicable(suited, steps), depth),
     )
 
 
@@ -93,25 +109,26 @@ def _unaffected(kind: Kind) -> Mapping[str, str]:
 
 def _suited(every: Sequence[Dimension], steps: Sequence[Step]) -> list[Dimension]:
     """Return the dimensions with their values as they apply to a trial with these steps."""
-    return [
-        replace(each, values=tuple(value.suit(value, steps) for value in each.values))
-        for each in every
-    ]
+    return [_with(each, [value.suit(value, steps) for value in each.values]) for each in every]
 
 
-def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> list[Dimension]:
+def _affecting(every: Sequence[Dimension], unaffected: Mapping[str, str]) -> Sequence[Dimension]:
     """Return the dimensions with a reason at each value that cannot matter to a clause."""
-    return [
-        replace(
-            dimension,
-            values=tuple(
-                replace(value, reason=partial(_because, why)) if why else value
-                for value in dimension.values
-                for why in (next(filter(None, map(unaffected.get, _named(value))), None),)
-            ),
-        )
-        for dimension in every
-    ]
+    if not unaffected:
+        return every
+    return [_with(each, [_excused(value, unaffected) for value in each.values]) for each in every]
+
+
+def _with(dimension: Dimension, values: Sequence[DimensionValue]) -> Dimension:
+    """Return a dimension with other values; the same one if they are the same."""
+    if all(map(is_, values, dimension.values)):
+        return dimension
+    return replace(dimension, values=tuple(values))
+
+
+def _excused(value: DimensionValue, unaffected: Mapping[str, str]) -> DimensionValue:
+    why = next(filter(None, map(unaffected.get, _named(value))), None)
+    return replace(value, reason=partial(_because, why)) if why else value
 
 
 def _named(value: DimensionValue) -> tuple[str, ...]:
@@ -124,23 +141,25 @@ def _because(why: str, _steps: Sequence[Step]) -> str:
     return why
 
 
-def _steps(plan: Plan, trial: Trial) -> tuple[Step, ...]:
-    """Return the steps of a trial at a bank that conforms."""
-    return tuple(_dry(plan, trial))
-
-
 def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
+    """Yield the steps of a trial at a bank that conforms."""
     kind = _kind(plan, trial)
     target = ConformingTarget(
         contract=plan.contracts[trial.contract],
         accepts_variation=kind.accepts_variation(trial.scenario),
     )
-    yield from play(in_context(kind.probe(trial.scenario), trial.context), target)
+    probe = kind.probe(trial.scenario)
+    yield from play(in_context(probe, trial.context) if trial.context else probe, target)
 
 
 def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
+    """Return a trial in a context; its price is seldom asked for, and a dry run each."""
     named = replace(
         trial, id=f"{trial.id} [{', '.join(value.id for value in context)}]", context=context
     )
-    calls = sum(isinstance(step, Call | Authorise) for step in _dry(plan, named))
-    return replace(named, calls=calls)
+    return replace(named, price=Price(lambda: _calls(_dry(plan, named))))
+
+
+def _calls(steps: Iterable[Step]) -> int:
+    """Return how many steps are calls or signatures, as a kind counts them in its price."""
+    return sum(isinstance(step, Call | Authorise) for step in steps)

@@ -7,8 +7,9 @@ disposition before the first call, so that none can drop out of a run unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property, partial
 from typing import Any
 
 from assay.binding.features import is_bound, missing_reason
@@ -37,9 +38,34 @@ class Disposition(Enum):
     NOT_APPLICABLE = "not-applicable"
 
 
+class Price:
+    """How many calls a trial takes, counted by a dry run when it is first asked for."""
+
+    __slots__ = ("_calls", "_count")
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self._count: Callable[[], int] | None = count
+        self._calls = 0
+
+    @property
+    def calls(self) -> int:
+        """The number of calls."""
+        if self._count is not None:
+            self.know(self._count())
+        return self._calls
+
+    def know(self, calls: int) -> None:
+        """Keep the number of calls where a dry run has shown it already."""
+        self._calls, self._count = calls, None
+
+
+#: The price of what is not tested.
+FREE = Price(lambda: 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """An obligation with its disposition and the reason; `calls` is what its whole trial costs.
+    """An obligation with its disposition and the reason, and the price of its whole trial.
 
     `shortage` is set if it stays unverified only for lack of something that is there another day.
     """
@@ -47,8 +73,13 @@ class Planned:
     obligation: Obligation
     disposition: Disposition
     reason: str = ""
-    calls: int = 0
+    price: Price = field(default=FREE, repr=False, compare=False)
     shortage: Shortage | None = None
+
+    @property
+    def calls(self) -> int:
+        """How many calls its trial takes, signatures included."""
+        return self.price.calls
 
     @property
     def standing(self) -> Standing:
@@ -70,13 +101,18 @@ class Trial:
     clause: str
     scenario: Scenario
     settles: tuple[Obligation, ...]
-    calls: int
+    price: Price = field(repr=False, compare=False)
     signed: bool = False
     consents: bool = False
     context: Context = ()
 
+    @property
+    def calls(self) -> int:
+        """How many calls it takes, signatures included."""
+        return self.price.calls
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
@@ -97,7 +133,7 @@ class Plan:
         """The trials in the base context, and then those in others."""
         return (*self.trials, *self.contextual)
 
-    @property
+    @cached_property
     def asked(self) -> frozenset[str]:
         """The ids of the obligations that are tested."""
         return frozenset(
@@ -190,8 +226,8 @@ def missing_capabilities(obligation: Obligation, offered: frozenset[Capability])
 def _priced(
     items: Iterable[Planned], clauses: Mapping[str, Mapping[str, BoundClause]]
 ) -> Iterator[Planned]:
-    """Give each obligation that is tested the price of its trial, which is dry-run once."""
-    prices: dict[str, int] = {}
+    """Give each obligation that is tested the price of its trial, which is dry-run once at most."""
+    prices: dict[str, Price] = {}
     for item in items:
         obligation, scenario = item.obligation, item.obligation.scenario
         if item.disposition is not Disposition.ASK or scenario is None:
@@ -199,8 +235,8 @@ def _priced(
             continue
         if obligation.trial not in prices:
             kind = clauses[obligation.contract][obligation.clause].kind
-            prices[obligation.trial] = kind.price(scenario)
-        yield replace(item, calls=prices[obligation.trial])
+            prices[obligation.trial] = Price(partial(kind.price, scenario))
+        yield replace(item, price=prices[obligation.trial])
 
 
 def read_only(target: Target) -> bool:
@@ -230,7 +266,7 @@ def _trial(id_: str, items: Sequence[Planned]) -> Trial:
         clause=first.clause,
         scenario=first.scenario,
         settles=tuple(item.obligation for item in items),
-        calls=items[0].calls,
+        price=items[0].price,
         signed=any(Capability.SCA in item.obligation.needs for item in items),
         consents=any(Capability.CONSENT in item.obligation.needs for item in items),
     )

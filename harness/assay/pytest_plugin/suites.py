@@ -35,6 +35,7 @@ from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
 from assay.pytest_plugin import searches
 from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
+from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.pytest_plugin.searches import params_of, search_of
 from assay.sca.protocol import StderrPrompt
 
@@ -157,6 +158,11 @@ class Suites:
             items.sort(key=lambda item: turn.get(_obligation(item), -1))
         if plan.person:
             items.sort(key=lambda item: _obligation(item) in signed)
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Keep the items of a trial on one worker."""
+        return trial_scheduler(config, log, self.prepared.plan)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

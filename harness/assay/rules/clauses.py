@@ -10,55 +10,51 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, History, Owned, Subject
+from assay.rules.per_contract import per_contract
 from assay.rules.queries import Consents, consented_keys, fresh_subjects, names_each_once
 from assay.rules.rule import Kind
 
 
-class _Same:
-    """A contract as a cache key, compared by identity, since a contract cannot be hashed."""
-
-    def __init__(self, contract: Contract) -> None:
-        self.contract = contract
-
-    def __hash__(self) -> int:
-        return id(self.contract)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.contract is self.contract
-
-
-@lru_cache(maxsize=256)
-def _answering(key: _Same, question: str) -> tuple[Kind, ...]:
+@per_contract
+def _answering(contract: Contract, question: str) -> tuple[Kind, ...]:
     """Parse the clauses whose kind overrides the method of this name."""
     from assay.rules.kinds import kind_of  # noqa: PLC0415 -- kinds ask one another through here
 
     general = getattr(Kind, question)
     return tuple(
-        kind.parse(clause, key.contract)
-        for clause in key.contract.clauses
+        kind.parse(clause, contract)
+        for clause in contract.clauses
         if getattr(kind := kind_of(clause.kind), question) is not general
     )
 
 
 def clauses_of(contract: Contract) -> tuple[Kind, ...]:
     """Return every clause of a contract as an instance of its kind, in order."""
-    return _answering(_Same(contract), "facets")
+    return _answering(contract, "facets")
 
 
+@per_contract
+def has_ambient(contract: Contract) -> bool:
+    """Whether a clause judges every trial."""
+    return any(clause.ambient for clause in clauses_of(contract))
+
+
+@per_contract
 def page_size(contract: Contract, operation: str) -> int | None:
     """Return how many items a full page of an operation has, if a clause says so."""
-    sizes = (clause.page_size(operation) for clause in _answering(_Same(contract), "page_size"))
+    sizes = (clause.page_size(operation) for clause in _answering(contract, "page_size"))
     return next((size for size in sizes if size is not None), None)
 
 
 def surely_listed(contract: Contract, thing: Owned, at: datetime) -> bool:
     """Whether every trait of an owned thing is known to allow listing it."""
+    if not thing.traits:
+        return True  # clauses judge traits
     judged: set[str] = set()
-    for clause in _answering(_Same(contract), "listed_by_trait"):
+    for clause in _answering(contract, "listed_by_trait"):
         by_trait = clause.listed_by_trait(thing, at)
         if not all(by_trait.values()):
             return False
@@ -99,27 +95,28 @@ def certainly_served(
     )
 
 
+@per_contract
 def history_days(contract: Contract, operation: str) -> int | None:
     """Return how many days back an operation answers, if a clause says so."""
-    answers = (
-        clause.history_days(operation) for clause in _answering(_Same(contract), "history_days")
-    )
+    answers = (clause.history_days(operation) for clause in _answering(contract, "history_days"))
     return next((days for days in answers if days is not None), None)
 
 
+@per_contract
 def factors_by_segment(contract: Contract, request: str) -> Mapping[str, tuple[str, ...]]:
     """Return the factors that a contract offers to each segment to sign a request with."""
     offered: dict[str, tuple[str, ...]] = {}
-    for clause in _answering(_Same(contract), "factors_by_segment"):
+    for clause in _answering(contract, "factors_by_segment"):
         for segment, factors in clause.factors_by_segment(request).items():
             offered[segment] = (*offered.get(segment, ()), *factors)
     return offered
 
 
+@per_contract
 def signing_limits(contract: Contract, request: str) -> Mapping[str, timedelta]:
     """Return how long a customer may take to sign a request: the shortest time by measure."""
     shortest: dict[str, timedelta] = {}
-    for clause in _answering(_Same(contract), "signing_limits"):
+    for clause in _answering(contract, "signing_limits"):
         for measure, limit in clause.signing_limits(request).items():
             shortest[measure] = min(limit, shortest.get(measure, limit))
     return shortest
@@ -127,63 +124,59 @@ def signing_limits(contract: Contract, request: str) -> Mapping[str, timedelta]:
 
 def closed_at(contract: Contract, instant: datetime) -> bool:
     """Whether a contract announces that the interface is closed at an instant."""
-    return any(clause.closed_at(instant) for clause in _answering(_Same(contract), "closed_at"))
+    return any(clause.closed_at(instant) for clause in _answering(contract, "closed_at"))
 
 
 def closure_phases(contract: Contract, instant: datetime) -> tuple[int, ...]:
     """Return for each announced closure whether it is to come (-1), now (0), or over (1)."""
-    phases = (
-        clause.closure_phase(instant) for clause in _answering(_Same(contract), "closure_phase")
-    )
+    phases = (clause.closure_phase(instant) for clause in _answering(contract, "closure_phase"))
     return tuple(phase for phase in phases if phase is not None)
 
 
 def admits(contract: Contract, request: str, call: Call, subject: Subject | None) -> bool:
     """Whether every clause allows a bank to accept a call that makes a request."""
-    return all(
-        clause.admits(request, call, subject) for clause in _answering(_Same(contract), "admits")
-    )
+    return all(clause.admits(request, call, subject) for clause in _answering(contract, "admits"))
 
 
 def may_reject(contract: Contract, request: str, arguments: Mapping[str, Json]) -> bool:
     """Whether a clause may reject a request because of the value of an argument."""
     return any(
-        clause.may_reject(request, arguments)
-        for clause in _answering(_Same(contract), "may_reject")
+        clause.may_reject(request, arguments) for clause in _answering(contract, "may_reject")
     )
 
 
+@per_contract
 def rejects_repeats(contract: Contract, request: str) -> bool:
     """Whether a clause rejects a request that repeats an earlier one."""
     return any(
-        clause.rejects_repeats(request) for clause in _answering(_Same(contract), "rejects_repeats")
+        clause.rejects_repeats(request) for clause in _answering(contract, "rejects_repeats")
     )
 
 
+@per_contract
 def changeable_modes(contract: Contract, request: str) -> tuple[tuple[str, ...], ...]:
     """Return for each clause that restricts changes of a request the modes that it allows."""
     answers = (
-        clause.changeable_modes(request)
-        for clause in _answering(_Same(contract), "changeable_modes")
+        clause.changeable_modes(request) for clause in _answering(contract, "changeable_modes")
     )
     return tuple(modes for modes in answers if modes is not None)
 
 
+@per_contract
 def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
     """Return the modes in which a contract says that a request is accepted, if offered."""
-    answers = (
-        clause.accepted_modes(request) for clause in _answering(_Same(contract), "accepted_modes")
-    )
+    answers = (clause.accepted_modes(request) for clause in _answering(contract, "accepted_modes"))
     return tuple(dict.fromkeys(mode for modes in answers for mode in modes))
 
 
+@per_contract
 def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
     """Return how many calls are allowed in a period, by operation.
 
     They are those where calls with the customer count, too, or else those where they do not.
     """
     limits: dict[str, int] = {}
-    for clause in _answering(_Same(contract), "call_limits"):
+    for clause in _answering(contract, "call_limits"):
         for operation, limit in clause.call_limits().items():
             if limit.attended is attended:
                 limits[operation] = min(limit.number, limits.get(operation, limit.number))
@@ -229,16 +222,18 @@ def perhaps_over_quota(contract: Contract, history: History) -> frozenset[int]:
     return frozenset(over)
 
 
+@per_contract
 def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:
     """Return the values that an operation discloses with a consent only."""
     answers = (
         clause.disclosed_with_consent(operation)
-        for clause in _answering(_Same(contract), "disclosed_with_consent")
+        for clause in _answering(contract, "disclosed_with_consent")
     )
     return tuple(value for value in answers if value is not None)
 
 
+@per_contract
 def factors(contract: Contract) -> tuple[str, ...]:
     """Return every factor that a contract names."""
-    answers = (clause.factors() for clause in _answering(_Same(contract), "factors"))
+    answers = (clause.factors() for clause in _answering(contract, "factors"))
     return tuple(dict.fromkeys(factor for factors in answers for factor in factors))

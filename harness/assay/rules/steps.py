@@ -24,6 +24,7 @@ from assay.history import (
     Step,
     Subject,
 )
+from assay.rules.per_contract import per_contract
 
 R = TypeVar("R")
 Part: TypeAlias = Generator[Step, Reply, R]
@@ -132,6 +133,7 @@ def arguments(operation: Operation, key: str) -> Mapping[str, Json]:
     return {}
 
 
+@per_contract
 def roots(contract: Contract) -> tuple[Resource, ...]:
     """Return the resources that a subject owns directly, in the contract's order.
 

@@ -136,7 +136,7 @@ def bad_inputs(folder):
     }
     for name, (text, said) in wrong.items():
         yield name, ("--contract", file(f"{name}.yaml", text)), said
-    yield "huge", ("--contract", folder / "huge.yaml"), "1 MiB"
+    yield "huge", ("--contract", folder / "huge.yaml"), "16 MiB"
     yield "folder", ("--contract", folder), "this is a directory"
     yield "missing", ("--contract", folder / "bombb.yaml"), "did you mean"
     yield "no such contract", ("--contract", "aips"), "did you mean 'aisp'"

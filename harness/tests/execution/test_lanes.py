@@ -22,7 +22,7 @@ from assay.history.events import ProbeRun
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.kill_matrix import variants
-from assay.planning.plan import Trial
+from assay.planning.plan import Price, Trial
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
@@ -185,7 +185,8 @@ def test_an_interrupted_run_records_what_was_under_way(tmp_path: Path) -> None:
 
 
 def trial(name: str, calls: int = 1) -> Trial:
-    return Trial(id=name, contract="c", clause="c", scenario=None, settles=(), calls=calls)  # type: ignore[arg-type]
+    price = Price(lambda: calls)
+    return Trial(id=name, contract="c", clause="c", scenario=None, settles=(), price=price)  # type: ignore[arg-type]
 
 
 def test_the_longest_trials_start_first() -> None:

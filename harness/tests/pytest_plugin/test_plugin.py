@@ -1,15 +1,19 @@
 """The pytest plugin: the same run as `assay run`, with all that pytest brings."""
 
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections import defaultdict
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 
 import pytest
 
 from assay._resources import suites_dir
+from assay.kill_matrix import reference
+from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.report import read_journal
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
@@ -81,6 +85,34 @@ def test_over_several_workers(tmp_path, faulty):
     assert code == 1
     assert "1 violates" in out
     assert "300 conforms" in out
+
+
+def test_a_trial_stays_on_one_worker(tmp_path):
+    """The first item of a trial runs it; on two workers it would run twice."""
+    args = ("--contract", "aisp", "-k", "accounts", "--assay-contexts", "base", "-n", "2", "-v")
+    code, out, _ = run(*args, cwd=tmp_path)
+    assert code == 0
+    planned, _ = reference(("aisp",))
+    trials = {each.id: trial.id for trial in planned.trials for each in trial.settles}
+    workers = defaultdict(set)
+    for worker, name in re.findall(r"^\[(gw\d)\].*PASSED .*\[(aisp/\S+)\]", out, re.MULTILINE):
+        workers[trials[name]].add(worker)
+    assert {"gw0", "gw1"} == set().union(*workers.values())
+    assert [1] * len(workers) == [len(names) for names in workers.values()]
+    assert len(workers) < sum(name in out for name in trials)
+
+
+def test_a_chosen_distribution_is_left_alone():
+    """A user who names `--dist` gets the distribution of that name."""
+    planned, _ = reference(("aisp",))
+    assert trial_scheduler(Chosen(), None, planned) is None
+
+
+class Chosen:
+    """A configuration with `--dist worksteal`."""
+
+    def getoption(self, name, default=None):
+        return {"dist": "worksteal"}.get(name, default)
 
 
 def test_the_journal_of_a_pytest_run_is_whole(tmp_path):

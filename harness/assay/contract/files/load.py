@@ -20,7 +20,8 @@ from assay.contract.files.strict_yaml import read
 from assay.contract.model import Json
 from assay.errors import InputError, did_you_mean
 
-MAX_BYTES: Final = 1024 * 1024
+#: A contract of a thousand operations has 4 MiB. More is another kind of file, which is not read to its end.
+MAX_BYTES: Final = 16 * 1024 * 1024
 _BEGIN: Final = "begin with `assay: 1`"
 
 
@@ -79,7 +80,9 @@ def _bytes(path: Path) -> bytes:
 
 def _too_big(path: str) -> InputError:
     return InputError.one(
-        path, "the file is larger than 1 MiB", hint="is it a contract or target file?"
+        path,
+        f"the file is larger than {MAX_BYTES >> 20} MiB",
+        hint="is it a contract or target file?",
     )
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from assay._resources import contract_dir
 from assay.contract.files.document import Document, Finding, Pointer, found, problem
 from assay.contract.files.load import load
+from assay.contract.files.prebuilt import prebuilt
 from assay.contract.model import Json
 from assay.errors import Problem, did_you_mean
 
@@ -78,9 +79,16 @@ def _registry(name: str) -> Registry[Any]:
 
 
 @cache
+def schema(name: str) -> Mapping[str, Json]:
+    """Return the schema of a file in `contract/schema`, from its prebuilt form if there is one."""
+    made = prebuilt().schemas.get(name)
+    return load(contract_dir() / "schema" / name).data if made is None else made
+
+
+@cache
 def _schema(name: str) -> Mapping[str, Json]:
-    """Load a schema without `$schema`, which would select the standard validator."""
-    data = load(contract_dir() / "schema" / name).data
+    """Return a schema without `$schema`, which would select the standard validator."""
+    data = schema(name)
     return {key: value for key, value in data.items() if key != "$schema"}
 
 
@@ -218,8 +226,22 @@ def check(
     """Validate a document against the schema `contract` or `target`; return all problems.
 
     In a contract, each rule is validated against the schema of its kind, which `rule_schema`
-    returns; `kinds` returns the names to suggest for an unknown kind.
+    returns; `kinds` returns the names to suggest for an unknown kind. A shipped file was
+    validated when its digest was recorded, and is not validated again.
     """
+    if prebuilt().conforms(schema_name, document.digest):
+        return []
+    return validate(document, schema_name, rule_schema=rule_schema, kinds=kinds)
+
+
+def validate(
+    document: Document,
+    schema_name: str,
+    *,
+    rule_schema: RuleSchema | None = None,
+    kinds: Callable[[], Collection[str]] = tuple,
+) -> list[Problem]:
+    """Validate a document as `check` does, even if it is a shipped one."""
     findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
     if rule_schema is not None:
         findings += _rules(document.data.get("rules"), rule_schema, kinds)

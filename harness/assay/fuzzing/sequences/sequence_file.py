@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hypothesis.database import ExampleDatabase
 
 #: The default directory, and the word for no database.
-DEFAULT, NOWHERE = "reports/local/examples", "none"
+NOWHERE = "none"
 #: The most saved sequences that are tried of one contract.
 MOST = 100
 

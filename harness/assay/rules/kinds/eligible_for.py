@@ -57,7 +57,7 @@ def _owned(_contract: Contract, known: Mapping[str, Any]) -> str:
 def stranger(key: str) -> str:
     """Return a key like this one that does not exist; of an IBAN, one with right check digits."""
     other = similar_key(key)
-    if not (is_iban(key) and key.isalnum() and key.isascii()):
+    if not (key.isalnum() and key.isascii() and is_iban(key)):
         return other
     turned = f"{other[HEAD:]}{other[:2]}00".upper()
     digits = DIVISOR + 1 - int("".join(str(int(letter, 36)) for letter in turned)) % DIVISOR

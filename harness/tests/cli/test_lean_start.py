@@ -1,0 +1,52 @@
+"""The start of a command: what is not loaded, and when garbage is collected."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+#: What a run of shipped contracts needs after its first call, or not at all.
+LATER = (
+    "assay.estimate",
+    "assay.fuzzing.findings",
+    "assay.report",
+    "httpx",
+    "hypothesis",
+    "jinja2",
+    "jsonschema",
+    "referencing",
+    "rich",
+    "stdnum",
+)
+
+
+def output(code: str) -> str:
+    """Return what a program prints; the modules of this process are loaded already."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout.strip()
+
+
+def test_a_run_plans_without_what_it_needs_later() -> None:
+    """Until the first call nothing is loaded that only a search, a report or a mistake needs."""
+    code = (
+        "import sys, assay.cli.run; from assay.planning.prepare import prepare;"
+        "prepare(contexts=None);"
+        f"print([name for name in {LATER!r} if name in sys.modules])"
+    )
+    assert output(code) == "[]"
+
+
+@pytest.mark.parametrize("arguments", [["check", "aisp"], ["plan", "--contract", "aisp"]])
+def test_garbage_is_collected_while_a_command_works(arguments: list[str]) -> None:
+    """Only loading goes without: a command that runs for hours must not grow by its cycles."""
+    code = (
+        "import gc, sys; from assay.cli import start;"
+        f"sys.argv = ['assay', *{arguments!r}];"
+        "import atexit; atexit.register(lambda: print('enabled', gc.isenabled(), gc.get_threshold()[0] > 0));"
+        "start.main()"
+    )
+    assert output(code).splitlines()[-1] == "enabled True True"
