@@ -30,8 +30,9 @@ from assay.fuzzing.findings import requested_searches
 from assay.fuzzing.sequences.sequence_file import DEFAULT, RecordedSequence, open_examples
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
-from assay.planning.plan import Plan
+from assay.planning.plan import Plan, Shard
 from assay.planning.prepare import Prepared, prepare
+from assay.planning.shards import check_divisible
 
 EPILOG = """\b
 Examples:
@@ -40,13 +41,14 @@ Examples:
   assay run --target bank.yaml --out reports/local/before-go-live
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
+  assay run --shard 2/5 --out shard-2
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
 """
 
 #: The options of `run` by section of its help.
 SECTIONS = {
-    "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "seed"),
+    "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "shard", "seed"),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "wait", "ledger"),
     "Result": ("out", "allow_incomplete", "quiet"),
@@ -72,6 +74,7 @@ class RunOptions:
     wait: timedelta | None
     ledger: Path | None
     contexts: Depth | None
+    shard: Shard | None
     dry_run: bool
     no_doctor: bool
     quiet: bool
@@ -132,6 +135,7 @@ class RunOptions:
 @options.wait
 @options.ledger
 @options.contexts
+@options.shard
 @options.dry_run
 @doctor.no_doctor
 @options.quiet
@@ -155,6 +159,9 @@ def run(given: RunOptions) -> int:
     check_extras(given.schema)
     searches = {"journeys": given.journeys, "fields": given.fields, "schema": given.schema}
     times = {} if sequences else searches
+    if given.shard:
+        options_of_searches = {f"--{name}": number for name, number in searches.items()}
+        check_divisible({**options_of_searches, "--replay": sequences, "--wait": given.wait})
     prepared = prepare(
         given.contracts or [*dict.fromkeys(sequence.contract for sequence in sequences)],
         given.target,
@@ -163,6 +170,7 @@ def run(given: RunOptions) -> int:
         wait=given.wait,
         ledger=given.ledger,
         contexts=Depth.BASE if sequences else given.contexts,
+        shard=given.shard,
     )
     if given.dry_run:
         print_prices(prepared, times)

@@ -52,6 +52,11 @@ class VerdictRecord:
             self._write(verdict)
         return verdicts
 
+    def write_observations(self, key: bytes) -> None:
+        """Write what the verdicts of other shards depend on, if the plan is a shard."""
+        if self.assembly.plan.shard is not None:
+            self.journal.write("observations", self.assembly.observations(key))
+
     def _write(self, verdict: Verdict, *, preliminary: bool = False) -> None:
         name = verdict.obligation
         reproduce, trial = self.sources.reproduce(name), self.sources.get(name)

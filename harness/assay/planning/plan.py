@@ -77,12 +77,30 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One of several parts of a plan, each of which is run by itself.
+
+    `elsewhere` are the obligations of the other parts, with their position in the whole plan and
+    the number of their part. `digest` identifies the division of the whole plan.
+    """
+
+    number: int
+    of: int
+    digest: str = ""
+    elsewhere: tuple[tuple[int, int, Planned], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
     `clauses` are those of each contract, by the ids of both. `person` is true if a person signs
     (`sca.kind: manual`); trials without a signature then come first. So do trials without a
-    consent, if customers are there before and after a trial.
+    consent, if customers are there before and after a trial. `shard` is set if the plan is a part
+    of a greater one.
     """
 
     items: tuple[Planned, ...]
@@ -91,6 +109,7 @@ class Plan:
     contracts: dict[str, Contract]
     person: bool = False
     contextual: tuple[Trial, ...] = ()
+    shard: Shard | None = None
 
     @property
     def all_trials(self) -> tuple[Trial, ...]:
@@ -103,6 +122,14 @@ class Plan:
         return frozenset(
             item.obligation.id for item in self.items if item.disposition is Disposition.ASK
         )
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The ids of the obligations that a trial may violate: the tested ones of all parts."""
+        elsewhere = self.shard.elsewhere if self.shard else ()
+        return self.asked | {
+            item.obligation.id for _, _, item in elsewhere if item.disposition is Disposition.ASK
+        }
 
     @property
     def calls(self) -> int:

@@ -25,7 +25,8 @@ from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Plan, plan, restrict
+from assay.planning.plan import Plan, Shard, plan, restrict
+from assay.planning.shards import part_of, with_share
 
 if TYPE_CHECKING:
     from assay.estimate.feasibility import Feasibility
@@ -170,13 +171,15 @@ def prepare(
     wait: timedelta | None = None,
     ledger: Path | None = None,
     contexts: Depth | None = Depth.BASE,
+    shard: Shard | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
     """Find, check, bind, select and plan.
 
     `wait` is the total time that the run may wait, `ledger` the file that records today's
     calls for real customers, `now` the clock of the plan. `contexts` None is each value where
-    customers are created for each trial, and the base context elsewhere.
+    customers are created for each trial, and the base context elsewhere. `shard` is the part of the
+    plan to run.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -184,6 +187,7 @@ def prepare(
     """
     select = selector(keywords, marks)
     target = load_target(target_name)
+    target = with_share(target, shard) if shard else target
     parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
     bound = bind(parsed, target)
     planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
@@ -197,6 +201,7 @@ def prepare(
     assess = _assessment(target, ledger, now, waits=wait is not None)
     contextual = _contextual(planned, target, contexts, precious=assess is not None)
     planned = contextual.plan if contextual else planned
+    planned = part_of(planned, shard) if shard else planned
     feasibility = assess(planned) if assess else None
     if feasibility is None:
         planned = _with_values(planned, target, now)
