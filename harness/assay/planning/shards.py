@@ -18,7 +18,7 @@ from assay.binding.target import Target
 from assay.errors import InputError
 from assay.planning.plan import Plan, Shard, restrict
 
-__all__ = ["check_divisible", "divide", "part_of", "read_shard", "with_share"]
+__all__ = ["check_divisible", "divide", "part_of", "read_shard", "share", "with_share"]
 
 #: The greatest number of shards.
 MOST_SHARDS = 1000
@@ -90,10 +90,18 @@ def part_of(plan: Plan, shard: Shard) -> Plan:
     return replace(part, shard=known)
 
 
-def with_share(target: Target, shard: Shard) -> Target:
-    """Return a target with the share of its call budget that a shard may spend."""
-    calls = target.budget.calls
-    if calls is None:
+def with_share(target: Target, shard: Shard | None, calls: int | None = None) -> Target:
+    """Return a target with the part of its call budget that a shard may spend, or with `calls`."""
+    most = target.budget.calls
+    if most is None:
         return target
-    share = calls * shard.number // shard.of - calls * (shard.number - 1) // shard.of
-    return replace(target, budget=replace(target.budget, calls=share))
+    if calls is None and shard is not None:
+        calls = share(most, shard.number, shard.of)
+    if calls is None or calls >= most:
+        return target
+    return replace(target, budget=replace(target.budget, calls=calls))
+
+
+def share(calls: int, number: int, of: int) -> int:
+    """Return the share of a part, from 1 on, of calls; all shares together are all calls."""
+    return calls * number // of - calls * (number - 1) // of

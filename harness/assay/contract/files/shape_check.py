@@ -57,7 +57,7 @@ def described(schema: Mapping[str, Any]) -> str:
     if "description" in schema:
         return str(schema["description"])
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    for file in ("common.yaml", "contract.yaml", "target.yaml") if name else ():
+    for file in ("common.yaml", "contract.yaml", "target.yaml", "banks.yaml") if name else ():
         shapes = cast("dict[str, dict[str, Any]]", _schema(file).get("$defs", {}))
         if name in shapes:
             return str(shapes[name].get("description", ""))
@@ -215,7 +215,7 @@ def check(
     rule_schema: RuleSchema | None = None,
     kinds: Callable[[], Collection[str]] = tuple,
 ) -> list[Problem]:
-    """Validate a document against the schema `contract` or `target`; return all problems.
+    """Validate a document against the schema `contract`, `target` or `banks`; return all problems.
 
     In a contract, each rule is validated against the schema of its kind, which `rule_schema`
     returns; `kinds` returns the names to suggest for an unknown kind.
