@@ -66,9 +66,7 @@ class FleetCommand:
 
 @click.command(cls=options.SectionedCommand, sections=SECTIONS, epilog=EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--bank", "banks", multiple=True, metavar="NAME", help="Only this bank. Repeatable."
-)
+@click.option("--bank", "banks", multiple=True, metavar="NAME", help="Only this bank. Repeatable.")
 @options.selection
 @options.contexts
 @click.option(

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import dask
-from distributed import Client, Future, LocalCluster, WorkerPlugin, get_worker
+import dask.config
+from distributed import Client, LocalCluster, WorkerPlugin, get_worker
 
 from assay.errors import InputError
 from assay.fleet.division import BankTasks
@@ -39,7 +39,7 @@ BEAT = 0.5
 OnCell = Callable[[FleetTask, Cell], None]
 
 
-class UninterruptedWorker(WorkerPlugin):
+class UninterruptedWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not typed
     """A worker process that Ctrl-C does not end: the fleet asks its tasks to end."""
 
     name = "assay-uninterrupted"
@@ -63,7 +63,10 @@ def open_cluster(
 
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    settings = {"distributed.scheduler.allowed-failures": LOSSES, "distributed.admin.tick.limit": "1h"}
+    settings = {
+        "distributed.scheduler.allowed-failures": LOSSES,
+        "distributed.admin.tick.limit": "1h",
+    }
     with dask.config.set(settings):
         if scheduler is None:
             with _local(workers, processes=processes) as client:
@@ -82,16 +85,17 @@ def open_cluster(
 
 @contextmanager
 def _local(workers: int, *, processes: bool) -> Generator[Client]:
+    settings: dict[str, Any] = {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "processes": processes,
+        "security": processes,
+        "dashboard_address": None,
+        "memory_limit": 0,
+        "silence_logs": logging.CRITICAL,
+    }
     with (
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=processes,
-            security=processes,
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
+        LocalCluster(**settings) as cluster,
         Client(cluster) as client,
     ):
         if processes:
@@ -120,8 +124,8 @@ class FleetRun:
     on_beat: Callable[[], None] = lambda: None
     waiting: dict[str, deque[FleetTask]] = field(default_factory=dict[str, "deque[FleetTask]"])
     in_turn: set[str] = field(default_factory=set[str])
-    running: dict[str, tuple[FleetTask, Future]] = field(
-        default_factory=dict[str, tuple[FleetTask, Future]]
+    running: dict[str, tuple[FleetTask, Any]] = field(
+        default_factory=dict[str, tuple[FleetTask, Any]]
     )
     done: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue[str])
 
@@ -186,7 +190,10 @@ class FleetRun:
             task = waiting.popleft()
             future = self.client.submit(perform, task, key=task.key, pure=False)
             self.running[task.key] = (task, future)
-            future.add_done_callback(lambda done: self.done.put(str(done.key)))
+            future.add_done_callback(self._note)
+
+    def _note(self, future: Any) -> None:
+        self.done.put(str(future.key))
 
     def _see(self, event: tuple[float, Mapping[str, Any]]) -> None:
         _, values = event
@@ -207,12 +214,12 @@ def _interrupted(task: FleetTask) -> Cell:
     return Cell(bank=task.bank, contract=task.contract, state=state, reason="interrupted")
 
 
-def _result(task: FleetTask, future: Future) -> Cell:
+def _result(task: FleetTask, future: Any) -> Cell:
     """Return the result of a task; one that the cluster could not perform has failed."""
     if future.status == "finished":
         return cast("Cell", future.result())
     error = future.exception() if future.status == "error" else None
-    name = type(error).__name__ if error is not None else future.status
+    name = type(error).__name__ if error is not None else str(future.status)
     reason = {
         "KilledWorker": f"its worker was lost {LOSSES + 1} times",
         "cancelled": "the cluster lost the task",

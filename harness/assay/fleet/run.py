@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,7 +157,7 @@ def write_fleet(report: FleetReport, folder: Path) -> None:
 
     """
     for name, write in FILES.items():
-        write_file(folder / name, lambda out, write=write: write(report, out))
+        write_file(folder / name, partial(write, report))
 
 
 def interrupted_exit(report: FleetReport, code: int) -> FleetReport:

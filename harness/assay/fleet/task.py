@@ -153,7 +153,11 @@ def _attempt(task: FleetTask, cell: Cell, on_progress: OnProgress) -> Cell:
     report = read_journal(folder / JOURNAL, partial=True)
     for name, file in REPORTS.items():
         render(report, name, folder / file)
-    return _cell(task, cell, folder, report, result, earlier)
+    verdicts = _with_earlier(cell_verdicts(report), earlier)
+    return replace(
+        _cell(cell, report, result, verdicts),
+        journal=str((folder / JOURNAL).relative_to(task.folder)),
+    )
 
 
 def _attempts(task: FleetTask) -> Iterator[Path]:
@@ -252,25 +256,18 @@ def _run(task: FleetTask, session: Session, on_progress: OnProgress) -> RunResul
 
 
 def _cell(
-    task: FleetTask,
-    cell: Cell,
-    folder: Path,
-    report: Report,
-    result: RunResult | None,
-    earlier: tuple[Path, ...],
+    cell: Cell, report: Report, result: RunResult | None, verdicts: tuple[CellVerdict, ...]
 ) -> Cell:
-    verdicts = _with_earlier(cell_verdicts(report), earlier)
+    """Return the result of a run; None is one that was interrupted."""
     exit_ = result.exit if result else Exit.INCOMPLETE
     if exit_ is not Exit.FAULT and any(each.standing is Standing.VIOLATES for each in verdicts):
         exit_ = Exit.VIOLATION
-    footer = report.footer
     return replace(
         cell,
         state=CellState.TESTED if result else CellState.INTERRUPTED,
         reason=(result.stopped if result else "interrupted"),
         exit=exit_,
-        exchanges=footer.exchanges if footer else 0,
-        journal=str((folder / JOURNAL).relative_to(task.folder)),
+        exchanges=report.footer.exchanges if report.footer else 0,
         verdicts=verdicts,
     )
 

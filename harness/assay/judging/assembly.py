@@ -9,7 +9,7 @@ corrections and the waivers are applied last. Nothing here does I/O.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from assay.binding.join import waiver_of
@@ -200,7 +200,11 @@ class VerdictAssembly:
         """Return what the verdicts of other shards depend on; `key` keys the digests of answers."""
         corrected = self._final(self._verdicts.values())
         uncorrected = [
-            {"obligation": verdict.obligation, "verdict": verdict.standing.value, "reason": verdict.reason}
+            {
+                "obligation": verdict.obligation,
+                "verdict": verdict.standing.value,
+                "reason": verdict.reason,
+            }
             for verdict, final in zip(self._verdicts.values(), corrected, strict=True)
             if verdict != final
         ]

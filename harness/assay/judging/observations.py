@@ -122,10 +122,10 @@ class MergedVerdicts:
         rests_on = {name: on for shard in shards for name, on in shard.rests_on.items()}
         waivers = {each.obligation: each for shard in shards for each in shard.waivers}
         today = max((shard.today for shard in shards), default=date.min)
-        verdicts = discount_static(
-            self.recorded.values(), merged_answers(shards), self.operations
+        verdicts = discount_static(self.recorded.values(), merged_answers(shards), self.operations)
+        verdicts = discount_rejected(
+            verdicts, watch, self.operations, lambda party: where.get(party, "auth")
         )
-        verdicts = discount_rejected(verdicts, watch, self.operations, lambda party: where[party])
         verdicts = discount_unsupported(verdicts, self.recorded, rests_on)
         return {
             verdict.obligation: apply_waiver(verdict, waivers.get(verdict.obligation), today)

@@ -128,8 +128,6 @@ def _take(draft: _Draft, line: Line) -> None:
             _take_plan(draft, line)
         case "elsewhere":
             _take_elsewhere(draft, line)
-        case "observations":
-            draft.begun = True
         case "preliminary" | "verdict" as kind:
             _take_verdict(draft, line, preliminary=kind == "preliminary")
         case "search":
@@ -140,7 +138,7 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.unfinished.append(decode.unfinished(line))
         case "footer":
             draft.footer = decode.footer(line)
-        case kind if kind in EVENTS:
+        case kind if kind in EVENTS or kind == "observations":
             draft.begun = True
         case kind:
             line.refuse(f"unknown kind of line {kind[:40]!r}")

@@ -9,56 +9,31 @@ unverified. Nothing is judged here, and neither contract nor target file is read
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
-from assay.errors import InputError
-from assay.journal.codec import EVENTS, SIGNING
-from assay.journal.lines import Line, parse, raw_lines
+from assay.journal.codec import EVENTS
+from assay.journal.lines import Line
 from assay.journal.writer import Journal
 from assay.judging.observations import (
-    PARTIES,
     MergedVerdicts,
-    OperationAnswers,
-    ShardObservations,
 )
 from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict, exit_of, tally
-from assay.report.build import read_journal
 from assay.report.merge_check import check_same_plan, positions
-from assay.report.values import Report
+from assay.report.shard_journal import (
+    JOURNAL,
+    ShardJournal,
+    Values,
+    open_shard,
+    shard_lines,
+    take_in,
+)
 
-_JOURNAL = "journal.jsonl"
 _STANDINGS = {standing.value: standing for standing in Standing}
 _OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
-
-Values = dict[str, object]
-
-
-@dataclass(slots=True, kw_only=True)
-class ShardJournal:
-    """The journal of one shard, with its last line on each obligation and its observations.
-
-    `written` has the last preliminary or final verdict on each obligation; those in
-    `uncorrected` take its place.
-    """
-
-    path: Path
-    report: Report
-    plan: dict[str, Values] = field(default_factory=dict[str, Values])
-    written: dict[str, Line] = field(default_factory=dict[str, Line])
-    uncorrected: dict[str, Line] = field(default_factory=dict[str, Line])
-    observations: ShardObservations | None = None
-    offset: int = 0
-
-    @property
-    def number(self) -> int:
-        """The number of the shard."""
-        return int(self.report.header.shard.partition("/")[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +43,6 @@ class MergedRun:
     journal: Path
     counts: Mapping[str, int]
     exit: Exit
-    missing: tuple[str, ...]
 
 
 def merge(
@@ -88,143 +62,91 @@ def merge(
         JournalError: a journal is damaged or unfinished, or the disk is full.
 
     """
-    shards = [_open(path, partial=partial) for path in paths]
+    shards = [open_shard(path, partial=partial) for path in paths]
     check_same_plan([(str(shard.path), shard.report) for shard in shards])
     shards.sort(key=lambda shard: shard.number)
-    merged, exchanges = MergedVerdicts(), 0
+    merged, numbers = MergedVerdicts(), 0
     for shard in shards:
-        shard.offset = exchanges
-        exchanges += _take_in(shard, merged)
+        shard.offset = numbers
+        numbers += take_in(shard, merged)
     plan = _plan(shards)
     sources = _sources(shards, plan)
-    merged.recorded = {
-        name: _verdict(name, source, merged.recorded) for name, source in sources.items()
-    }
+    merged.recorded = {name: _verdict(name, source) for name, source in sources.items()}
     final = merged.final([each.observations for each in shards if each.observations])
-    journal = Journal.at(folder / _JOURNAL)
+    journal = Journal.at(folder / JOURNAL)
     _write_head(journal, shards, plan, command)
     for shard in shards:
         _copy_events(journal, shard)
     for name in plan:
         journal.write("verdict", _verdict_line(final[name], sources[name]))
-    missing = tuple(_missing(shards))
     counts = tally(final.values())
-    faults = sum(len(shard.report.faults) for shard in shards)
-    exit_ = exit_of(
-        counts,
-        incomplete_musts=sum(
-            plan[name]["level"] == "must" and final[name].standing in _OPEN for name in plan
-        ),
-        faults=faults,
-        allow_incomplete=allow_incomplete,
-    )
-    stopped = [f"shard {name} was not run" for name in missing]
-    stopped += [_ENDED.format(each.report.header.shard) for each in shards if not _ended(each)]
-    if exit_ is Exit.OK and stopped:
-        exit_ = Exit.INCOMPLETE
+    exit_ = _exit(shards, plan, final, allow_incomplete=allow_incomplete)
+    stopped = "; ".join(_stopped(shards))
     journal.footer(
         {
             **_times(shards),
             "planned": len(plan),
             "counts": counts,
-            "exchanges": exchanges,
-            "faults": faults,
+            "exchanges": sum(map(_exchanges, shards)),
+            "faults": sum(len(shard.report.faults) for shard in shards),
             "exit": exit_.value,
-            **({"stopped": "; ".join(stopped)} if stopped else {}),
+            **_spent(shards),
+            **({"stopped": stopped} if stopped else {}),
         }
     )
-    return MergedRun(journal=folder / _JOURNAL, counts=counts, exit=exit_, missing=missing)
+    return MergedRun(journal=folder / JOURNAL, counts=counts, exit=exit_)
 
 
-def _open(path: Path, *, partial: bool) -> ShardJournal:
-    journal = path / _JOURNAL if path.is_dir() else path
-    report = read_journal(journal, partial=partial)
-    if not report.header.shard:
-        hint = "`assay run --shard 1/2` records one"
-        raise InputError.one(str(journal), "this is not the journal of a shard", hint=hint)
-    return ShardJournal(path=journal, report=report)
-
-
-def _ended(shard: ShardJournal) -> bool:
-    return shard.report.complete
-
-
-# -- reading -----------------------------------------------------------------------
-def _lines(shard: ShardJournal) -> Iterator[Line]:
-    name = str(shard.path)
-    with shard.path.open("rb") as stream:
-        for number, raw in raw_lines(stream, name):
-            if raw.endswith(b"\n"):
-                yield parse(name, number, raw)
-
-
-def _take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
-    """Take in what a journal says, and return how many numbers its exchanges need."""
-    greatest = 0
-    for line in _lines(shard):
-        match line.text("type"):
-            case "plan" | "elsewhere":
-                record = {key: line.values[key] for key in line.values if key != "type"}
-                shard.plan[line.text("obligation")] = record
-            case "exchange":
-                n = line.number_of("n")
-                greatest = max(greatest, n)
-                if line.text("operation") != SIGNING:
-                    _see(line, n + shard.offset, merged)
-            case "preliminary" | "verdict":
-                shard.written[line.text("obligation")] = line
-            case "observations":
-                shard.observations = _observations(line)
-                for record in line.objects("uncorrected"):
-                    shard.uncorrected[record.text("obligation")] = record
-            case _:
-                pass
-    return greatest
-
-
-def _see(line: Line, n: int, merged: MergedVerdicts) -> None:
-    merged.operations[n] = line.text("operation")
-    call = line.inner("again").inner("call").values
-    if call.get("bearer") is not None or call.get("credentials"):
-        merged.without_token.add(n)
-
-
-def _observations(line: Line) -> ShardObservations:
-    from assay.binding.target import Waiver  # noqa: PLC0415 -- the name alone is needed here
-
-    parties = {name: party for party, name in PARTIES.items()}
-    credentials = line.inner("credentials")
-    try:
-        today = date.fromisoformat(line.text("today"))
-    except ValueError:
-        line.refuse("'today' is no date")
-    return ShardObservations(
-        answers={name: _answers(line.inner("answers").inner(name)) for name in line.inner("answers").values},
-        accepted=frozenset(parties[name] for name in line.list_of("accepted", str) if name in parties),
-        refused=frozenset(parties[name] for name in line.list_of("refused", str) if name in parties),
-        where={party: credentials.text(name, "") for name, party in parties.items()},
-        tpp_operations=frozenset(line.list_of("tpp_operations", str)),
-        rests_on={name: line.inner("rests_on").text(name) for name in line.inner("rests_on").values},
-        waivers=tuple(
-            Waiver(
-                obligation=waiver.text("obligation"),
-                owner=waiver.text("owner"),
-                reason=waiver.text("reason"),
-                expires=waiver.text("expires"),
-            )
-            for waiver in line.objects("waivers")
+def _exit(
+    shards: Sequence[ShardJournal],
+    plan: Mapping[str, Values],
+    final: Mapping[str, Verdict],
+    *,
+    allow_incomplete: bool,
+) -> Exit:
+    """Return the exit code of the merged run; one that lacks a shard is incomplete at best."""
+    exit_ = exit_of(
+        tally(final.values()),
+        incomplete_musts=sum(
+            plan[name]["level"] == "must" and final[name].standing in _OPEN for name in plan
         ),
-        today=today,
+        faults=sum(len(shard.report.faults) for shard in shards),
+        allow_incomplete=allow_incomplete,
     )
+    return Exit.INCOMPLETE if exit_ is Exit.OK and any(_stopped(shards)) else exit_
 
 
-def _answers(line: Line) -> OperationAnswers:
-    return OperationAnswers(
-        questions=frozenset(line.list_of("questions", str)),
-        bodies=frozenset(line.list_of("bodies", str)),
-        answers=frozenset(line.list_of("answers", str)),
-        refusing=line.flag("refusing", default=False),
+def _stopped(shards: Sequence[ShardJournal]) -> Iterator[str]:
+    """Yield what is missing of the whole run: shards, or the end of some."""
+    of = int(shards[0].report.header.shard.partition("/")[2])
+    present = {shard.number for shard in shards}
+    yield from (
+        _MISSING.format(f"{number}/{of}") for number in range(1, of + 1) if number not in present
     )
+    for shard in shards:
+        if not shard.report.complete:
+            yield _ENDED.format(shard.report.header.shard)
+        elif shard.footer.get("stopped"):
+            yield str(shard.footer["stopped"])
+
+
+def _exchanges(shard: ShardJournal) -> int:
+    return shard.report.footer.exchanges if shard.report.footer else 0
+
+
+def _spent(shards: Sequence[ShardJournal]) -> Values:
+    """Return the accesses without the customer of all shards, as the footer of a run has them."""
+    spent: Counter[tuple[str, str]] = Counter()
+    for shard in shards:
+        footer = Line(path=str(shard.path), number=0, values=shard.footer)
+        for record in footer.objects("spent"):
+            key = record.text("customer"), record.text("operation")
+            spent[key] += record.count("accesses")
+    records = [
+        {"customer": customer, "operation": operation, "accesses": number}
+        for (customer, operation), number in sorted(spent.items())
+    ]
+    return {"spent": records} if records else {}
 
 
 # -- merging -----------------------------------------------------------------------
@@ -244,22 +166,21 @@ def _plan(shards: Sequence[ShardJournal]) -> dict[str, Values]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Where the verdict on an obligation comes from; without a line, the reason why there is none."""
+    """Where the verdict on an obligation comes from; without a line, what it is and why."""
 
     shard: ShardJournal | None = None
     line: Line | None = None
     reason: str = ""
+    decided: Standing = Standing.UNVERIFIED
 
     def standing(self, name: str) -> Standing:
         if self.shard is None or self.line is None:
-            return Standing.UNVERIFIED
+            return self.decided
         word = self.shard.uncorrected.get(name, self.line).text("verdict")
         return _STANDINGS[word] if word in _STANDINGS else self.line.refuse("unknown verdict")
 
 
-def _sources(
-    shards: Sequence[ShardJournal], plan: Mapping[str, Values]
-) -> dict[str, _Source]:
+def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict[str, _Source]:
     """Return for each obligation the journal whose verdict on it counts.
 
     It is that of its own shard, unless only a trial of another one shows a violation. Of several
@@ -294,10 +215,10 @@ def _own_source(
     of = shards[0].report.header.shard.partition("/")[2]
     if owner is None:
         planned = shards[0].plan[name]
-        decided = planned["disposition"] != "ask"
-        return _Source(
-            reason=str(planned["reason"]) if decided else _MISSING.format(f"{number}/{of}"),
-        )
+        if planned["disposition"] == "ask":
+            return _Source(reason=_MISSING.format(f"{number}/{of}"))
+        decided = _STANDINGS.get(str(planned["disposition"]), Standing.UNVERIFIED)
+        return _Source(reason=str(planned["reason"]), decided=decided)
     if name in owner.written:
         return _Source(shard=owner, line=owner.written[name])
     return _Source(reason=_ENDED.format(f"{number}/{of}"))
@@ -310,11 +231,11 @@ def _turn(source: _Source, order: Mapping[str, int]) -> tuple[bool, int, str]:
     return bool(context), order.get(base, len(order)), context
 
 
-def _verdict(name: str, source: _Source, _recorded: Mapping[str, Verdict]) -> Verdict:
+def _verdict(name: str, source: _Source) -> Verdict:
     """Return a verdict before its correction, its evidence with the numbers of the merged run."""
     shard, line = source.shard, source.line
     if shard is None or line is None:
-        return Verdict(obligation=name, standing=Standing.UNVERIFIED, reason=source.reason)
+        return Verdict(obligation=name, standing=source.decided, reason=source.reason)
     return Verdict(
         obligation=name,
         standing=source.standing(name),
@@ -336,7 +257,7 @@ def _verdict(name: str, source: _Source, _recorded: Mapping[str, Verdict]) -> Ve
 def _write_head(
     journal: Journal, shards: Sequence[ShardJournal], plan: Mapping[str, Values], command: str
 ) -> None:
-    first = next(_lines(shards[0])).values
+    first = next(shard_lines(shards[0])).values
     header = {key: first[key] for key in first if key not in {"type", "shard", "division"}}
     started = min(shard.report.header.started for shard in shards)
     merged = [shard.report.header.shard for shard in shards]
@@ -347,7 +268,7 @@ def _write_head(
 
 def _copy_events(journal: Journal, shard: ShardJournal) -> None:
     """Copy the events of a shard, and what else its trials recorded."""
-    for line in _lines(shard):
+    for line in shard_lines(shard):
         kind = line.text("type")
         if kind not in EVENTS and kind not in {"fault", "unfinished"}:
             continue
@@ -380,10 +301,3 @@ def _verdict_line(verdict: Verdict, source: _Source) -> Values:
 def _times(shards: Sequence[ShardJournal]) -> Values:
     ends = [shard.report.footer.finished for shard in shards if shard.report.footer]
     return {"finished": max(ends)} if ends else {}
-
-
-def _missing(shards: Sequence[ShardJournal]) -> Iterator[str]:
-    """Yield the shards without a journal."""
-    of = int(shards[0].report.header.shard.partition("/")[2])
-    present = {shard.number for shard in shards}
-    return (f"{number}/{of}" for number in range(1, of + 1) if number not in present)

@@ -39,7 +39,9 @@ def read_before(folder: Path) -> Before:
         raise InputError.one(str(path), f"this is no report {SCHEMA}", hint=hint)
     values = cast("dict[str, Any]", raw)
     try:
-        banks = {str(bank["name"]): dict(_verdicts(values, bank["name"])) for bank in values["banks"]}
+        banks = {
+            str(bank["name"]): dict(_verdicts(values, bank["name"])) for bank in values["banks"]
+        }
         started = one_line(clean(str(values["run"]["started"]), 100))
     except (KeyError, TypeError, AttributeError):
         raise InputError.one(str(path), "a part of the report is missing", hint=hint) from None
@@ -72,9 +74,7 @@ def changes(banks: tuple[BankRow, ...], before: Before) -> Changes:
 
 
 def _changes_of(bank: BankRow, before: Mapping[str, Standing]) -> Iterator[Change]:
-    now = {
-        verdict.obligation: verdict.standing for cell in bank.cells for verdict in cell.verdicts
-    }
+    now = {verdict.obligation: verdict.standing for cell in bank.cells for verdict in cell.verdicts}
     # A contract without any verdict was not tested: nothing is known to have changed.
     tested = {name.partition("/")[0] for name in now}
     for name in dict.fromkeys([*now, *before]):
