@@ -14,7 +14,7 @@ from assay.fleet.division import BankTasks
 from assay.fleet.run import FleetCallbacks
 from assay.fleet.task import FleetTask, TaskProgress
 from assay.judging.verdict import Standing
-from assay.report.fleet.values import Cell, CellState
+from assay.report.fleet.values import CellState, FleetCell
 from assay.report.wording import counted
 
 #: Seconds between two heartbeats.
@@ -27,7 +27,7 @@ class FleetProgress:
     def __init__(self, banks: Sequence[BankTasks], *, quiet: bool = False) -> None:
         self._tasks = {task.key: task for bank in banks for task in bank.tasks}
         self._left = {bank.bank: len(bank.tasks) for bank in banks}
-        self._cells: dict[str, list[Cell]] = {bank.bank: [] for bank in banks}
+        self._cells: dict[str, list[FleetCell]] = {bank.bank: [] for bank in banks}
         self._shares: dict[str, TaskProgress] = {}
         self._quiet = quiet
         self._bars: Any = None
@@ -88,7 +88,7 @@ class FleetProgress:
         done = min(progress.done, progress.planned)
         self._bars.update(self._bar[progress.task], completed=done, total=progress.planned)
 
-    def _on_cell(self, task: FleetTask, cell: Cell) -> None:
+    def _on_cell(self, task: FleetTask, cell: FleetCell) -> None:
         self._shares.pop(task.key, None)
         self._left[task.bank] -= 1
         self._cells[task.bank].append(cell)

@@ -25,7 +25,7 @@ from distributed import Client, LocalCluster, WorkerPlugin, get_worker
 from assay.errors import InputError
 from assay.fleet.division import BankTasks
 from assay.fleet.task import FleetTask, TaskProgress, run_task
-from assay.report.fleet.values import Cell, CellState
+from assay.report.fleet.values import CellState, FleetCell
 
 #: The topic of the events with which tasks report their progress.
 TOPIC = "assay-fleet"
@@ -36,7 +36,7 @@ LOSSES = 3
 #: Seconds between two looks at what the cluster did.
 BEAT = 0.5
 
-OnCell = Callable[[FleetTask, Cell], None]
+OnCell = Callable[[FleetTask, FleetCell], None]
 
 
 class UninterruptedWorker(WorkerPlugin):  # type: ignore[misc] # Dask is not typed
@@ -103,7 +103,7 @@ def _local(workers: int, *, processes: bool) -> Generator[Client]:
         yield client
 
 
-def perform(task: FleetTask) -> Cell:
+def perform(task: FleetTask) -> FleetCell:
     """Perform a task on a worker, and report its progress to the fleet."""
     worker = get_worker()
 
@@ -174,7 +174,7 @@ class FleetRun:
             self.on_cell(task, cell)
             self._go_on(task, cell)
 
-    def _go_on(self, task: FleetTask, cell: Cell) -> None:
+    def _go_on(self, task: FleetTask, cell: FleetCell) -> None:
         """Submit the next tasks of a bank; if its first one failed, the others fail as well."""
         waiting = self.waiting[task.bank]
         if cell.state is CellState.TESTED:
@@ -204,20 +204,20 @@ class FleetRun:
         )
 
 
-def _not_begun(task: FleetTask, first: Cell) -> Cell:
+def _not_begun(task: FleetTask, first: FleetCell) -> FleetCell:
     """Return the result of a task that was not begun, for the reason of another one."""
-    return Cell(bank=task.bank, contract=task.contract, state=first.state, reason=first.reason)
+    return FleetCell(bank=task.bank, contract=task.contract, state=first.state, reason=first.reason)
 
 
-def _interrupted(task: FleetTask) -> Cell:
+def _interrupted(task: FleetTask) -> FleetCell:
     state = CellState.INTERRUPTED
-    return Cell(bank=task.bank, contract=task.contract, state=state, reason="interrupted")
+    return FleetCell(bank=task.bank, contract=task.contract, state=state, reason="interrupted")
 
 
-def _result(task: FleetTask, future: Any) -> Cell:
+def _result(task: FleetTask, future: Any) -> FleetCell:
     """Return the result of a task; one that the cluster could not perform has failed."""
     if future.status == "finished":
-        return cast("Cell", future.result())
+        return cast("FleetCell", future.result())
     error = future.exception() if future.status == "error" else None
     name = type(error).__name__ if error is not None else str(future.status)
     reason = {
@@ -225,4 +225,4 @@ def _result(task: FleetTask, future: Any) -> Cell:
         "cancelled": "the cluster lost the task",
         "lost": "the cluster lost the task",
     }.get(name, f"the cluster could not perform it: {name}")
-    return Cell(bank=task.bank, contract=task.contract, state=CellState.FAILED, reason=reason)
+    return FleetCell(bank=task.bank, contract=task.contract, state=CellState.FAILED, reason=reason)

@@ -11,7 +11,7 @@ from assay.fleet.division import BankTasks
 from assay.fleet.task import REPORTS, FleetTask
 from assay.judging.verdict import Exit
 from assay.report import read_journal, render
-from assay.report.fleet.values import BankRow, Cell, CellState, cell_verdicts
+from assay.report.fleet.values import BankRow, CellState, FleetCell, cell_verdicts
 from assay.report.merge import merge
 
 
@@ -21,9 +21,9 @@ class FleetResults:
 
     folder: Path
     banks: Sequence[BankTasks]
-    cells: dict[str, Cell] = field(default_factory=dict[str, Cell])
+    cells: dict[str, FleetCell] = field(default_factory=dict[str, FleetCell])
 
-    def take(self, task: FleetTask, cell: Cell) -> None:
+    def take(self, task: FleetTask, cell: FleetCell) -> None:
         """Take in the result of a task."""
         self.cells[task.key] = cell
 
@@ -39,7 +39,7 @@ class FleetResults:
         contracts = dict.fromkeys(task.contract for task in self._tasks(bank))
         return BankRow(name=bank, cells=tuple(self._cell(bank, name) for name in contracts))
 
-    def _cell(self, bank: str, contract: str) -> Cell:
+    def _cell(self, bank: str, contract: str) -> FleetCell:
         tasks = [task for task in self._tasks(bank) if task.contract == contract]
         cells = [self.cells[task.key] for task in tasks if task.key in self.cells]
         if len(tasks) == 1 and cells:
@@ -47,14 +47,14 @@ class FleetResults:
         return _merged(self.folder, tasks, cells)
 
 
-def _merged(folder: Path, tasks: Sequence[FleetTask], cells: Sequence[Cell]) -> Cell:
+def _merged(folder: Path, tasks: Sequence[FleetTask], cells: Sequence[FleetCell]) -> FleetCell:
     """Return the cell of a contract that was tested in shards."""
     task = tasks[0]
     reasons = dict.fromkeys(cell.reason for cell in cells if cell.reason)
     states = {cell.state for cell in cells}
     whole = states == {CellState.TESTED} and len(cells) == len(tasks)
     state = CellState.FAILED if CellState.FAILED in states else CellState.INTERRUPTED
-    merged = Cell(
+    merged = FleetCell(
         bank=task.bank,
         contract=Path(task.contract).stem,
         state=CellState.TESTED if whole else state,

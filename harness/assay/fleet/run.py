@@ -18,7 +18,7 @@ from assay.journal.writer import now
 from assay.judging.verdict import Exit
 from assay.report import write_file
 from assay.report.fleet import changes, html_fleet, json_fleet, text
-from assay.report.fleet.values import BankRow, Cell, FleetReport, by_obligation
+from assay.report.fleet.values import BankRow, FleetCell, FleetReport, by_obligation
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -87,7 +87,7 @@ def exit_of_fleet(
 class FleetCallbacks:
     """What is called while a fleet runs, in the thread of the fleet but for `on_progress`."""
 
-    on_cell: Callable[[FleetTask, Cell], None] = lambda _task, _cell: None
+    on_cell: Callable[[FleetTask, FleetCell], None] = lambda _task, _cell: None
     on_progress: Callable[[TaskProgress], None] = lambda _: None
     on_beat: Callable[[], None] = lambda: None
     on_end: Callable[[], None] = lambda: None
@@ -117,7 +117,7 @@ def run_fleet(
     started = now()
     results = FleetResults(folder=settings.folder, banks=banks)
 
-    def take(task: FleetTask, cell: Cell) -> None:
+    def take(task: FleetTask, cell: FleetCell) -> None:
         results.take(task, cell)
         callbacks.on_cell(task, cell)
 

@@ -26,7 +26,7 @@ from assay.planning.examined import is_examined
 from assay.planning.prepare import Prepared, prepare
 from assay.planning.shards import read_shard
 from assay.report import Report, read_journal, render
-from assay.report.fleet.values import Cell, CellState, CellVerdict, cell_verdicts
+from assay.report.fleet.values import CellState, CellVerdict, FleetCell, cell_verdicts
 from assay.transport.secrets import look_up
 
 JOURNAL = "journal.jsonl"
@@ -87,10 +87,10 @@ class TaskProgress:
 OnProgress = Callable[[TaskProgress], None]
 
 
-def run_task(task: FleetTask, on_progress: OnProgress = lambda _: None) -> Cell:
+def run_task(task: FleetTask, on_progress: OnProgress = lambda _: None) -> FleetCell:
     """Run a task; whatever happens, return its result."""
     began = time.monotonic()
-    cell = Cell(bank=task.bank, contract=task.contract, state=CellState.FAILED)
+    cell = FleetCell(bank=task.bank, contract=task.contract, state=CellState.FAILED)
     try:
         cell = _attempt(task, cell, on_progress)
     except KeyboardInterrupt:
@@ -120,7 +120,7 @@ def _place(error: Exception) -> str:
     return f"{type(error).__name__} at {file}:{trace.tb_lineno if trace else 0}"
 
 
-def _attempt(task: FleetTask, cell: Cell, on_progress: OnProgress) -> Cell:
+def _attempt(task: FleetTask, cell: FleetCell, on_progress: OnProgress) -> FleetCell:
     """Run a task in a new folder.
 
     Raises:
@@ -256,8 +256,8 @@ def _run(task: FleetTask, session: Session, on_progress: OnProgress) -> RunResul
 
 
 def _cell(
-    cell: Cell, report: Report, result: RunResult | None, verdicts: tuple[CellVerdict, ...]
-) -> Cell:
+    cell: FleetCell, report: Report, result: RunResult | None, verdicts: tuple[CellVerdict, ...]
+) -> FleetCell:
     """Return the result of a run; None is one that was interrupted."""
     exit_ = result.exit if result else Exit.INCOMPLETE
     if exit_ is not Exit.FAULT and any(each.standing is Standing.VIOLATES for each in verdicts):

@@ -10,7 +10,7 @@ from typing import Any, cast
 from assay.errors import InputError
 from assay.judging.verdict import Standing
 from assay.report.fleet.json_fleet import FILE, SCHEMA
-from assay.report.fleet.values import BankRow, Change, Changes
+from assay.report.fleet.values import BankRow, Changes, VerdictChange
 from assay.report.sanitize import clean, one_line
 
 _STANDINGS = {standing.value: standing for standing in Standing}
@@ -73,11 +73,11 @@ def changes(banks: tuple[BankRow, ...], before: Before) -> Changes:
     )
 
 
-def _changes_of(bank: BankRow, before: Mapping[str, Standing]) -> Iterator[Change]:
+def _changes_of(bank: BankRow, before: Mapping[str, Standing]) -> Iterator[VerdictChange]:
     now = {verdict.obligation: verdict.standing for cell in bank.cells for verdict in cell.verdicts}
     # A contract without any verdict was not tested: nothing is known to have changed.
     tested = {name.partition("/")[0] for name in now}
     for name in dict.fromkeys([*now, *before]):
         old, new = before.get(name), now.get(name)
         if old is not new and name.partition("/")[0] in tested:
-            yield Change(bank=bank.name, obligation=name, before=old, now=new)
+            yield VerdictChange(bank=bank.name, obligation=name, before=old, now=new)

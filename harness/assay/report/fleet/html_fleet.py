@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.fleet.values import Cell, CellState, FleetObligation, FleetReport, gravest
+from assay.report.fleet.values import CellState, FleetCell, FleetObligation, FleetReport, gravest
 from assay.report.fleet.wording import caveats, change_line, headline, listed
 from assay.report.html import page_template
 from assay.report.sanitize import bounded
@@ -20,7 +20,7 @@ TEXT = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClauseRow:
+class FleetClause:
     """One clause with its gravest verdict at each bank; None where the bank does not have it."""
 
     clause: str
@@ -42,12 +42,12 @@ def render(report: FleetReport, out: TextIO) -> None:
     out.write("\n")
 
 
-def _rows(report: FleetReport) -> Iterator[ClauseRow]:
+def _rows(report: FleetReport) -> Iterator[FleetClause]:
     clauses: dict[str, list[FleetObligation]] = {}
     for obligation in report.obligations:
         clauses.setdefault(obligation.clause, []).append(obligation)
     for clause, obligations in clauses.items():
-        yield ClauseRow(
+        yield FleetClause(
             clause=clause,
             says=obligations[0].says,
             standings=tuple(
@@ -69,7 +69,7 @@ def _reasons(obligation: FleetObligation) -> list[tuple[str, tuple[str, ...]]]:
     return [(reason, tuple(names)) for reason, names in banks.items()]
 
 
-def _page_of(cell: Cell) -> str:
+def _page_of(cell: FleetCell) -> str:
     return str(PurePosixPath(cell.journal).with_name("report.html"))
 
 

@@ -9,10 +9,10 @@ from typing import TextIO
 from assay.judging.verdict import Standing
 from assay.report.fleet.values import (
     BankRow,
-    Change,
     Changes,
     FleetObligation,
     FleetReport,
+    VerdictChange,
 )
 from assay.report.fleet.wording import caveats, headline
 
@@ -95,7 +95,7 @@ def _changes(changes: Changes) -> _Values:
     }
 
 
-def _change(change: Change) -> _Values:
+def _change(change: VerdictChange) -> _Values:
     before = change.before.value if change.before else None
     now = change.now.value if change.now else None
     return {**asdict(change), "before": before, "now": now}

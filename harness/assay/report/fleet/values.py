@@ -46,7 +46,7 @@ class CellVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class FleetCell:
     """One contract at one bank; `journal` is the path of its record from the fleet's folder.
 
     `reason` says why it failed, or ended early. `exit` is the exit code of its run.
@@ -82,7 +82,7 @@ class BankRow:
     """One bank of a fleet with its cells."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[FleetCell, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -147,7 +147,7 @@ class FleetObligation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class VerdictChange:
     """A verdict that is another one than in the fleet run before; None where there was none."""
 
     bank: str
@@ -161,17 +161,17 @@ class Changes:
     """What changed since another fleet run, of which `since` is the beginning."""
 
     since: str
-    verdicts: tuple[Change, ...] = ()
+    verdicts: tuple[VerdictChange, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
     @property
-    def new_violations(self) -> tuple[Change, ...]:
+    def new_violations(self) -> tuple[VerdictChange, ...]:
         """The violations that were none before."""
         return tuple(each for each in self.verdicts if each.now is Standing.VIOLATES)
 
     @property
-    def resolved(self) -> tuple[Change, ...]:
+    def resolved(self) -> tuple[VerdictChange, ...]:
         """What conforms now and was violated before."""
         return tuple(
             each
@@ -180,7 +180,7 @@ class Changes:
         )
 
     @property
-    def others(self) -> tuple[Change, ...]:
+    def others(self) -> tuple[VerdictChange, ...]:
         """The other changes."""
         shown = {*self.new_violations, *self.resolved}
         return tuple(each for each in self.verdicts if each not in shown)

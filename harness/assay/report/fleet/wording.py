@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from assay.judging.verdict import Standing
-from assay.report.fleet.values import BankRow, CellState, Change, FleetObligation, FleetReport
+from assay.report.fleet.values import (
+    BankRow,
+    CellState,
+    FleetObligation,
+    FleetReport,
+    VerdictChange,
+)
 from assay.report.wording import counted
 
 #: Banks that are named in a sentence.
@@ -83,7 +89,7 @@ def violation_line(obligation: FleetObligation) -> str:
     return f"{obligation.id}: {len(banks)} of {obligation.tested} banks ({listed(banks)})"
 
 
-def change_line(change: Change) -> str:
+def change_line(change: VerdictChange) -> str:
     """Return one change in a line."""
     before = change.before.value if change.before else "not there"
     now = change.now.value if change.now else "not there"
