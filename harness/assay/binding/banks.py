@@ -20,12 +20,14 @@ from assay.binding.read import SUFFIXES, extended, laid_over, read_merged
 from assay.binding.target import Target
 from assay.contract.files.document import Document, Finding, Pointer, Spot, found, problem
 from assay.contract.files.load import load
-from assay.contract.files.shape_check import check
+from assay.contract.files.shape_check import SECRET_WORD, check
 from assay.contract.model import Json
 from assay.errors import InputError, Problem, did_you_mean
 
 _Raw: TypeAlias = Mapping[str, Any]
 
+#: The name of an environment variable.
+_ENV: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 #: Where a variable is filled in.
 _PLACE: Final = re.compile(r"\$\{([^{}]*)\}")
 
@@ -115,6 +117,8 @@ def read_banks(path: str | Path) -> BanksFile:
     """
     document = load(path)
     problems = check(document, "banks")
+    if not problems:
+        problems = [problem(document, *finding) for finding in _secrets(document.data)]
     if problems:
         raise InputError(problems)
     raw = cast("_Raw", document.data)
@@ -153,6 +157,16 @@ def read_bank_target(name: str) -> Target | None:
         return None
     banks = read_banks(path)
     return banks.target(banks.bank(bank))
+
+
+def _secrets(raw: _Raw) -> Iterator[Finding]:
+    """Yield variables that seem to be secrets: a file names the variables that have them."""
+    for bank, entry in raw["banks"].items():
+        for name, value in entry.get("variables", {}).items():
+            if SECRET_WORD.search(name) and not _ENV.fullmatch(str(value)):
+                hint = "name an environment variable instead: `secrets: {BANK_TOKEN: OUR_TOKEN}`"
+                what = "a file must not contain a secret"
+                yield ("banks", bank, "variables", name), what, hint
 
 
 def _contracts(folder: Path, names: Sequence[str]) -> tuple[str, ...]:

@@ -53,9 +53,7 @@ def run(folder, banks, *, workers=1, kill_at=(), bank=None, **options):
 
 
 def standings(report, bank="first"):
-    return {
-        obligation.id: obligation.verdicts[bank].standing for obligation in report.obligations
-    }
+    return {obligation.id: obligation.verdicts[bank].standing for obligation in report.obligations}
 
 
 def fresh_bank(folder, url):
@@ -67,7 +65,9 @@ def fresh_bank(folder, url):
     path = folder / "banks.yaml"
     entry = {"variables": {"url": url}, "contracts": ["aisp"]}
     path.write_text(
-        json.dumps({"assay": 1, "fleet": "f", "template": "template.yaml", "banks": {"first": entry}})
+        json.dumps(
+            {"assay": 1, "fleet": "f", "template": "template.yaml", "banks": {"first": entry}}
+        )
     )
     return path
 
@@ -105,7 +105,9 @@ def real_bank(folder, stack):
     entry = {"variables": {"url": url}, "contracts": ["aisp"]}
     path = folder / "banks.yaml"
     path.write_text(
-        json.dumps({"assay": 1, "fleet": "f", "template": "template.yaml", "banks": {"first": entry}})
+        json.dumps(
+            {"assay": 1, "fleet": "f", "template": "template.yaml", "banks": {"first": entry}}
+        )
     )
     for name, customer in made.items():
         stack.enter_context(pytest.MonkeyPatch.context()).setenv(

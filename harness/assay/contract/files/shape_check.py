@@ -94,7 +94,8 @@ def _whole_text(
         yield ValidationError("pattern")
 
 
-_SECRET: Final = re.compile(
+#: A name of what is a secret.
+SECRET_WORD: Final = re.compile(
     r"token|password|passwd|secret|credential|(api|private).?key", re.IGNORECASE
 )
 
@@ -151,7 +152,7 @@ def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
     for key, value in failed.value.items():
         if key in known:
             continue
-        if _SECRET.search(key) and not isinstance(value, dict | list):
+        if SECRET_WORD.search(key) and not isinstance(value, dict | list):
             names = sorted(name for name in known if name.endswith("_env"))
             likely = (f"{key}_env", "token_env", *names)
             name = next((each for each in likely if each in names), "token_env")
