@@ -89,7 +89,7 @@ def _local(workers: int, *, processes: bool) -> Generator[Client]:
         "n_workers": workers,
         "threads_per_worker": 1,
         "processes": processes,
-        "security": processes,
+        "security": True if processes else None,
         "dashboard_address": None,
         "memory_limit": 0,
         "silence_logs": logging.CRITICAL,
@@ -142,7 +142,10 @@ class FleetRun:
             self.client.unsubscribe_topic(TOPIC)
 
     def end(self, seconds: float) -> None:
-        """Wait for the tasks that were asked to end; what has not ended then is given up."""
+        """Wait for the tasks that were asked to end; what has not ended then is given up.
+
+        A second interruption ends the wait.
+        """
         beats = seconds / BEAT
         for tasks in self.waiting.values():
             for task in tasks:
@@ -157,7 +160,7 @@ class FleetRun:
 
         try:
             self._collect(count_down)
-        except TimeoutError:
+        except (TimeoutError, KeyboardInterrupt):
             for task, _ in self.running.values():
                 self.on_cell(task, _interrupted(task))
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from assay.binding.banks import BankEntry, BanksFile
+from assay.binding.join import bind
 from assay.binding.target import Target
-from assay.contract.parse import find_contract
-from assay.errors import InputError, Problem, did_you_mean
+from assay.contract.model import Contract
+from assay.contract.parse import find_contract, parse_contract
+from assay.errors import InputError, Problem
 from assay.fixtures.providers import Customers, customers_of
 from assay.fleet.task import FleetTask
-from assay.planning.prepare import SHIPPED
+from assay.planning.prepare import SHIPPED, Select, selector
 from assay.planning.shards import share
 
 
@@ -51,22 +54,32 @@ def divide_fleet(
         file.bank(name)
     problems: dict[Problem, None] = {}
     tasks: list[BankTasks] = []
+    select = selector(options.keywords, options.marks)
+    read = cache(_contract)
     for bank in file.banks:
         if only and bank.name not in only:
             continue
         try:
-            tasks.append(_tasks(file, bank, options))
+            contracts = _contracts(file, bank, read)
+            tasks.append(_tasks(file, bank, options, contracts, select))
         except InputError as error:
             problems |= dict.fromkeys(error.problems)
     if problems:
         raise InputError(problems)
-    return tuple(tasks)
+    if not any(bank.tasks for bank in tasks):
+        hint = "`assay plan` lists all obligations"
+        raise InputError.one("selection", "nothing is selected at any bank", hint=hint)
+    return tuple(bank for bank in tasks if bank.tasks)
 
 
-def _tasks(file: BanksFile, bank: BankEntry, options: FleetOptions) -> BankTasks:
+def _tasks(
+    file: BanksFile,
+    bank: BankEntry,
+    options: FleetOptions,
+    contracts: Mapping[str, Contract],
+    select: Select,
+) -> BankTasks:
     target = file.target(bank)
-    contracts = bank.contracts or SHIPPED
-    _check_contracts(file, bank, contracts)
     in_turn = customers_of(target) is not Customers.CREATED
     if in_turn and bank.shards > 1:
         what = f"banks.{bank.name}: its customers are real, so a run of it cannot be divided"
@@ -74,7 +87,7 @@ def _tasks(file: BanksFile, bank: BankEntry, options: FleetOptions) -> BankTasks
         raise InputError.one(file.path, what, line=line, hint="write shards: 1 for this bank")
     parts = [
         (contract, f"{number}/{bank.shards}")
-        for contract in contracts
+        for contract in _selected(target, contracts, select)
         for number in range(1, bank.shards + 1)
     ]
     tasks = (
@@ -82,7 +95,7 @@ def _tasks(file: BanksFile, bank: BankEntry, options: FleetOptions) -> BankTasks
             bank=bank.name,
             target=f"{Path(file.path).resolve()}#{bank.name}",
             digest=target.digest,
-            contract=str(Path(contract).resolve()) if "/" in contract else contract,
+            contract=contract,
             shard=shard,
             folder=options.folder,
             calls=_calls(target, number, len(parts)),
@@ -98,40 +111,55 @@ def _tasks(file: BanksFile, bank: BankEntry, options: FleetOptions) -> BankTasks
     return BankTasks(bank=bank.name, tasks=tuple(tasks), in_turn=in_turn)
 
 
+def _contracts(
+    file: BanksFile, bank: BankEntry, read: Callable[[str], Contract]
+) -> Mapping[str, Contract]:
+    """Return the contracts of a bank by the names that tasks have for them.
+
+    Raises:
+        InputError: one cannot be used, or two have the same file name.
+
+    """
+    line = file.document.line((*bank.pointer, "contracts"))
+    contracts: dict[str, Contract] = {}
+    problems: list[Problem] = []
+    for name in bank.contracts or SHIPPED:
+        if Path(name).stem in {Path(known).stem for known in contracts}:
+            what = f"banks.{bank.name}: two contracts are named {Path(name).stem!r}"
+            problems.append(Problem(path=file.path, line=line, what=what, hint="rename a file"))
+            continue
+        try:
+            path = str(Path(name).resolve()) if "/" in name else name
+            contracts[path] = read(path)
+        except InputError as error:
+            first = error.problems[0]
+            if first.line:
+                raise
+            what = f"banks.{bank.name}: contract {name!r}: {first.what}"
+            problems.append(Problem(path=file.path, line=line, what=what, hint=first.hint))
+    if problems:
+        raise InputError(problems)
+    return contracts
+
+
+def _contract(name: str) -> Contract:
+    return parse_contract(find_contract(name))
+
+
+def _selected(target: Target, contracts: Mapping[str, Contract], select: Select) -> tuple[str, ...]:
+    """Return the contracts of which something is selected.
+
+    Raises:
+        InputError: a contract and the target do not fit.
+
+    """
+    return tuple(
+        name
+        for name, contract in contracts.items()
+        if any(map(select, bind([contract], target)[0].obligations))
+    )
+
+
 def _calls(target: Target, number: int, of: int) -> int | None:
     most = target.budget.calls
     return None if most is None else share(most, number, of)
-
-
-def _check_contracts(file: BanksFile, bank: BankEntry, contracts: Collection[str]) -> None:
-    """Check that contracts exist, and that their results have folders of their own.
-
-    Raises:
-        InputError: one does not, or two have the same file name.
-
-    """
-    problems = [*_contract_problems(file, bank, contracts)]
-    if problems:
-        raise InputError(problems)
-
-
-def _contract_problems(
-    file: BanksFile, bank: BankEntry, contracts: Collection[str]
-) -> Iterator[Problem]:
-    line = file.document.line((*bank.pointer, "contracts"))
-    seen: set[str] = set()
-    for name in contracts:
-        try:
-            path = find_contract(name)
-            known = Path(path).exists()
-            hint = ""
-        except InputError as error:
-            known, hint = False, error.problems[0].hint
-        if not known:
-            what = f"banks.{bank.name}: there is no contract {name!r}"
-            hint = hint or did_you_mean(name, SHIPPED)
-            yield Problem(path=file.path, line=line, what=what, hint=hint)
-        if Path(name).stem in seen:
-            what = f"banks.{bank.name}: two contracts are named {Path(name).stem!r}"
-            yield Problem(path=file.path, line=line, what=what, hint="rename one of the files")
-        seen.add(Path(name).stem)

@@ -77,7 +77,7 @@ def test_overrides_are_laid_over_the_template(folder):
     assert FixtureKind.NONE is target.fixtures.kind
     assert "second" == target.headers["X-Bank"]
     assert "BANK_TOKEN" == target.auth.token_env
-    assert (str(folder / "banks.yaml"), 12) == target.place("zone")
+    assert (str(folder / "banks.yaml"), 13) == target.place("zone")
     assert (str(folder / "gateway.yaml"), 5) == target.place("base_url")
 
 
@@ -119,8 +119,8 @@ def test_the_digest_of_a_bank_is_its_own(folder):
         ("calls: 500", "calls: 500, x: 1", "banks.yaml:8: banks.first.variables.x: the template"),
         ("calls: 500", "calls: many", "gateway.yaml:7: budget.calls: expected a number of calls"),
         ("{BANK_TOKEN:", "{BANKTOKEN:", "banks.yaml:9: banks.first.secrets.BANKTOKEN: the templ"),
-        ("      zone", "      zoen", "banks.yaml:12: zoen: unknown key 'zoen' (bank second) (did"),
-        ("Europe/Rome", "Europe/Roma", "banks.yaml:12: zone: unknown time zone 'Europe/Roma'"),
+        ("      zone", "      zoen", "banks.yaml:13: zoen: unknown key 'zoen' (bank second) (did"),
+        ("Europe/Rome", "Europe/Roma", "banks.yaml:13: zone: unknown time zone 'Europe/Roma'"),
         ("gateway.yaml", "gatway.yaml", "banks.yaml:3: template: 'gatway.yaml': there is no such"),
         ("host: api.f", "token: abc, host: api.f", "banks.yaml:8: banks.first.variables.token: a"),
     ],
