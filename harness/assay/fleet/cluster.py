@@ -65,6 +65,8 @@ def open_cluster(
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     settings = {
         "distributed.scheduler.allowed-failures": LOSSES,
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
         "distributed.admin.tick.limit": "1h",
     }
     with dask.config.set(settings):
@@ -90,7 +92,9 @@ def _local(workers: int, *, processes: bool) -> Generator[Client]:
         "threads_per_worker": 1,
         "processes": processes,
         "security": True if processes else None,
-        "dashboard_address": None,
+        # Dask serves HTTP in any case: on loopback, at any free port, with nothing to see.
+        "dashboard_address": "127.0.0.1:0",
+        "scheduler_kwargs": {"dashboard": False},
         "memory_limit": 0,
         "silence_logs": logging.CRITICAL,
     }
