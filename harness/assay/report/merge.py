@@ -31,6 +31,7 @@ from assay.report.shard_journal import (
 )
 
 _STANDINGS = {standing.value: standing for standing in Standing}
+_AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
@@ -108,7 +109,7 @@ def _exit(
     exit_ = exit_of(
         tally(final.values()),
         incomplete_musts=sum(
-            plan[name]["level"] == "must" and final[name].standing in _OPEN for name in plan
+            plan[name].get("level") == "must" and final[name].standing in _OPEN for name in plan
         ),
         faults=sum(len(shard.report.faults) for shard in shards),
         allow_incomplete=allow_incomplete,
@@ -156,11 +157,8 @@ def _plan(shards: Sequence[ShardJournal]) -> dict[str, Values]:
     owners = {shard.number: shard for shard in shards}
     for name, number in positions([shard.report for shard in shards]):
         known = owners.get(number) or shards[0]
-        plan[name] = {
-            key: value
-            for key, value in known.plan[name].items()
-            if key not in {"position", "shard"}
-        }
+        line = known.plan[name]
+        plan[name] = {key: line[key] for key in line if key not in {"position", "shard"}}
     return plan
 
 
@@ -187,7 +185,7 @@ def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict
     such trials the first counts: the base context comes first, and then the order of the plan.
     """
     own = {shard.number: shard for shard in shards}
-    order = {str(plan[name]["trial"]): number for number, name in reversed([*enumerate(plan)])}
+    order = {str(plan[name].get("trial")): number for number, name in reversed([*enumerate(plan)])}
     shards_of = dict(positions([shard.report for shard in shards]))
     sources: dict[str, _Source] = {}
     for name in plan:
@@ -218,7 +216,7 @@ def _own_source(
         if planned["disposition"] == "ask":
             return _Source(reason=_MISSING.format(f"{number}/{of}"))
         decided = _STANDINGS.get(str(planned["disposition"]), Standing.UNVERIFIED)
-        return _Source(reason=str(planned["reason"]), decided=decided)
+        return _Source(reason=str(planned.get("reason", "")), decided=decided)
     if name in owner.written:
         return _Source(shard=owner, line=owner.written[name])
     return _Source(reason=_ENDED.format(f"{number}/{of}"))
@@ -243,7 +241,7 @@ def _verdict(name: str, source: _Source) -> Verdict:
         evidence=tuple(
             Evidence(
                 facet="",
-                agreement=Agreement(item.text("agreement")),
+                agreement=_agreement(item),
                 expected="",
                 seen="",
                 exchanges=tuple(n + shard.offset for n in item.list_of("exchanges", int)),
@@ -251,6 +249,11 @@ def _verdict(name: str, source: _Source) -> Verdict:
             for item in line.objects("evidence")
         ),
     )
+
+
+def _agreement(item: Line) -> Agreement:
+    word = item.text("agreement")
+    return _AGREEMENTS[word] if word in _AGREEMENTS else item.refuse("unknown agreement")
 
 
 # -- writing -----------------------------------------------------------------------

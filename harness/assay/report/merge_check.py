@@ -43,15 +43,22 @@ def check_same_plan(shards: Sequence[tuple[str, Report]]) -> None:
                 what = f"not a shard of the plan of {first_path}: {name} differs"
                 seen_values = f"{_shown(read(report.header))} and {_shown(read(first.header))}"
                 raise InputError.one(path, what, hint=f"{seen_values}")
-        total = len(report.results) + len(report.elsewhere)
-        known = max((each.position for each in report.elsewhere), default=-1) + 1
-        taken = {each.position for each in report.elsewhere}
-        if len(taken) != len(report.elsewhere) or known > total:
-            raise InputError.one(path, "only a part of the shard was selected", hint="-k, -m")
-    sizes = {len(report.results) + len(report.elsewhere) for _, report in shards}
-    if len(sizes) > 1:
-        what = "not all shards have the same number of obligations"
-        raise InputError.one(first_path, what, hint="was a part of one selected in pytest?")
+        _check_positions(path, report)
+    plan = [*positions([first])]
+    for path, report in shards:
+        if [*positions([report])] != plan:
+            what = f"not a shard of the plan of {first_path}: the obligations differ"
+            raise InputError.one(path, what, hint="was a part of one selected in pytest?")
+
+
+def _check_positions(path: str, report: Report) -> None:
+    """Check that the obligations of a shard and those of the others fill the whole plan."""
+    places = {each.position for each in report.elsewhere}
+    total = len(report.results) + len(report.elsewhere)
+    outside = any(not 0 <= place < total for place in places)
+    if len(places) < len(report.elsewhere) or outside:
+        hint = "was a part of it selected in pytest?"
+        raise InputError.one(path, "the shard does not have all its obligations", hint=hint)
 
 
 def _shown(value: object) -> str:

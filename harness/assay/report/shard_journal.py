@@ -17,6 +17,8 @@ from assay.judging.observations import (
     OperationAnswers,
     ShardObservations,
 )
+from assay.planning.shards import read_shard
+from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.values import Report
 
@@ -62,6 +64,7 @@ def open_shard(path: Path, *, partial: bool) -> ShardJournal:
     if not report.header.shard:
         hint = "`assay run --shard 1/2` records one"
         raise InputError.one(str(journal), "this is not the journal of a shard", hint=hint)
+    read_shard(report.header.shard, str(journal))
     return ShardJournal(path=journal, report=report)
 
 
@@ -81,20 +84,21 @@ def take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
         match line.text("type"):
             case "plan" | "elsewhere":
                 record = {key: line.values[key] for key in line.values if key != "type"}
-                shard.plan[line.text("obligation")] = record
+                shard.plan[decode.obligation(line)] = record
             case "exchange":
                 n = line.number_of("n")
                 greatest = max(greatest, n)
                 if line.text("operation") != SIGNING:
                     _see(line, n + shard.offset, merged)
             case "preliminary" | "verdict":
-                shard.written[line.text("obligation")] = line
+                shard.written[decode.obligation(line)] = line
             case "footer":
                 shard.footer = dict(line.values)
             case "observations":
                 shard.observations = _observations(line)
+                shard.uncorrected.clear()
                 for verdict in line.objects("uncorrected"):
-                    shard.uncorrected[verdict.text("obligation")] = verdict
+                    shard.uncorrected[decode.obligation(verdict)] = verdict
             case _:
                 pass
     return greatest
@@ -110,10 +114,7 @@ def _see(line: Line, n: int, merged: MergedVerdicts) -> None:
 def _observations(line: Line) -> ShardObservations:
     parties = {name: party for party, name in PARTIES.items()}
     credentials = line.inner("credentials")
-    try:
-        today = date.fromisoformat(line.text("today"))
-    except ValueError:
-        line.refuse("'today' is no date")
+    today = _day(line, "today")
     return ShardObservations(
         answers={
             name: _answers(line.inner("answers").inner(name))
@@ -135,12 +136,19 @@ def _observations(line: Line) -> ShardObservations:
                 obligation=waiver.text("obligation"),
                 owner=waiver.text("owner"),
                 reason=waiver.text("reason"),
-                expires=waiver.text("expires"),
+                expires=_day(waiver, "expires").isoformat(),
             )
             for waiver in line.objects("waivers")
         ),
         today=today,
     )
+
+
+def _day(line: Line, key: str) -> date:
+    try:
+        return date.fromisoformat(line.text(key))
+    except ValueError:
+        line.refuse(f"{key!r} is no date")
 
 
 def _answers(line: Line) -> OperationAnswers:

@@ -44,14 +44,17 @@ def folder(tmp_path):
     return tmp_path
 
 
+def targets(path):
+    file = read_banks(path)
+    return [file.target(bank) for bank in file.banks]
+
+
 def problems(folder, text=BANKS, template=TEMPLATE):
     """Return the problems of a file of banks, without the folder."""
     (folder / "gateway.yaml").write_text(template)
     (folder / "banks.yaml").write_text(text)
     with pytest.raises(InputError) as raised:
-        file = read_banks(folder / "banks.yaml")
-        for bank in file.banks:
-            file.target(bank)
+        targets(folder / "banks.yaml")
     return str(raised.value).replace(f"{folder}/", "").splitlines()
 
 

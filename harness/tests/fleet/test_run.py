@@ -38,7 +38,7 @@ def client():
         yield client
 
 
-def run(client, path, folder, callbacks=None, since=None, fail_on="any", **options):
+def run(client, path, folder, callbacks=None, since=None, **options):
     file = read_banks(path)
     settings = {"keywords": SOME, "doctor": False, **options}
     banks = divide_fleet(file, FleetOptions(folder=folder, **settings))
@@ -50,7 +50,7 @@ def run(client, path, folder, callbacks=None, since=None, fail_on="any", **optio
             name=file.name,
             folder=folder,
             command="assay fleet",
-            policy=read_policy(fail_on),
+            policy=read_policy("any"),
             before=read_before(since) if since else None,
         ),
         callbacks or FleetCallbacks(),
