@@ -58,6 +58,24 @@ class BanksFile:
     document: Document = field(repr=False)
     template: Document = field(repr=False)
 
+    def targets(self) -> tuple[Target, ...]:
+        """Return the targets of all banks.
+
+        Raises:
+            InputError: it has the problems of all banks.
+
+        """
+        targets: list[Target] = []
+        problems: dict[Problem, None] = {}
+        for bank in self.banks:
+            try:
+                targets.append(self.target(bank))
+            except InputError as error:
+                problems |= dict.fromkeys(error.problems)
+        if problems:
+            raise InputError(problems)
+        return tuple(targets)
+
     def target(self, bank: BankEntry) -> Target:
         """Return the target of a bank.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 from assay.binding.banks import BankEntry, BanksFile
 from assay.binding.join import bind
@@ -17,6 +18,8 @@ from assay.fixtures.providers import Customers, customers_of
 from assay.fleet.task import FleetTask
 from assay.planning.prepare import SHIPPED, Select, selector
 from assay.planning.shards import share
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +62,14 @@ def divide_fleet(
     for bank in file.banks:
         if only and bank.name not in only:
             continue
-        try:
-            contracts = _contracts(file, bank, read)
-            tasks.append(_tasks(file, bank, options, contracts, select))
-        except InputError as error:
-            problems |= dict.fromkeys(error.problems)
+        found: list[Problem] = []
+        target = _or_problems(found, partial(file.target, bank))
+        contracts = _or_problems(found, partial(_contracts, file, bank, read))
+        if target and contracts:
+            names = _or_problems(found, partial(_selected, target, contracts, select)) or ()
+            divided = partial(_tasks, file, bank, options, target, names)
+            tasks += [each] if (each := _or_problems(found, divided)) else []
+        problems |= dict.fromkeys(found)
     if problems:
         raise InputError(problems)
     if not any(bank.tasks for bank in tasks):
@@ -72,14 +78,22 @@ def divide_fleet(
     return tuple(bank for bank in tasks if bank.tasks)
 
 
+def _or_problems(problems: list[Problem], make: Callable[[], T]) -> T | None:
+    """Return what can be made; None if it has problems, which are added to others."""
+    try:
+        return make()
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
 def _tasks(
     file: BanksFile,
     bank: BankEntry,
     options: FleetOptions,
-    contracts: Mapping[str, Contract],
-    select: Select,
+    target: Target,
+    contracts: Sequence[str],
 ) -> BankTasks:
-    target = file.target(bank)
     in_turn = customers_of(target) is not Customers.CREATED
     if in_turn and bank.shards > 1:
         what = f"banks.{bank.name}: its customers are real, so a run of it cannot be divided"
@@ -87,7 +101,7 @@ def _tasks(
         raise InputError.one(file.path, what, line=line, hint="write shards: 1 for this bank")
     parts = [
         (contract, f"{number}/{bank.shards}")
-        for contract in _selected(target, contracts, select)
+        for contract in contracts
         for number in range(1, bank.shards + 1)
     ]
     tasks = (

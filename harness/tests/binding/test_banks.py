@@ -1,6 +1,7 @@
 """Files of banks: a template that is filled in for each bank, and every problem with its line."""
 
 import pytest
+from command_line import assay
 
 from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.target import FixtureKind, TransportKind
@@ -44,17 +45,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def targets(path):
-    file = read_banks(path)
-    return [file.target(bank) for bank in file.banks]
-
-
 def problems(folder, text=BANKS, template=TEMPLATE):
     """Return the problems of a file of banks, without the folder."""
     (folder / "gateway.yaml").write_text(template)
     (folder / "banks.yaml").write_text(text)
-    with pytest.raises(InputError) as raised:
-        targets(folder / "banks.yaml")
+    with pytest.raises(InputError) as raised:  # noqa: PT012 -- both raise it
+        file = read_banks(folder / "banks.yaml")
+        file.targets()
     return str(raised.value).replace(f"{folder}/", "").splitlines()
 
 
@@ -140,6 +137,19 @@ def test_a_secret_is_never_shown(folder):
     assert "s3cr3t-value" not in "".join(lines)
     text = BANKS.replace("host: api.f", "password: s3cr3t-value, host: api.f")
     assert "s3cr3t-value" not in "".join(problems(folder, text))
+
+
+def test_a_file_of_banks_is_checked_by_the_command(folder):
+    """`assay check` names the fleet, or has a line for each problem of each bank."""
+    code, out, _ = assay("check", "banks.yaml", cwd=folder)
+    assert (0, "banks.yaml: fleet ours, 2 banks\n") == (code, out)
+    wrong = BANKS.replace("calls: 500", "calls: a").replace("calls: 9", "calls: b")
+    (folder / "banks.yaml").write_text(wrong)
+    code, _, err = assay("check", "banks.yaml", cwd=folder)
+    assert 2 == code
+    first, second = err.splitlines()
+    assert "(bank first)" in first
+    assert "(bank second)" in second
 
 
 def test_all_banks_are_checked(folder):

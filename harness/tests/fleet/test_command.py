@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 from functools import partial
-from time import monotonic, sleep
 
 import pytest
 from command_line import COMMAND, assay
+from kills import Bank
 
 from assay.fleet import cluster
+from assay.sandbox.app import make_app
+from assay.sandbox.serve import serving
 
 LOST = "listing.last-item-lost-with-consent"
 FEW = ("-k", "listing", "--no-doctor")
@@ -110,38 +112,27 @@ def test_a_scheduler_that_is_not_there_is_refused(write, tmp_path, monkeypatch):
     assert "--scheduler: cannot use the scheduler tcp://127.0.0.1:1" in err
 
 
-def _ended(group):
-    """Wait until no process of a group is left; say whether that is so."""
-    until = monotonic() + 20
-    while monotonic() < until:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        sleep(0.05)  # what is waited for is another process
-    return False
-
-
 @pytest.mark.slow
 def test_ctrl_c_ends_a_fleet_cleanly(write, tmp_path):
     """A whole command with worker processes: 130, a report, closed journals, no process left."""
-    path = write({f"bank-{number}": {} for number in range(6)})
-    process = subprocess.Popen(
-        [*COMMAND, "fleet", str(path), "--contexts", "each", "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    until = monotonic() + 60
-    while not [*(tmp_path / "out").rglob("journal.jsonl")] and monotonic() < until:
-        sleep(0.05)  # what is waited for is another process
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    bank = Bank(make_app(), alarm_at=40)
+    with serving(bank) as url:
+        overrides = {"transport": "http", "base_url": url, "fixtures": {"url": url}}
+        path = write({f"bank-{number}": {"overrides": overrides} for number in range(6)})
+        process = subprocess.Popen(
+            [*COMMAND, "fleet", str(path), "--no-doctor", "--out", str(tmp_path / "out")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert bank.alarm.wait(60)
+        os.killpg(process.pid, signal.SIGINT)
+        # Every process of the group has these pipes, so this waits for all of them.
+        out, err = process.communicate(timeout=60)
     assert 130 == process.returncode, err
     assert "Traceback" not in out + err
     assert "The fleet run was interrupted: this report is incomplete." in out
-    assert _ended(process.pid)
     journals = [*(tmp_path / "out").rglob("journal.jsonl")]
     assert journals
     for journal in journals:

@@ -90,14 +90,14 @@ def test_what_all_banks_violate_is_common(client, write, served, tmp_path):
 def test_changes_since_another_run(client, write, served, tmp_path):
     """New violations, resolved ones, banks added and removed are reported."""
     sound, lost = served(), served(LOST)
-    run(client, write({"a": sound, "b": lost, "c": {}}), tmp_path / "one")
-    report = run(
-        client, write({"a": lost, "b": sound, "d": {}}), tmp_path / "two", since=tmp_path / "one"
-    )
+    few = {"keywords": "listing"}
+    run(client, write({"a": sound, "b": lost, "c": {}}), tmp_path / "one", **few)
+    path = write({"a": lost, "b": sound, "d": {}})
+    report = run(client, path, tmp_path / "two", since=tmp_path / "one", **few)
     assert ["a"] == [each.bank for each in report.changes.new_violations]
     assert ["b"] == [each.bank for each in report.changes.resolved]
     assert (("d",), ("c",)) == (report.changes.added, report.changes.removed)
-    same = run(client, write({"a": lost}), tmp_path / "three", since=tmp_path / "two")
+    same = run(client, write({"a": lost}), tmp_path / "three", since=tmp_path / "two", **few)
     assert () == same.changes.verdicts
     html = (tmp_path / "two" / "fleet.html").read_text("utf-8")
     assert "New violations (1)" in html
