@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from assay.execution.ambient import FindingSource, Sources
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
+from assay.judging.observations import digest_key
 from assay.judging.verdict import Verdict
+from assay.transport.secrets import KnownSecrets
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,9 +54,10 @@ class VerdictRecord:
             self._write(verdict)
         return verdicts
 
-    def write_observations(self, key: bytes) -> None:
+    def write_observations(self, secrets: KnownSecrets) -> None:
         """Write what the verdicts of other shards depend on, if the plan is a shard."""
         if self.assembly.plan.shard is not None:
+            key = digest_key(secret.value for secret in secrets.entries if secret.lasting)
             self.journal.write("observations", self.assembly.observations(key))
 
     def _write(self, verdict: Verdict, *, preliminary: bool = False) -> None:

@@ -32,6 +32,13 @@ ENOUGH = 2
 PARTIES: Mapping[bool, str] = {False: "customers", True: "tpps"}
 
 
+def digest_key(secrets: Iterable[str]) -> bytes:
+    """Return a key for digests, the same in all runs with the same lasting secrets."""
+    return hashlib.sha256(
+        "\0".join(["digests", *sorted(secrets)]).encode("utf-8", "replace")
+    ).digest()
+
+
 def observed_answers(
     watch: StaticWatch, shard: str, key: bytes
 ) -> dict[str, dict[str, list[str] | bool]]:

@@ -6,7 +6,6 @@ never part of a message, a target file or a report.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus
@@ -61,11 +60,6 @@ class KnownSecrets:
             self._values.add(value)
             self.entries.append(Secret(value, kind, lasting))
             self.count += 1
-
-    def digest_key(self) -> bytes:
-        """Return a key for digests, the same in all runs with the same secrets."""
-        lasting = sorted(secret.value for secret in self.entries if secret.lasting)
-        return hashlib.sha256("\0".join(["digests", *lasting]).encode("utf-8", "replace")).digest()
 
     def after(self, count: int) -> list[Secret]:
         """Return the secrets that were learned after the first `count`, as far as they are kept."""
