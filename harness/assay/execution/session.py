@@ -274,7 +274,6 @@ class Session:
 
     def close(self) -> RunResult:
         """Write every verdict and the footer; every planned obligation must have one."""
-        self._verdicts.write_observations(self.environment.secrets)
         verdicts = self._verdicts.write_final()
         if len(verdicts) != len(self.plan.items):
             self.faults.append("planned obligations and verdicts do not add up")
@@ -297,7 +296,6 @@ class Session:
 
     def abort(self, reason: str) -> None:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
-        self._verdicts.write_observations(self.environment.secrets)
         verdicts = self._verdicts.write_final()
         aborted = self.journal.redactor.bounded(reason, 2000)
         self._footer(tally(verdicts), Exit.USAGE, aborted=aborted)

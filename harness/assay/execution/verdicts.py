@@ -15,7 +15,6 @@ from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.observations import digest_key
 from assay.judging.verdict import Verdict
-from assay.transport.secrets import KnownSecrets
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,17 +47,18 @@ class VerdictRecord:
                 self._write(verdict, preliminary=True)
 
     def write_final(self) -> tuple[Verdict, ...]:
-        """Write and return every verdict that was reached, in the plan's order."""
+        """Write and return every verdict that was reached, in the plan's order.
+
+        What the verdicts of other shards depend on is written before, if the plan is a shard.
+        """
+        if self.assembly.plan.shard is not None:
+            secrets = self.journal.redactor.secrets.entries
+            key = digest_key(secret.value for secret in secrets if secret.lasting)
+            self.journal.write("observations", self.assembly.observations(key))
         verdicts = self.assembly.final()
         for verdict in verdicts:
             self._write(verdict)
         return verdicts
-
-    def write_observations(self, secrets: KnownSecrets) -> None:
-        """Write what the verdicts of other shards depend on, if the plan is a shard."""
-        if self.assembly.plan.shard is not None:
-            key = digest_key(secret.value for secret in secrets.entries if secret.lasting)
-            self.journal.write("observations", self.assembly.observations(key))
 
     def _write(self, verdict: Verdict, *, preliminary: bool = False) -> None:
         name = verdict.obligation
