@@ -1,7 +1,7 @@
 """The merge of shards is the run of the whole plan, also where something is violated or missing."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 
 import pytest
@@ -25,6 +25,7 @@ from assay.planning.prepare import prepare
 from assay.planning.shards import divide
 from assay.report import read_journal
 from assay.report.merge import merge
+from assay.sandbox.app import make_app
 from assay.traffic.session import open_recording
 
 #: Clauses of both contracts, an ambient one among them, and open points.
@@ -36,7 +37,8 @@ AMBIENT = "pis.execution.immediate-twice"
 def run(folder, variant="", shard=None, keywords=SOME, **options):
     """Run a plan, or a shard of it, and return its result."""
     prepared = prepare(keywords=keywords, shard=shard)
-    environment = set_up(prepared.target, bank=bank_of(variant))
+    bank = variant if callable(variant) else bank_of(variant)
+    environment = set_up(prepared.target, bank=bank)
     session = Session(
         plan=prepared.plan,
         environment=environment,
@@ -47,6 +49,31 @@ def run(folder, variant="", shard=None, keywords=SOME, **options):
         return run_session(session)
     finally:
         environment.close()
+
+
+@dataclass
+class Mock:
+    """A bank that answers each kind of reading with the same bytes, whoever asks for what."""
+
+    answers: dict
+    app: object
+
+    def __call__(self, environ, start_response):
+        """Serve a request."""
+        path = environ["PATH_INFO"]
+        kind = path.rpartition("/")[2]
+        if environ["REQUEST_METHOD"] != "GET" or "/assay-control/" in path:
+            return self.app(environ, start_response)
+        if kind not in self.answers:
+            sent = []
+            body = b"".join(self.app(environ, lambda *head: sent.append(head)))
+            if not sent[0][0].startswith("200"):
+                start_response(*sent[0])
+                return [body]
+            self.answers[kind] = sent[0], body
+        head, body = self.answers[kind]
+        start_response(*head)
+        return [body]
 
 
 def shards(folder, of, variant="", numbers=None, **options):
@@ -89,6 +116,26 @@ def test_merged_shards_are_the_whole_run(tmp_path, variant):
     assert (whole.exit, whole.counts) == (merged.exit, merged.counts)
     (footer,) = lines(tmp_path / "merged", "footer")
     assert whole.exchanges == footer["exchanges"]
+
+
+def test_static_answers_are_found_by_all_shards_together(tmp_path):
+    """A mock that no shard alone unmasks is unmasked by the merge, as by a whole run."""
+    answers = {}
+    selected = {"keywords": "aisp and (listing or own-data or psu-identity)"}
+
+    def mock(base_url):
+        return Mock(answers, make_app(base_url=base_url))
+
+    run(tmp_path / "whole", mock, **selected)
+    folders = shards(tmp_path, 4, mock, **selected)
+    merge(folders, tmp_path / "merged", command="assay")
+    assert shown(tmp_path / "whole") == shown(tmp_path / "merged")
+    reasons = {
+        folder.name: [result[2] for result in shown(folder) if "static answers" in result[2]]
+        for folder in (*folders, tmp_path / "merged")
+    }
+    own = sum(len(each) for name, each in reasons.items() if name != "merged")
+    assert len(reasons["merged"]) > own
 
 
 def test_what_a_trial_shows_of_another_shard_survives(tmp_path):
