@@ -29,6 +29,7 @@ class FleetProgress:
         self._left = {bank.bank: len(bank.tasks) for bank in banks}
         self._cells: dict[str, list[FleetCell]] = {bank.bank: [] for bank in banks}
         self._shares: dict[str, TaskProgress] = {}
+        self._ended: set[str] = set()
         self._quiet = quiet
         self._bars: Any = None
         self._total: Any = None
@@ -77,7 +78,8 @@ class FleetProgress:
         )
 
     def _on_progress(self, progress: TaskProgress) -> None:
-        if progress.task not in self._tasks:
+        # An event may come after the result of its task.
+        if progress.task not in self._tasks or progress.task in self._ended:
             return
         self._shares[progress.task] = progress
         if self._bars is None:
@@ -89,6 +91,7 @@ class FleetProgress:
         self._bars.update(self._bar[progress.task], completed=done, total=progress.planned)
 
     def _on_cell(self, task: FleetTask, cell: FleetCell) -> None:
+        self._ended.add(task.key)
         self._shares.pop(task.key, None)
         self._left[task.bank] -= 1
         self._cells[task.bank].append(cell)
@@ -114,7 +117,7 @@ class FleetProgress:
             done = sum(not left for left in self._left.values())
             running = ", ".join(
                 f"{share.task} {share.done:,}/{share.planned:,}"
-                for share in sorted(self._shares.values(), key=lambda share: share.task)[:5]
+                for share in sorted([*self._shares.values()], key=lambda share: share.task)[:5]
             )
             seconds = time.monotonic() - self._began
             total = counted(len(self._left), "bank")
