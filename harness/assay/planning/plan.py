@@ -126,9 +126,11 @@ class Plan:
     @property
     def judged(self) -> frozenset[str]:
         """The ids of the obligations that a trial may violate: the tested ones of all parts."""
-        elsewhere = self.shard.elsewhere if self.shard else ()
+        if self.shard is None:
+            return self.asked
+        items = (item for _, _, item in self.shard.elsewhere)
         return self.asked | {
-            item.obligation.id for _, _, item in elsewhere if item.disposition is Disposition.ASK
+            item.obligation.id for item in items if item.disposition is Disposition.ASK
         }
 
     @property

@@ -152,6 +152,7 @@ def bank(*standings, state=CellState.TESTED, exit_=Exit.OK):
     return BankRow(name="b", cells=(cell,))
 
 
+OPEN_MUST = Standing.INDETERMINATE
 SOUND = bank(Standing.CONFORMS)
 BAD = bank(Standing.VIOLATES, exit_=Exit.VIOLATION)
 OPEN = bank(Standing.UNVERIFIED, exit_=Exit.INCOMPLETE)
@@ -169,6 +170,7 @@ FAILED = bank(state=CellState.FAILED)
         ("2", [SOUND, BAD, BAD, SOUND, SOUND], Exit.VIOLATION),
         ("none", [BAD, BAD], Exit.OK),
         ("none", [BAD, OPEN], Exit.INCOMPLETE),
+        ("none", [bank(Standing.VIOLATES, OPEN_MUST, exit_=Exit.VIOLATION)], Exit.INCOMPLETE),
         ("any", [SOUND, OPEN], Exit.INCOMPLETE),
         ("any", [SOUND, FAILED], Exit.INCOMPLETE),
         ("any", [BAD, FAILED], Exit.VIOLATION),

@@ -36,13 +36,22 @@ class CellState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellVerdict:
-    """The verdict on one obligation at one bank; `says` is the sentence of its clause."""
+    """The verdict on one obligation at one bank; `says` is the sentence of its clause.
+
+    `must` says that a run is incomplete without it.
+    """
 
     obligation: str
     clause: str
     says: str
     standing: Standing
     reason: str = ""
+    must: bool = True
+
+    @property
+    def open(self) -> bool:
+        """Whether it is a must that could not be verified."""
+        return self.must and self.standing in {Standing.INDETERMINATE, Standing.UNVERIFIED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +81,7 @@ def cell_verdicts(report: Report) -> tuple[CellVerdict, ...]:
             says=result.planned.says,
             standing=result.standing,
             reason="" if result.standing is Standing.CONFORMS else result.reason,
+            must=result.planned.level == "must",
         )
         for result in report.results
     )
@@ -99,7 +109,9 @@ class BankRow:
     def incomplete(self) -> bool:
         """Whether something could not be tested that must be."""
         return any(
-            cell.state is not CellState.TESTED or cell.exit is Exit.INCOMPLETE
+            cell.state is not CellState.TESTED
+            or cell.exit is Exit.INCOMPLETE
+            or any(verdict.open for verdict in cell.verdicts)
             for cell in self.cells
         )
 
