@@ -54,7 +54,7 @@ class SlowBank:
 
 
 def serve(pipe: Connection, number: int, seconds: float) -> None:
-    """Serve banks until told to end; send their addresses, and their counts when asked."""
+    """Serve banks until they are to end; send their addresses, and their counts when asked."""
     from assay.sandbox.serve import serving  # noqa: PLC0415 -- in the process of the banks
 
     banks = [SlowBank(seconds) for _ in range(number)]

@@ -62,14 +62,14 @@ def divide_fleet(
     for bank in file.banks:
         if only and bank.name not in only:
             continue
-        found: list[Problem] = []
-        target = _or_problems(found, partial(file.target, bank))
-        contracts = _or_problems(found, partial(_contracts, file, bank, read))
+        of_bank: list[Problem] = []
+        target = _or_problems(of_bank, partial(file.target, bank))
+        contracts = _or_problems(of_bank, partial(_contracts, file, bank, read))
         if target and contracts:
-            names = _or_problems(found, partial(_selected, target, contracts, select)) or ()
+            names = _or_problems(of_bank, partial(_selected, target, contracts, select)) or ()
             divided = partial(_tasks, file, bank, options, target, names)
-            tasks += [each] if (each := _or_problems(found, divided)) else []
-        problems |= dict.fromkeys(found)
+            tasks += [each] if (each := _or_problems(of_bank, divided)) else []
+        problems |= dict.fromkeys(of_bank)
     if problems:
         raise InputError(problems)
     if not any(bank.tasks for bank in tasks):

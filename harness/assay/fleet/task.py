@@ -221,9 +221,9 @@ def _examine(task: FleetTask, prepared: Prepared) -> None:
 
     blocking = examine(task.target, prepared=prepared, ledger=task.ledger).blocking
     if blocking:
-        more = f" (and {len(blocking) - 1} more)" if blocking[1:] else ""
+        others = f" (and {len(blocking) - 1} more)" if blocking[1:] else ""
         hint = f"details: assay doctor --target {task.target}; to run anyway: --no-doctor"
-        what = f"the target file has errors: {blocking[0]}{more}"
+        what = f"the target file has errors: {blocking[0]}{others}"
         raise InputError.one(task.bank, what, hint=hint)
 
 

@@ -79,7 +79,7 @@ def test_one_bank_is_its_own_row(client, write, served, tmp_path):
 
 
 def test_what_all_banks_violate_is_common(client, write, served, tmp_path):
-    """It is told apart from what one violates; the banks are compared by obligation."""
+    """It is a group of its own; the banks are compared by obligation."""
     report = run(client, write({"a": served(LOST), "b": served(LOST)}), tmp_path / "out")
     assert 1 == len(report.common)
     assert () == report.own == report.several

@@ -53,7 +53,7 @@ def run(folder, variant="", shard=None, keywords=SOME, **options):
 
 @dataclass
 class Mock:
-    """A bank that answers each kind of reading with the same bytes, whoever asks for what."""
+    """A bank that answers each kind of reading with the same bytes, for each customer and question."""
 
     answers: dict
     app: object
