@@ -29,12 +29,12 @@ from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Plan, Planned, Shard
+from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, markers, prepare
-from assay.planning.shards import check_divisible, read_shard
 from assay.pytest_plugin import searches
 from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
 from assay.pytest_plugin.searches import params_of, search_of
+from assay.pytest_plugin.shards import shard_of
 from assay.sca.protocol import StderrPrompt
 
 NAME = "assay-suites"
@@ -53,7 +53,7 @@ def install(config: pytest.Config) -> None:
     target = cast("str | None", config.getoption("--target"))
     try:
         prepared = prepare(
-            contracts, target, wait=_wait(config), contexts=_depth(config), shard=_shard(config)
+            contracts, target, wait=_wait(config), contexts=_depth(config), shard=shard_of(config)
         )
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
@@ -76,21 +76,6 @@ def _wait(config: pytest.Config) -> timedelta | None:
     """Return the total time that the run may wait where no clock can be moved."""
     text = cast("str | None", config.getoption("assay_wait", default=None))
     return None if text is None else span(text, "--assay-wait")
-
-
-def _shard(config: pytest.Config) -> Shard | None:
-    """Return the part of the plan to run; None for the whole.
-
-    Raises:
-        InputError: it is no shard, or an option is given that cannot be divided.
-
-    """
-    text = cast("str | None", config.getoption("assay_shard", default=None))
-    if text is None:
-        return None
-    undivided = ("--assay-wait", "--assay-journeys", "--assay-fields", "--assay-schema")
-    check_divisible({name: config.getoption(name, default=None) for name in undivided})
-    return read_shard(text, "--assay-shard")
 
 
 def _depth(config: pytest.Config) -> Depth | None:
