@@ -17,6 +17,7 @@ TESTS = Path(__file__).parent
 #: with a dot is a part of a room that stands in a row of its own.
 ROWS = (
     {"cli", "pytest_plugin", "testing"},
+    {"fleet"},
     {"contextual_matrix", "contextual_neutral"},
     {"kill_matrix", "traffic", "doctor"},
     {"policy_trace"},
@@ -26,7 +27,7 @@ ROWS = (
     {"fuzzing"},
     {"execution"},
     {"journal", "judging"},
-    {"binding.read"},
+    {"binding.read", "binding.banks"},
     {"transport", "sca", "fixtures"},
     {"openapi", "init"},
     {"fuzzing.sequences", "fuzzing.fields"},
@@ -66,6 +67,8 @@ WALLS = {
     "playwright": {"sca"},
     "hypothesis": {"fuzzing"},
     "schemathesis": {"fuzzing"},
+    "dask": {"fleet"},
+    "distributed": {"fleet"},
 }
 
 

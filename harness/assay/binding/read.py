@@ -43,7 +43,11 @@ def read_document(document: Document, *, base_url: str | None = None) -> Target:
     """Read a loaded target file, with the files that it extends."""
     if base_url is not None and (wrong := bad_url(base_url)):
         raise InputError.one("--target", wrong[0], hint=wrong[1])
-    merged = extended(document)
+    return read_merged(extended(document), document, base_url=base_url)
+
+
+def read_merged(merged: Document, document: Document, *, base_url: str | None = None) -> Target:
+    """Read a target file that is laid over others already; `document` is the file itself."""
     problems = check(merged, "target")
     if not problems:
         raw = cast("_Raw", merged.data)
@@ -112,7 +116,7 @@ def _extended(top: Document, above: tuple[Path, ...]) -> Document:
         if first.line:  # the other file exists and has a problem: its own line says more
             raise
         raise _at_extends(top, f"extends: {found(name)}: {first.what}", first.hint) from None
-    return _laid(_extended(loaded, (*above, here)), top)
+    return laid_over(_extended(loaded, (*above, here)), top)
 
 
 def _base(name: str, top: Document) -> Path:
@@ -128,7 +132,8 @@ def _at_extends(top: Document, what: str, hint: str) -> InputError:
     return InputError.one(top.path, what, line=top.line(("extends",)), hint=hint)
 
 
-def _laid(base: Document, top: Document) -> Document:
+def laid_over(base: Document, top: Document) -> Document:
+    """Return a document laid over another one."""
     data, spots = _merge((base.data, base.spots), (top.data, top.spots))
     both = hashlib.sha256(f"{top.digest} {base.digest}".encode()).hexdigest()
     return Document(

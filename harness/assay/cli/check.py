@@ -1,4 +1,4 @@
-"""`assay check`: all problems of contract and target files at once."""
+"""`assay check`: all problems of contract files, target files and files of banks at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from assay.binding.banks import read_banks
 from assay.binding.read import find_target, read_document, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
@@ -21,13 +22,14 @@ EPILOG = """\b
 Examples:
   assay check my-contract.yaml bank.yaml
   assay check aisp sandbox
+  assay check banks.yaml
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def command(files: Sequence[str]) -> int:
-    """Check contract and target files, or shipped ones by name. Nothing is sent.
+    """Check contract and target files, shipped ones by name, or files of banks. Nothing is sent.
 
     Every problem is one line: file, line, what was expected, what was found, and a hint.
     """
@@ -72,6 +74,10 @@ def _unset(target: Target, operation: Operation, binding: OperationBinding) -> I
 
 def _check(name: str, checked: _Checked) -> str:
     document = load(_find(name))
+    if "banks" in document.data:
+        file = read_banks(document.path)
+        checked.targets += file.targets()
+        return f"{name}: fleet {file.name}, {len(file.banks)} banks"
     if "target" in document.data:
         target = read_document(document)
         checked.targets.append(target)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
 from assay.cli import options
 from assay.cli.progress import ExaminationProgress
+from assay.planning.examined import is_examined
 from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 
@@ -76,11 +76,9 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
         InputError: secrets are not set.
 
     """
-    target = prepared.target
-    shown = target_name is None or target_name.startswith(("http://", "https://"))
-    if shown or target.transport is not TransportKind.HTTP or _asks_a_person(target):
+    if not is_examined(prepared.target, target_name):
         return True
-    look_up(target, os.environ)  # as the run does, which would not begin without them
+    look_up(prepared.target, os.environ)  # as the run does, which would not begin without them
     from assay.doctor import examine  # noqa: PLC0415 -- only for a file, over a network
 
     with ExaminationProgress(sys.stderr.isatty(), _silent if quiet else click.echo) as progress:
@@ -97,13 +95,6 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
         details = f"Details: assay doctor --target {target_name}. To run anyway: --no-doctor"
         click.echo(f"assay: Run not started: the target file has errors. {details}", err=True)
     return not examined.blocking
-
-
-def _asks_a_person(target: Target) -> bool:
-    """Whether the examination would ask a person to sign in, as the run does again."""
-    auths = (target.auth, *([target.auth.tpp] if target.auth.tpp else []))
-    code = any(auth.kind is AuthKind.CODE for auth in auths)
-    return code and target.sca.kind is ScaKind.MANUAL
 
 
 def _silent(_text: str) -> None:

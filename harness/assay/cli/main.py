@@ -27,6 +27,7 @@ from assay.judging.verdict import Exit
 #: Every command, with its module and the line that `assay --help` shows.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("assay.cli.run", "Test a target against its contracts (the main job)."),
+    "fleet": ("assay.cli.fleet", "Test many banks with one template of a target file."),
     "plan": ("assay.cli.plan", "Show what a run would test, what it costs, and what stays open."),
     "check": ("assay.cli.check", "Check contract and target files. Nothing is sent."),
     "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),

@@ -10,6 +10,7 @@ import click
 
 from assay.contexts.covering import Depth
 from assay.fixtures.waiting import span
+from assay.planning.shards import read_shard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,6 +136,21 @@ def contexts(command: F) -> F:
 
 def _read_span(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
     return None if value is None else span(value)
+
+
+def _read_shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    return None if value is None else read_shard(value)
+
+
+def shard(command: F) -> F:
+    """Add `--shard`."""
+    return click.option(
+        "--shard",
+        callback=_read_shard,
+        metavar="N/OF",
+        help="Run only this part of the plan, such as 2/5 (the second of five); "
+        "`assay report --merge` makes one report of all parts.",
+    )(command)
 
 
 def wait(command: F) -> F:

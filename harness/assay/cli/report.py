@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import io
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from assay import report
 from assay.cli import options
+from assay.cli.results import print_summary, write_reports
+from assay.errors import InputError
+from assay.judging.verdict import Exit
 
 EPILOG = """\b
 Examples:
   assay report journal.jsonl
   assay report journal.jsonl --format html --out report.html
   assay report journal.jsonl --format markdown >> "$GITHUB_STEP_SUMMARY"
+  assay report --merge shard-1 shard-2 shard-3 --out report
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("journal", type=click.Path(path_type=Path))
+@click.argument("journals", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "-f",
     "--format",
@@ -29,21 +35,64 @@ Examples:
     metavar="|".join(report.FORMATS),
     help="Format of the report.",
 )
-@options.out_file
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE|DIR",
+    help="Write to this file instead of standard output; with --merge, to a new folder.",
+)
 @click.option(
     "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
 )
-def command(journal: Path, name: str, out: Path | None, partial: bool) -> int:
-    """Render the journal of a run in any format.
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
+)
+@options.allow_incomplete
+def command(
+    journals: Sequence[Path],
+    name: str,
+    out: Path | None,
+    partial: bool,
+    merge: bool,
+    allow_incomplete: bool,
+) -> int:
+    """Render the journal of a run in any format, or merge the journals of its shards.
 
-    A damaged or unfinished journal is refused, since it is no evidence of conformance.
+    A damaged or unfinished journal is refused, since it is no evidence of conformance. The exit
+    code of a merge is that of the merged verdicts.
     """
-    read = report.read_journal(journal, partial=partial)
+    if merge:
+        return _merge(journals, out, partial=partial, allow_incomplete=allow_incomplete)
+    if len(journals) > 1:
+        hint = "--merge makes one report of the shards of a run"
+        raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
+    read = report.read_journal(journals[0], partial=partial)
     if out is not None:
         report.render(read, name, out)
     else:
         _print(read, name)
     return 0
+
+
+def _merge(
+    journals: Sequence[Path], out: Path | None, *, partial: bool, allow_incomplete: bool
+) -> int:
+    """Merge journals into a folder, write its reports, and print the summary."""
+    from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
+
+    if out is None:
+        raise InputError.one("--merge", "there is no folder to write to", hint="add --out DIR")
+    command_line = "assay " + " ".join(sys.argv[1:])
+    merged = merge(
+        journals, out, command=command_line, partial=partial, allow_incomplete=allow_incomplete
+    )
+    read = report.read_journal(merged.journal)
+    print_summary(read, quiet=False)
+    written = write_reports(read, out)
+    return merged.exit.value if written else Exit.FAULT.value
 
 
 def _print(read: report.Report, name: str) -> None:

@@ -35,8 +35,9 @@ from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
-from assay.planning.plan import Plan
+from assay.planning.plan import Plan, Shard
 from assay.planning.prepare import Prepared, prepare
+from assay.planning.shards import check_divisible
 
 if TYPE_CHECKING:
     from assay.fuzzing.sequences.sequence_file import RecordedSequence
@@ -48,13 +49,14 @@ Examples:
   assay run --target bank.yaml --out reports/local/before-go-live
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
+  assay run --shard 2/5 --out shard-2
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
 """
 
 #: The options of `run` by section of its help.
 SECTIONS = {
-    "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "seed"),
+    "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "shard", "seed"),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
     "Result": ("out", "allow_incomplete", "quiet"),
@@ -81,6 +83,7 @@ class RunOptions:
     wait: timedelta | None
     ledger: Path | None
     contexts: Depth | None
+    shard: Shard | None
     dry_run: bool
     no_doctor: bool
     quiet: bool
@@ -142,6 +145,7 @@ class RunOptions:
 @options.wait
 @options.ledger
 @options.contexts
+@options.shard
 @options.dry_run
 @doctor.no_doctor
 @options.quiet
@@ -165,6 +169,9 @@ def run(given: RunOptions) -> int:
     check_extras(given.schema)
     searches = {"journeys": given.journeys, "fields": given.fields, "schema": given.schema}
     times = {} if sequences else searches
+    if given.shard:
+        options_of_searches = {f"--{name}": number for name, number in searches.items()}
+        check_divisible({**options_of_searches, "--replay": sequences, "--wait": given.wait})
     prepared = prepare(
         given.contracts or [*dict.fromkeys(sequence.contract for sequence in sequences)],
         given.target,
@@ -173,6 +180,7 @@ def run(given: RunOptions) -> int:
         wait=given.wait,
         ledger=given.ledger,
         contexts=Depth.BASE if sequences else given.contexts,
+        shard=given.shard,
     )
     if given.dry_run:
         from assay.cli.plan import print_dry_run  # noqa: PLC0415 -- estimates, seldom needed

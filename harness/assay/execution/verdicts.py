@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from assay.execution.ambient import FindingSource, Sources
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
+from assay.judging.observations import digest_key
 from assay.judging.verdict import Verdict
 
 
@@ -46,7 +47,14 @@ class VerdictRecord:
                 self._write(verdict, preliminary=True)
 
     def write_final(self) -> tuple[Verdict, ...]:
-        """Write and return every verdict that was reached, in the plan's order."""
+        """Write and return every verdict that was reached, in the plan's order.
+
+        What the verdicts of other shards depend on is written before, if the plan is a shard.
+        """
+        if self.assembly.plan.shard is not None:
+            secrets = self.journal.redactor.secrets.entries
+            key = digest_key(secret.value for secret in secrets if secret.lasting)
+            self.journal.write("observations", self.assembly.observations(key))
         verdicts = self.assembly.final()
         for verdict in verdicts:
             self._write(verdict)

@@ -202,6 +202,9 @@ class Journal:
         self.write("header", {**record, **extra})
         for item in plan.items:
             self.write("plan", planned(item))
+        for position, number, item in plan.shard.elsewhere if plan.shard else ():
+            place = {"position": position, "shard": number}
+            self.write("elsewhere", {**place, **planned(item)})
 
     def footer(self, record: Mapping[str, object]) -> None:
         """Write the footer, with the digest of all lines before it, and close the journal."""
@@ -232,6 +235,7 @@ def header(
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
         "selection": dict(selection),
+        **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }
 
 

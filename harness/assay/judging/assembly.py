@@ -9,9 +9,10 @@ corrections and the waivers are applied last. Nothing here does I/O.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
+from assay.binding.join import waiver_of
 from assay.binding.target import Target
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
@@ -19,11 +20,14 @@ from assay.judging.corrections import (
     CredentialWatch,
     StaticWatch,
     apply_waiver,
+    credentials_place,
     discount_rejected,
     discount_static,
+    discount_unsupported,
     operations_on_requests,
     tpp_operations,
 )
+from assay.judging.observations import PARTIES, observed_answers
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
@@ -143,18 +147,13 @@ class VerdictAssembly:
         if self.party is not Party.BANK:
             return tuple(verdicts)
         verdicts = discount_static(verdicts, self._answers.static(), self._operations)
-        verdicts = discount_rejected(verdicts, self._credentials, self._operations, self.target)
-        return tuple(map(self._supported, verdicts))
-
-    def _supported(self, verdict: Verdict) -> Verdict:
-        """Take back that something is refused if it was not seen that it can be accepted."""
-        support = self._verdicts.get(self._rests_on.get(verdict.obligation, ""))
-        if verdict.standing is not Standing.CONFORMS or support is None:
-            return verdict
-        if support.standing is Standing.CONFORMS:
-            return verdict
-        reason = f"the refusal proves nothing: {support.obligation} does not conform"
-        return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
+        verdicts = discount_rejected(
+            verdicts,
+            self._credentials,
+            self._operations,
+            lambda by_tpp: credentials_place(self.target, by_tpp=by_tpp),
+        )
+        return discount_unsupported(verdicts, self._verdicts, self._rests_on)
 
     def final(self) -> tuple[Verdict, ...]:
         """Return the final verdict on every obligation that has one, in the plan's order."""
@@ -182,7 +181,55 @@ class VerdictAssembly:
         corrected = self.corrected(verdicts)
         if self.party is not Party.BANK:
             return corrected
-        return tuple(apply_waiver(verdict, self.target, self.today) for verdict in corrected)
+        return tuple(
+            apply_waiver(verdict, waiver_of(self.target, verdict.obligation), self.today)
+            for verdict in corrected
+        )
+
+    def violated_elsewhere(self) -> tuple[str, ...]:
+        """Return the obligations of other shards that a trial of this one violates."""
+        elsewhere = self.plan.shard.elsewhere if self.plan.shard else ()
+        names = (item.obligation.id for _, _, item in elsewhere)
+        return tuple(
+            name
+            for name in names
+            if self.has(name) and self.final_on(name).standing is Standing.VIOLATES
+        )
+
+    def observations(self, key: bytes) -> dict[str, object]:
+        """Return what the verdicts of other shards depend on; `key` keys the digests of answers."""
+        corrected = self._final(self._verdicts.values())
+        uncorrected = [
+            {
+                "obligation": verdict.obligation,
+                "verdict": verdict.standing.value,
+                "reason": verdict.reason,
+            }
+            for verdict, final in zip(self._verdicts.values(), corrected, strict=True)
+            if verdict != final
+        ]
+        parties = PARTIES.items()
+        return {
+            "answers": observed_answers(self._answers, str(self.plan.shard or ""), key),
+            "accepted": [name for party, name in parties if party in self._credentials.accepted],
+            "refused": [name for party, name in parties if party in self._credentials.refused],
+            "credentials": {
+                name: credentials_place(self.target, by_tpp=party) for party, name in parties
+            },
+            "tpp_operations": sorted(self._credentials.tpp_operations),
+            "rests_on": self._rests_on,
+            "waivers": [
+                {
+                    "obligation": waiver.obligation,
+                    "owner": waiver.owner,
+                    "reason": waiver.reason,
+                    "expires": waiver.expires,
+                }
+                for waiver in self.target.waivers
+            ],
+            "today": self.today.isoformat(),
+            "uncorrected": uncorrected,
+        }
 
     def conclude(
         self,
@@ -210,4 +257,6 @@ class VerdictAssembly:
         )
         if stopped and exit_ is Exit.OK:
             exit_ = Exit.INCOMPLETE
+        if exit_ in {Exit.OK, Exit.INCOMPLETE} and self.violated_elsewhere():
+            exit_ = Exit.VIOLATION
         return Conclusion(verdicts=verdicts, counts=counts, exit=exit_)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
-from assay.binding.join import expired, waiver_of
-from assay.binding.target import Auth, AuthKind, Target
+from assay.binding.join import expired
+from assay.binding.target import Auth, AuthKind, Target, Waiver
 from assay.contract.model import Operation
 from assay.history import Call, Cause, Exchange, History, Indeterminate, Subject, Wire
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
@@ -170,6 +170,26 @@ def _discount_static(
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 
 
+# -- support ---------------------------------------------------------------------
+def discount_unsupported(
+    verdicts: Iterable[Verdict], recorded: Mapping[str, Verdict], rests_on: Mapping[str, str]
+) -> tuple[Verdict, ...]:
+    """Take back that something is refused if it was not seen that it can be accepted."""
+    return tuple(
+        _discount_unsupported(verdict, recorded.get(rests_on.get(verdict.obligation, "")))
+        for verdict in verdicts
+    )
+
+
+def _discount_unsupported(verdict: Verdict, support: Verdict | None) -> Verdict:
+    if verdict.standing is not Standing.CONFORMS or support is None:
+        return verdict
+    if support.standing is Standing.CONFORMS:
+        return verdict
+    reason = f"the refusal proves nothing: {support.obligation} does not conform"
+    return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
+
+
 # -- credentials -----------------------------------------------------------------
 def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterminate | None:
     """Return why a target rejected our token, if its response says so; None otherwise."""
@@ -180,7 +200,7 @@ def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterm
         match = _BEARER_ERROR.search(value[:2048]) if name.lower() == "www-authenticate" else None
         if match and (meaning := TOKEN_ERRORS.get((wire.status, match[1].lower()))):
             scope = wire.status == FORBIDDEN
-            where = _where(target, by_tpp=operation.by_tpp, scope=scope)
+            where = credentials_place(target, by_tpp=operation.by_tpp, scope=scope)
             error = f"{wire.status} {match[1].lower()}: {meaning}"
             return Indeterminate(cause=Cause.AUTH, why=f"{Cause.AUTH.value} ({error}): {where}")
     return None
@@ -195,7 +215,7 @@ def _shows_token(auth: Auth, wire: Wire) -> bool:
     )
 
 
-def _where(target: Target, *, by_tpp: bool, scope: bool = False) -> str:
+def credentials_place(target: Target, *, by_tpp: bool, scope: bool = False) -> str:
     """Return the key and line of the target file that has the credentials of a party."""
     section = place(target, by_tpp=by_tpp)
     auth = target.auth.of(by_tpp=by_tpp)
@@ -269,14 +289,17 @@ def discount_rejected(
     verdicts: Iterable[Verdict],
     watch: CredentialWatch,
     operations: Mapping[int, str],
-    target: Target,
+    where: Callable[[bool], str],
 ) -> tuple[Verdict, ...]:
-    """Take back every verdict that rests on calls with credentials never accepted."""
+    """Take back every verdict that rests on calls with credentials never accepted.
+
+    `where` says which key of the target file has the credentials of a party.
+    """
     rejected = watch.rejected()
     if not rejected:
         return tuple(verdicts)
     return tuple(
-        _discount_rejected(verdict, rejected, watch, operations, target) for verdict in verdicts
+        _discount_rejected(verdict, rejected, watch, operations, where) for verdict in verdicts
     )
 
 
@@ -285,7 +308,7 @@ def _discount_rejected(
     rejected: frozenset[bool],
     watch: CredentialWatch,
     operations: Mapping[int, str],
-    target: Target,
+    where: Callable[[bool], str],
 ) -> Verdict:
     if verdict.standing not in DECIDED:
         return verdict
@@ -293,19 +316,18 @@ def _discount_rejected(
     callers = {operations[n] in watch.tpp_operations for n in cited - watch.without_token}
     if not callers & rejected:
         return verdict
-    where = _where(target, by_tpp=max(callers & rejected))
-    reason = f"the target never accepted the credentials of the target file (401): {where}"
+    named = where(max(callers & rejected))
+    reason = f"the target never accepted the credentials of the target file (401): {named}"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 
 
 # -- waivers ---------------------------------------------------------------------
-def apply_waiver(verdict: Verdict, target: Target, today: date) -> Verdict:
+def apply_waiver(verdict: Verdict, waiver: Waiver | None, today: date) -> Verdict:
     """Apply the waiver of an obligation, if the target file has one.
 
     A valid waiver excuses a violation. One that has expired, or whose obligation conforms
     again, is itself a violation, so that it is removed from the target file.
     """
-    waiver = waiver_of(target, verdict.obligation)
     if waiver is None:
         return verdict
     if expired(waiver, today):

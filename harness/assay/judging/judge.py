@@ -46,7 +46,7 @@ def breaches(
     `ambient` leaves out all clauses but those that hold in every trial. Only obligations that are `tested`, by default those of the plan, can be violated: not what a
     bank does not offer, nor what a target file does not describe.
     """
-    tested = plan.asked if tested is None else tested
+    tested = plan.judged if tested is None else tested
     exchanges = {exchange.n: exchange for exchange in history.exchanges}
     kinds = tuple(clauses)
     for bound in plan.clauses[contract].values():

@@ -112,13 +112,31 @@ class Trial:
         return self.price.calls
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One of several parts of a plan, each of which is run by itself.
+
+    `elsewhere` are the obligations of the other parts, with their position in the whole plan and
+    the number of their part. `digest` identifies the division of the whole plan.
+    """
+
+    number: int
+    of: int
+    digest: str = ""
+    elsewhere: tuple[tuple[int, int, Planned], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
     `clauses` are those of each contract, by the ids of both. `person` is true if a person signs
     (`sca.kind: manual`); trials without a signature then come first. So do trials without a
-    consent, if customers are there before and after a trial.
+    consent, if customers are there before and after a trial. `shard` is set if the plan is a part
+    of a greater one.
     """
 
     items: tuple[Planned, ...]
@@ -127,6 +145,7 @@ class Plan:
     contracts: dict[str, Contract]
     person: bool = False
     contextual: tuple[Trial, ...] = ()
+    shard: Shard | None = None
 
     @property
     def all_trials(self) -> tuple[Trial, ...]:
@@ -139,6 +158,16 @@ class Plan:
         return frozenset(
             item.obligation.id for item in self.items if item.disposition is Disposition.ASK
         )
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The ids of the obligations that a trial may violate: the tested ones of all parts."""
+        if self.shard is None:
+            return self.asked
+        items = (item for _, _, item in self.shard.elsewhere)
+        return self.asked | {
+            item.obligation.id for item in items if item.disposition is Disposition.ASK
+        }
 
     @property
     def calls(self) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from assay.binding.banks import read_bank_target
 from assay.binding.encode import BARE
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
@@ -25,7 +26,8 @@ from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
-from assay.planning.plan import Plan, plan, restrict
+from assay.planning.plan import Plan, Shard, plan, restrict
+from assay.planning.shards import part_of, with_share
 
 if TYPE_CHECKING:
     from assay.estimate.feasibility import Feasibility
@@ -77,7 +79,7 @@ class Prepared:
 
 
 def load_target(name: str | None) -> Target:
-    """Return the target of a file, a shipped name or a URL; the embedded sandbox for None.
+    """Return the target of a file, a shipped name, a bank or a URL; the embedded sandbox for None.
 
     A URL is that of a sandbox served by `assay serve`; its path decides the dialect.
 
@@ -95,6 +97,8 @@ def load_target(name: str | None) -> Target:
         return replace(
             target, transport=TransportKind.HTTP, fixtures=target.fixtures if own else fixtures
         )
+    if name and "#" in name and (bank := read_bank_target(name)):
+        return bank
     return read_target(find_target(name or SANDBOX))
 
 
@@ -170,13 +174,16 @@ def prepare(
     wait: timedelta | None = None,
     ledger: Path | None = None,
     contexts: Depth | None = Depth.BASE,
+    shard: Shard | None = None,
+    calls: int | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
     """Find, check, bind, select and plan.
 
     `wait` is the total time that the run may wait, `ledger` the file that records today's
     calls for real customers, `now` the clock of the plan. `contexts` None is each value where
-    customers are created for each trial, and the base context elsewhere.
+    customers are created for each trial, and the base context elsewhere. `shard` is the part of the
+    plan to run, with its share of the budget or as many `calls` as are given.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -184,6 +191,7 @@ def prepare(
     """
     select = selector(keywords, marks)
     target = load_target(target_name)
+    target = with_share(target, shard, calls)
     parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
     bound = bind(parsed, target)
     planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
@@ -197,6 +205,7 @@ def prepare(
     assess = _assessment(target, ledger, now, waits=wait is not None)
     contextual = _contextual(planned, target, contexts, precious=assess is not None)
     planned = contextual.plan if contextual else planned
+    planned = part_of(planned, shard) if shard else planned
     feasibility = assess(planned) if assess else None
     if feasibility is None:
         planned = _with_values(planned, target, now)

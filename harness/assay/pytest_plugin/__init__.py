@@ -76,6 +76,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " for each trial, base elsewhere (or the variable ASSAY_CONTEXTS)",
     )
     group.addoption(
+        "--assay-shard",
+        metavar="N/OF",
+        help="run only this part of the plan, such as 2/5; with --assay-journal,"
+        " `assay report --merge` makes one report of all parts",
+    )
+    group.addoption(
         "--assay-wait",
         metavar="SPAN",
         help="verify time rules by waiting in real time, up to SPAN in total (45m, 26h, 1d12h)",

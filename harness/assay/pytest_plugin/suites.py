@@ -37,6 +37,7 @@ from assay.pytest_plugin import searches
 from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
 from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.pytest_plugin.searches import params_of, search_of
+from assay.pytest_plugin.shards import shard_of
 from assay.sca.protocol import StderrPrompt
 
 NAME = "assay-suites"
@@ -54,7 +55,9 @@ def install(config: pytest.Config) -> None:
     contracts = cast("list[str]", config.getoption("--contract"))
     target = cast("str | None", config.getoption("--target"))
     try:
-        prepared = prepare(contracts, target, wait=_wait(config), contexts=_depth(config))
+        prepared = prepare(
+            contracts, target, wait=_wait(config), contexts=_depth(config), shard=shard_of(config)
+        )
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
     if prepared.plan.person and getattr(config.option, "numprocesses", None):

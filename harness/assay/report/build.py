@@ -22,6 +22,7 @@ from assay.judging.verdict import Standing
 from assay.report import decode
 from assay.report.values import (
     ENDED,
+    ElsewhereObligation,
     Fault,
     Footer,
     Header,
@@ -50,6 +51,9 @@ class _Draft:
     preliminary: dict[str, ReportedResult] = field(default_factory=dict[str, ReportedResult])
     searches: dict[tuple[str, str, str], ReportedSearch] = field(
         default_factory=dict[tuple[str, str, str], ReportedSearch]
+    )
+    elsewhere: dict[str, ElsewhereObligation] = field(
+        default_factory=dict[str, ElsewhereObligation]
     )
     faults: list[Fault] = field(default_factory=list[Fault])
     unfinished: list[UnfinishedTrial] = field(default_factory=list[UnfinishedTrial])
@@ -87,6 +91,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         complete=_is_complete(draft),
         searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
         unfinished=tuple(draft.unfinished),
+        elsewhere=tuple(draft.elsewhere.values()),
     )
 
 
@@ -121,6 +126,8 @@ def _take(draft: _Draft, line: Line) -> None:
     match line.text("type"):
         case "plan":
             _take_plan(draft, line)
+        case "elsewhere":
+            _take_elsewhere(draft, line)
         case "preliminary" | "verdict" as kind:
             _take_verdict(draft, line, preliminary=kind == "preliminary")
         case "search":
@@ -131,7 +138,7 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.unfinished.append(decode.unfinished(line))
         case "footer":
             draft.footer = decode.footer(line)
-        case kind if kind in EVENTS:
+        case kind if kind in EVENTS or kind == "observations":
             draft.begun = True
         case kind:
             line.refuse(f"unknown kind of line {kind[:40]!r}")
@@ -146,10 +153,22 @@ def _take_plan(draft: _Draft, line: Line) -> None:
     draft.plan[planned.id] = planned
 
 
+def _take_elsewhere(draft: _Draft, line: Line) -> None:
+    obligation = decode.elsewhere(line)
+    name = obligation.planned.id
+    if draft.begun or name in draft.plan or name in draft.elsewhere:
+        line.refuse(f"{name} is planned twice, or after the run began")
+    draft.elsewhere[name] = obligation
+
+
 def _take_verdict(draft: _Draft, line: Line, *, preliminary: bool) -> None:
     draft.begun = True
     name = decode.obligation(line)
     planned = draft.plan.get(name)
+    if preliminary and name in draft.elsewhere:
+        violated = decode.standing(line) is Standing.VIOLATES
+        draft.elsewhere[name] = replace(draft.elsewhere[name], violated=violated)
+        return
     if planned is None:
         line.refuse(f"a verdict on {name}, which was not planned")
     if name in draft.results:

@@ -20,6 +20,7 @@ from assay.report.values import (
     WAYS,
     ContractRef,
     DocumentedAnswer,
+    ElsewhereObligation,
     Fault,
     Footer,
     FoundSequence,
@@ -106,6 +107,11 @@ def planned(line: Line) -> PlannedObligation:
         ),
         needs=_texts(line, "needs"),
     )
+
+
+def elsewhere(line: Line) -> ElsewhereObligation:
+    """Read the plan line of an obligation in another shard."""
+    return _read(ElsewhereObligation, line, planned=planned(line), violated=False)
 
 
 def standing(line: Line) -> Standing:

@@ -106,12 +106,19 @@ def render(report: Report, out: TextIO) -> None:
 
 
 def _template() -> Template:
-    page = files("assay.report").joinpath("page.html.j2").read_text(encoding="utf-8")
+    return page_template("page.html.j2")
+
+
+def page_template(name: str) -> Template:
+    """Return the template of a page, with the style that all pages share."""
+    folder = files("assay.report")
     # Autoescape is on for every template of this environment, whatever its name.
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(page)
+    page = folder.joinpath(name).read_text(encoding="utf-8")
+    style = folder.joinpath("page.css").read_text(encoding="utf-8")
+    return environment.from_string(page, globals={"style": style})
 
 
 def _bounded_cards(results: tuple[ReportedResult, ...]) -> Iterator[BoundedCard]:

@@ -56,7 +56,8 @@ class TargetRef:
 class Header:
     """The first line of a journal: tool, contracts, target and options of the run.
 
-    `party` is the judged party: `bank` or `tpp`.
+    `party` is the judged party: `bank` or `tpp`. `shard` is the part of a plan that was run, such
+    as `2/5`, and `division` identifies the division of that plan; both are empty for a whole plan.
     """
 
     tool: str
@@ -68,6 +69,8 @@ class Header:
     selection: Mapping[str, str] = field(default_factory=dict[str, str])
     command: str = ""
     party: str = "bank"
+    shard: str = ""
+    division: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,16 @@ class PlannedObligation:
     trial: str = ""
     disposition: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElsewhereObligation:
+    """An obligation of another shard, with its place in the whole plan; `violated` by this one."""
+
+    planned: PlannedObligation
+    position: int
+    shard: int
+    violated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +275,7 @@ class Report:
     complete: bool
     searches: tuple[ReportedSearch, ...] = ()
     unfinished: tuple[UnfinishedTrial, ...] = ()
+    elsewhere: tuple[ElsewhereObligation, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

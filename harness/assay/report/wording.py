@@ -131,6 +131,16 @@ def caveats(report: Report) -> tuple[str, ...]:
     for reason, number in Counter(trial.reason for trial in report.unfinished).most_common(3):
         trials = counted(number, "trial")
         sentences.append(f"In further contexts, {trials} ended early: {reason}.")
+    if report.header.shard:
+        others = counted(len(report.elsewhere), "obligation")
+        sentences.append(f"This is shard {report.header.shard} of a plan; {others} are in others.")
+    if violated := [each.planned.id for each in report.elsewhere if each.violated]:
+        names = ", ".join(violated[:3]) + (", …" if violated[3:] else "")
+        violations = counted(len(violated), "violation")
+        sentences.append(
+            f"Its trials show {violations} of obligations in other shards: {names}."
+            " `assay report --merge` reports them."
+        )
     if any(report.header.selection.values()):
         sentences.append("Only a selection of the obligations was tested.")
     return tuple(sentences)

@@ -22,6 +22,7 @@ import yaml
 import assay
 from assay import pytest_plugin
 from assay._resources import contract_dir
+from assay.binding.banks import read_banks
 from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.binding.target import Outcomes, Target
@@ -318,6 +319,20 @@ def test_each_page_begins_with_its_contents(name: str) -> None:
     assert [(len(indent) // 2 + 2, text) for indent, text, _ in listed] == below
     assert [anchor(text) for _, text in below] == [link for *_, link in listed]
     assert f"]({name})" in PAGES["README.md"]
+
+
+def test_the_fleet_of_the_manual(tmp_path: Path) -> None:
+    """The template and the file of banks make the targets of both banks; every key has a row."""
+    for block in on("fleet.md", "yaml"):
+        (tmp_path / block.sort.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
+    file = read_banks(tmp_path / "banks.yaml")
+    first, second = map(file.target, file.banks)
+    assert "https://api.first.example/stet/psd2/v1" == first.base_url
+    assert ("FIRST_BANK_TOKEN", "Europe/Rome") == (first.auth.token_env, str(second.zone))
+    schema = yaml.safe_load((SCHEMA / "banks.yaml").read_text("utf-8"))
+    keys = {*schema["properties"], *schema["$defs"]["bank"]["properties"]} - {"assay"}
+    rows = set(re.findall(r"^\| `([a-z]+)` \|", PAGES["fleet.md"], re.MULTILINE))
+    assert keys <= rows
 
 
 def test_the_index_is_one_screen() -> None:

@@ -152,7 +152,9 @@ def test_the_breaker_stops_every_lane(tmp_path: Path) -> None:
     assert 2 <= failing.calls <= 2 + 4
 
 
-def test_an_interrupted_run_records_what_was_under_way(tmp_path: Path) -> None:
+def test_an_interrupted_run_records_what_was_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What every lane did until the interruption is in the journal; nothing more is called."""
     prepared = prepare(keywords=SOME, contexts=Depth.EACH)
     banks: list[Bank] = []
@@ -171,8 +173,16 @@ def test_an_interrupted_run_records_what_was_under_way(tmp_path: Path) -> None:
 
     calls: list[int] = []
 
-    def interrupt(_: Trial) -> None:
+    real = Lanes.stop
+
+    def stop(lanes: Lanes) -> Any:
+        lanes.stopping = True
         calls.append(banks[0].calls)
+        return real(lanes)
+
+    monkeypatch.setattr(Lanes, "stop", stop)
+
+    def interrupt(_: Trial) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -13,7 +13,12 @@ from assay.execution.environment import set_up
 from assay.execution.session import RunResult, Session, run_session
 from assay.history import Accepted, Call, Cause, Exchange, Indeterminate, Rejected, Wire
 from assay.journal.writer import Journal
-from assay.judging.corrections import CredentialWatch, discount_rejected, rejected_token
+from assay.judging.corrections import (
+    CredentialWatch,
+    credentials_place,
+    discount_rejected,
+    rejected_token,
+)
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
@@ -115,11 +120,15 @@ def watched(*exchanges: Exchange) -> tuple[CredentialWatch, dict[int, str]]:
     return watch, {one.n: one.call.operation for one in exchanges}
 
 
+def where(target: Any) -> Any:
+    return lambda by_tpp: credentials_place(target, by_tpp=by_tpp)
+
+
 @pytest.mark.parametrize("standing", [Standing.CONFORMS, Standing.VIOLATES])
 def test_credentials_never_accepted(standing: Standing) -> None:
     """If no call was ever accepted and some got a 401, no verdict stands."""
     watch, operations = watched(exchange(1, "accounts", 401), exchange(2, "accounts", 404))
-    (judged,) = discount_rejected([verdict(standing, 2)], watch, operations, TARGET)
+    (judged,) = discount_rejected([verdict(standing, 2)], watch, operations, where(TARGET))
     assert Standing.INDETERMINATE is judged.standing
     why = (
         "the target never accepted the credentials of the target file (401): auth.token_env, line 6"
@@ -142,7 +151,7 @@ def test_refusals_that_count(exchanges: tuple[Exchange, ...]) -> None:
     """With an accepted call of the party, or without a 401 to it, verdicts stay."""
     watch, operations = watched(*exchanges)
     before = verdict(Standing.VIOLATES, 2)
-    assert (before,) == discount_rejected([before], watch, operations, TARGET)
+    assert (before,) == discount_rejected([before], watch, operations, where(TARGET))
 
 
 def test_parties_are_separate() -> None:
@@ -150,7 +159,7 @@ def test_parties_are_separate() -> None:
     watch, operations = watched(exchange(1, "pay", 401), exchange(2, "accounts", 200))
     ours, theirs = verdict(Standing.CONFORMS, 2), verdict(Standing.CONFORMS, 1)
     own = replace(TARGET, auth=replace(TARGET.auth, tpp=Auth(kind=AuthKind.BEARER)))
-    found = discount_rejected([ours, theirs], watch, operations, own)
+    found = discount_rejected([ours, theirs], watch, operations, where(own))
     assert (Standing.CONFORMS, Standing.INDETERMINATE) == tuple(one.standing for one in found)
     assert found[1].reason.endswith("(401): auth.tpp, line 5")
 

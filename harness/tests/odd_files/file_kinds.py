@@ -26,6 +26,7 @@ from assay.fuzzing.sequences.sequence_file import RecordedSequence, write
 from assay.history import Call
 from assay.journal.writer import Journal
 from assay.openapi import document
+from assay.planning.plan import Shard
 from assay.planning.prepare import prepare
 
 TESTS = Path(__file__).parents[1]
@@ -172,9 +173,10 @@ def _journals(folder):
     )
 
 
-def _journal(path, keywords, variant):
-    """Run a few obligations; return the lines of the journal."""
-    planned = prepare((), None, keywords=keywords)
+def _journal(path, keywords, variant, number=0):
+    """Run a few obligations, or a shard of them; return the lines of the journal."""
+    shard = Shard(number=number, of=2) if number else None
+    planned = prepare((), None, keywords=keywords, shard=shard)
     environment = set_up(planned.target, bank=bank_of(variant))
     run_session(Session(plan=planned.plan, environment=environment, journal=Journal.at(path)))
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -208,6 +210,60 @@ def _render_and_judge(path, rng):
     form = rng.choice(("text", "html", "json", "junit", "markdown"))
     yield ("report", path, "-f", form, *rng.choice([(), ("--partial",)])), READ
     yield ("judge", path, "--out", path.with_suffix(".out"), "-q"), JUDGED
+
+
+# -- shards ----------------------------------------------------------------------------------
+@cache
+def _shards(folder):
+    """Return the lines of the journals of two shards, the first one of which is mutated."""
+    return tuple(
+        _journal(folder / f"shard-{number}.jsonl", "pis/execution or listing", "", number)
+        for number in (1, 2)
+    )
+
+
+def _merge(path, rng):
+    other = path.parents[1] / rng.choice(("shard-1.jsonl", "shard-2.jsonl"))
+    both = rng.choice([(path,), (path, other), (other, path)])
+    options = rng.choice([(), ("--partial",), ("--allow-incomplete",)])
+    yield ("report", "--merge", *both, "--out", path.with_suffix(".merged"), *options), JUDGED
+
+
+# -- files of banks --------------------------------------------------------------------------
+TEMPLATE = """\
+assay: 1
+target: gateway
+extends: sandbox
+base_url: https://${host}/v1
+zone: ${zone}
+auth: {kind: bearer, token_env: TOKEN}
+"""
+BANKS = """\
+assay: 1
+fleet: ours
+template: gateway.yaml
+contracts: [aisp, pis]
+shards: 2
+banks:
+  first:
+    variables: {host: first.example, zone: Europe/Paris}
+    secrets: {TOKEN: FIRST_TOKEN}
+    shards: 3
+  second:
+    variables: {host: second.example, zone: Europe/Rome}
+    contracts: [aisp]
+    overrides: {transport: http, budget: {calls: 50}, headers: {X-Bank: b}}
+"""
+
+
+def _banks(_folder):
+    return ((BANKS.encode(), yaml.load(BANKS, Loader=_Loader)),)
+
+
+def _divide(path, rng):
+    path.with_name("gateway.yaml").write_text(TEMPLATE, "utf-8")
+    options = rng.choice([(), ("--bank", "second"), ("-k", "listing")])
+    yield ("fleet", path, "--dry-run", *options), READ
 
 
 # -- recorded sequences ----------------------------------------------------------------------
@@ -262,6 +318,8 @@ KINDS = {
     "target files": FileKind(".yaml", lambda _: _targets(), _mutate_yaml, _check_and_export),
     "HAR files": FileKind(".har", lambda _: _recordings(), _mutate_json, _judge_recording),
     "journals": FileKind(".jsonl", _journals, _mutate_journal, _render_and_judge),
+    "shards": FileKind(".jsonl", _shards, _mutate_journal, _merge),
+    "files of banks": FileKind(".yaml", _banks, _mutate_yaml, _divide),
     "sequences": FileKind(".json", lambda _: _sequences(), _mutate_json, _replay),
     "OpenAPI documents": FileKind(".json", lambda _: _documents(), _mutate_json, _init_and_check),
 }

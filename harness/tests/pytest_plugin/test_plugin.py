@@ -225,3 +225,25 @@ def test_a_violation_found_by_another_worker_is_an_error(tmp_path, keeps_amount)
         for case in ET.parse(tmp_path / "j.xml").iter()
         if case.find("error") is not None
     ]
+
+
+@pytest.mark.slow
+def test_shards_run_in_pytest_and_are_merged(tmp_path):
+    """`--assay-shard` runs a part of the plan; the journals of all parts make one report."""
+    from assay.report.merge import merge  # noqa: PLC0415 -- only here
+
+    selected = ("--contract", "aisp", "-q")
+    numbers = []
+    for number in (1, 2):
+        journal = tmp_path / f"s{number}" / "journal.jsonl"
+        shard = ("--assay-shard", f"{number}/2", "--assay-journal", journal)
+        code, out, _ = run(*selected, *shard, cwd=tmp_path)
+        assert code == 0, out
+        numbers.append(len(read_journal(journal).results))
+    merged = merge([tmp_path / "s1", tmp_path / "s2"], tmp_path / "all", command="assay")
+    assert sum(numbers) == sum(merged.counts.values())
+    assert merged.counts["conforms"] == 145
+    assert merged.exit.value == 0
+    code, out, err = run(*selected, "--assay-shard", "1/2", "--assay-fields", "5", cwd=tmp_path)
+    assert code == 4
+    assert "--assay-fields: cannot be divided into shards" in out + err

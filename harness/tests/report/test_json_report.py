@@ -1,9 +1,12 @@
 """The JSON report keeps to its published schema."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+
+from assay.report.values import UnfinishedTrial
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "contract/schema/report.json").read_text("utf-8"))
 
@@ -21,6 +24,14 @@ def test_json_valid(mixed, written):
 def test_json_of_unfinished(journal, written):
     """A report of an unfinished run is valid too."""
     values = json.loads(written(journal.plan().read(partial=True), "json"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(values)
+
+
+def test_json_of_a_trial_that_ended_early(mixed, written):
+    """A trial in a further context that ended early stands in the report, as the schema has it."""
+    early = UnfinishedTrial(trial="a/b#c [x]", reason="needs 1 more call")
+    values = json.loads(written(replace(mixed, unfinished=(early,)), "json"))
+    assert [{"trial": "a/b#c [x]", "reason": "needs 1 more call"}] == values["unfinished"]
     jsonschema.Draft202012Validator(SCHEMA).validate(values)
 
 

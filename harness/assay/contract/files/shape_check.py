@@ -58,7 +58,7 @@ def described(schema: Mapping[str, Any]) -> str:
     if "description" in schema:
         return str(schema["description"])
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    for file in ("common.yaml", "contract.yaml", "target.yaml") if name else ():
+    for file in ("common.yaml", "contract.yaml", "target.yaml", "banks.yaml") if name else ():
         shapes = cast("dict[str, dict[str, Any]]", _schema(file).get("$defs", {}))
         if name in shapes:
             return str(shapes[name].get("description", ""))
@@ -102,7 +102,8 @@ def _whole_text(
         yield ValidationError("pattern")
 
 
-_SECRET: Final = re.compile(
+#: A name of what is a secret.
+SECRET_WORD: Final = re.compile(
     r"token|password|passwd|secret|credential|(api|private).?key", re.IGNORECASE
 )
 
@@ -159,7 +160,7 @@ def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
     for key, value in failed.value.items():
         if key in known:
             continue
-        if _SECRET.search(key) and not isinstance(value, dict | list):
+        if SECRET_WORD.search(key) and not isinstance(value, dict | list):
             names = sorted(name for name in known if name.endswith("_env"))
             likely = (f"{key}_env", "token_env", *names)
             name = next((each for each in likely if each in names), "token_env")
@@ -223,7 +224,7 @@ def check(
     rule_schema: RuleSchema | None = None,
     kinds: Callable[[], Collection[str]] = tuple,
 ) -> list[Problem]:
-    """Validate a document against the schema `contract` or `target`; return all problems.
+    """Validate a document against the schema `contract`, `target` or `banks`; return all problems.
 
     In a contract, each rule is validated against the schema of its kind, which `rule_schema`
     returns; `kinds` returns the names to suggest for an unknown kind. A shipped file was

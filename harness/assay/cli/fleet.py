@@ -1,0 +1,205 @@
+"""`assay fleet`: test many banks with one template of a target file, on a Dask cluster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.binding.banks import BanksFile, read_banks
+from assay.cli import doctor, options
+from assay.cli.details import note_folder
+from assay.cli.start import INTERRUPTED
+from assay.cli.termination import terminable
+from assay.contexts.covering import Depth
+from assay.errors import InputError
+from assay.judging.verdict import Exit
+
+EPILOG = """\b
+Examples:
+  assay fleet banks.yaml
+  assay fleet banks.yaml --workers 8 --out reports/local/monday --since reports/local/sunday
+  assay fleet banks.yaml --bank first-bank --bank second-bank -k quota
+  assay fleet banks.yaml --scheduler tls://cluster.example:8786 --out /shared/monday
+  assay fleet banks.yaml --fail-on majority
+
+\b
+Exit codes: 0, 1 (violations, as --fail-on says), 2 (usage), 3 (something could not be
+tested or verified), 4 (a fault of Assay itself), 130 (interrupted)
+"""
+
+SECTIONS = {
+    "What is tested": ("banks", "keywords", "marks", "contexts", "seed"),
+    "Cluster": ("workers", "scheduler"),
+    "Safety and cost": ("dry_run", "no_doctor", "ledger"),
+    "Result": ("out", "since", "fail_on", "allow_incomplete", "quiet"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetCommand:
+    """The options of `assay fleet`, as click parsed them."""
+
+    file: Path
+    banks: Sequence[str]
+    keywords: str
+    marks: str
+    contexts: Depth | None
+    seed: int
+    workers: int
+    scheduler: str | None
+    dry_run: bool
+    no_doctor: bool
+    ledger: Path | None
+    out: Path | None
+    since: Path | None
+    fail_on: str
+    allow_incomplete: bool
+    quiet: bool
+
+
+@click.command(cls=options.SectionedCommand, sections=SECTIONS, epilog=EPILOG)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--bank", "banks", multiple=True, metavar="NAME", help="Only this bank. Repeatable.")
+@options.selection
+@options.contexts
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed for generated customers and dates; the same seed reproduces a run.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1000),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Number of worker processes of the local cluster.",
+)
+@click.option(
+    "--scheduler",
+    metavar="URL",
+    help="Use this Dask scheduler instead of a local cluster. Its workers read the files, and "
+    "write the journals, at the same paths; the secrets are variables of their environment.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the tasks, and send nothing.")
+@doctor.no_doctor
+@options.ledger
+@options.out
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Report what changed since the fleet run in this folder.",
+)
+@click.option(
+    "--fail-on",
+    default="any",
+    show_default=True,
+    metavar="any|majority|N|none",
+    help="Exit with 1 if any bank violates something, more than half of them, at least N, "
+    "or never.",
+)
+@options.allow_incomplete
+@options.quiet
+def command(**given: Any) -> int:
+    """Test all banks of a file with one template of a target file, side by side.
+
+    The result is one report of the fleet, and the journal and the reports of each bank.
+    """
+    with terminable():
+        return run(FleetCommand(**given))
+
+
+def run(given: FleetCommand) -> int:
+    """Divide the fleet into tasks, perform them, and report; return the exit code.
+
+    Raises:
+        InputError: a file or an option cannot be used.
+
+    """
+    from assay.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- only here
+    from assay.fleet.run import FleetSettings, read_policy  # noqa: PLC0415
+    from assay.report.fleet.changes import read_before  # noqa: PLC0415
+
+    policy = read_policy(given.fail_on)
+    before = read_before(given.since) if given.since else None
+    file = read_banks(given.file)
+    folder = (given.out or _new_folder(file)).resolve()
+    fleet_options = FleetOptions(
+        folder=folder,
+        ledger=given.ledger.resolve() if given.ledger else None,
+        contexts=given.contexts.value if given.contexts else None,
+        seed=given.seed,
+        keywords=given.keywords,
+        marks=given.marks,
+        doctor=not given.no_doctor,
+    )
+    banks = divide_fleet(file, fleet_options, given.banks)
+    if given.dry_run:
+        for bank in banks:
+            for task in bank.tasks:
+                click.echo(task.key)
+        return Exit.OK.value
+    settings = FleetSettings(
+        name=file.name,
+        folder=folder,
+        command="assay " + " ".join(sys.argv[1:]),
+        policy=policy,
+        allow_incomplete=given.allow_incomplete,
+        before=before,
+    )
+    return _perform(given, banks, settings)
+
+
+def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
+    """Run a fleet on a cluster, and write its reports.
+
+    Raises:
+        InputError: there is no Dask, or no cluster, or the folder is in use.
+
+    """
+    _check_dask()
+    from assay.cli.fleet_progress import FleetProgress  # noqa: PLC0415 -- only here
+    from assay.fleet.cluster import open_cluster  # noqa: PLC0415 -- Dask
+    from assay.fleet.run import interrupted_exit, run_fleet, write_fleet  # noqa: PLC0415
+    from assay.report.fleet import text, wording  # noqa: PLC0415
+
+    folder: Path = settings.folder
+    if (folder / "banks").exists():
+        hint = "choose another --out; journals are never overwritten"
+        raise InputError.one(str(folder), "there is a fleet run already", hint=hint)
+    folder.mkdir(parents=True, exist_ok=True)
+    note_folder(folder)
+    with (
+        open_cluster(given.scheduler, given.workers) as client,
+        FleetProgress(banks, quiet=given.quiet) as progress,
+    ):
+        report = run_fleet(client, banks, settings, progress.callbacks())
+    if report.interrupted:
+        report = interrupted_exit(report, INTERRUPTED)
+    write_fleet(report, folder)
+    lines = [wording.headline(report)] if given.quiet else [*text.lines(report)]
+    for line in lines:
+        click.echo(line)
+    click.echo(f"report: {folder / 'fleet.html'}")
+    return report.exit
+
+
+def _check_dask() -> None:
+    if find_spec("distributed") is None:
+        hint = "pip install 'assay[fleet]'"
+        raise InputError.one("assay fleet", "Dask is not installed", hint=hint)
+
+
+def _new_folder(file: BanksFile) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
+    return Path("reports") / "local" / f"{stamp}-fleet-{file.name[:40]}"

@@ -1,0 +1,165 @@
+"""The run of a fleet: its tasks performed, its report written, its exit code decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay import __version__
+from assay.errors import InputError
+from assay.fleet.division import BankTasks
+from assay.fleet.results import FleetResults
+from assay.fleet.task import STOP, FleetTask, TaskProgress
+from assay.journal.writer import now
+from assay.judging.verdict import Exit
+from assay.report import write_file
+from assay.report.fleet import changes, html_fleet, json_fleet, text
+from assay.report.fleet.values import BankRow, FleetCell, FleetReport, by_obligation
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: The reports of a fleet, by the name of the file.
+FILES = {
+    json_fleet.FILE: json_fleet.render,
+    "fleet.html": html_fleet.render,
+    "fleet.txt": text.render,
+}
+#: Seconds that tasks have to end after an interruption.
+GRACE = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailPolicy:
+    """How many banks must violate something for the fleet to fail; `name` is as the user has it."""
+
+    name: str
+
+    def fails(self, violating: int, banks: int) -> bool:
+        """Whether a fleet fails in which this many of its banks violate something."""
+        match self.name:
+            case "none":
+                return False
+            case "any":
+                return violating > 0
+            case "majority":
+                return violating * 2 > banks
+            case number:
+                return violating >= int(number)
+
+
+def read_policy(text_: str) -> FailPolicy:
+    """Read a policy: any, majority, none or a number of banks.
+
+    Raises:
+        InputError: it is none of these.
+
+    """
+    number = text_.isascii() and text_.isdigit() and len(text_) <= 6 and int(text_) > 0  # noqa: PLR2004
+    if text_ not in {"any", "majority", "none"} and not number:
+        what = f"expected any, majority, none or a number of banks, found {text_[:40]!r}"
+        raise InputError.one("--fail-on", what, hint="for example --fail-on 3")
+    return FailPolicy(name=text_)
+
+
+def exit_of_fleet(
+    banks: Sequence[BankRow], policy: FailPolicy, *, allow_incomplete: bool = False
+) -> Exit:
+    """Return the exit code of a fleet: a fault, then a violation by policy, then what is open.
+
+    A bank that could not be tested is open, whatever is allowed.
+    """
+    if any(bank.faulty for bank in banks):
+        return Exit.FAULT
+    if policy.fails(sum(bank.violates for bank in banks), len(banks)):
+        return Exit.VIOLATION
+    failed = any(not all(cell.verdicts for cell in bank.cells) for bank in banks)
+    if failed or (not allow_incomplete and any(bank.incomplete for bank in banks)):
+        return Exit.INCOMPLETE
+    return Exit.OK
+
+
+@dataclass(slots=True, kw_only=True)
+class FleetCallbacks:
+    """What is called while a fleet runs, in the thread of the fleet but for `on_progress`."""
+
+    on_cell: Callable[[FleetTask, FleetCell], None] = lambda _task, _cell: None
+    on_progress: Callable[[TaskProgress], None] = lambda _: None
+    on_beat: Callable[[], None] = lambda: None
+    on_end: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetSettings:
+    """What shapes the report of a fleet and its exit code."""
+
+    name: str
+    folder: Path
+    command: str
+    policy: FailPolicy
+    allow_incomplete: bool = False
+    before: changes.Before | None = None
+
+
+def run_fleet(
+    client: Client,
+    banks: Sequence[BankTasks],
+    settings: FleetSettings,
+    callbacks: FleetCallbacks,
+) -> FleetReport:
+    """Perform the tasks of a fleet and return its report; an interruption ends it early."""
+    from assay.fleet.cluster import FleetRun  # noqa: PLC0415 -- Dask
+
+    started = now()
+    results = FleetResults(folder=settings.folder, banks=banks)
+
+    def take(task: FleetTask, cell: FleetCell) -> None:
+        results.take(task, cell)
+        callbacks.on_cell(task, cell)
+
+    run = FleetRun(client, take, callbacks.on_progress, callbacks.on_beat)
+    interrupted = False
+    try:
+        run.perform(banks)
+    except KeyboardInterrupt:
+        interrupted = True
+        callbacks.on_end()
+        (settings.folder / STOP).touch()
+        run.end(GRACE)
+        with suppress(OSError):
+            (settings.folder / STOP).unlink()
+    rows = tuple(results.row(bank.bank) for bank in banks)
+    exit_ = exit_of_fleet(rows, settings.policy, allow_incomplete=settings.allow_incomplete)
+    return FleetReport(
+        name=settings.name,
+        version=__version__,
+        started=started,
+        finished=now(),
+        command=settings.command,
+        fail_on=settings.policy.name,
+        exit=exit_.value,
+        banks=rows,
+        interrupted=interrupted,
+        changes=changes.changes(rows, settings.before) if settings.before else None,
+        obligations=by_obligation(rows),
+    )
+
+
+def write_fleet(report: FleetReport, folder: Path) -> None:
+    """Write the reports of a fleet into its folder.
+
+    Raises:
+        InputError: one cannot be written.
+
+    """
+    for name, write in FILES.items():
+        write_file(folder / name, partial(write, report))
+
+
+def interrupted_exit(report: FleetReport, code: int) -> FleetReport:
+    """Return the report of a fleet that was interrupted, with the exit code of that."""
+    return replace(report, exit=code)

@@ -1,0 +1,306 @@
+"""Merge of the journals of shards into the journal of one run.
+
+Events are copied with new numbers; trials keep their names. The verdicts are those before their
+correction, and are corrected again by what all shards observed together: a trial of one shard
+can show a violation of an obligation of another. A shard that is missing leaves its obligations
+unverified. Nothing is judged here, and neither contract nor target file is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.journal.codec import EVENTS
+from assay.journal.lines import Line
+from assay.journal.writer import Journal
+from assay.judging.observations import (
+    MergedVerdicts,
+)
+from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict, exit_of, tally
+from assay.report.merge_check import check_same_plan, positions
+from assay.report.shard_journal import (
+    JOURNAL,
+    ShardJournal,
+    Values,
+    open_shard,
+    shard_lines,
+    take_in,
+)
+
+_STANDINGS = {standing.value: standing for standing in Standing}
+_AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
+_OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
+_ENDED = "shard {} ended early"
+_MISSING = "shard {} was not run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedRun:
+    """The result of a merge: how many obligations have which verdict, and the exit code."""
+
+    journal: Path
+    counts: Mapping[str, int]
+    exit: Exit
+
+
+def merge(
+    paths: Sequence[Path],
+    folder: Path,
+    *,
+    command: str,
+    partial: bool = False,
+    allow_incomplete: bool = False,
+) -> MergedRun:
+    """Merge the journals of shards, or of the folders that have one, into a new folder.
+
+    With `partial`, the journal of a shard that ended early counts as far as it goes.
+
+    Raises:
+        InputError: they are not shards of one plan, or the folder has a journal already.
+        JournalError: a journal is damaged or unfinished, or the disk is full.
+
+    """
+    shards = [open_shard(path, partial=partial) for path in paths]
+    check_same_plan([(str(shard.path), shard.report) for shard in shards])
+    shards.sort(key=lambda shard: shard.number)
+    merged, numbers = MergedVerdicts(), 0
+    for shard in shards:
+        shard.offset = numbers
+        numbers += take_in(shard, merged)
+    plan = _plan(shards)
+    sources = _sources(shards, plan)
+    merged.recorded = {name: _verdict(name, source) for name, source in sources.items()}
+    final = merged.final([each.observations for each in shards if each.observations])
+    journal = Journal.at(folder / JOURNAL)
+    _write_head(journal, shards, plan, command)
+    for shard in shards:
+        _copy_events(journal, shard)
+    for name in plan:
+        journal.write("verdict", _verdict_line(final[name], sources[name]))
+    counts = tally(final.values())
+    exit_ = _exit(shards, plan, final, allow_incomplete=allow_incomplete)
+    stopped = "; ".join(_stopped(shards))
+    journal.footer(
+        {
+            **_times(shards),
+            "planned": len(plan),
+            "counts": counts,
+            "exchanges": sum(map(_exchanges, shards)),
+            "faults": sum(len(shard.report.faults) for shard in shards),
+            "exit": exit_.value,
+            **_spent(shards),
+            **({"stopped": stopped} if stopped else {}),
+        }
+    )
+    return MergedRun(journal=folder / JOURNAL, counts=counts, exit=exit_)
+
+
+def _exit(
+    shards: Sequence[ShardJournal],
+    plan: Mapping[str, Values],
+    final: Mapping[str, Verdict],
+    *,
+    allow_incomplete: bool,
+) -> Exit:
+    """Return the exit code of the merged run; one that lacks a shard is incomplete at best."""
+    exit_ = exit_of(
+        tally(final.values()),
+        incomplete_musts=sum(
+            plan[name].get("level") == "must" and final[name].standing in _OPEN for name in plan
+        ),
+        faults=sum(len(shard.report.faults) for shard in shards),
+        allow_incomplete=allow_incomplete,
+    )
+    return Exit.INCOMPLETE if exit_ is Exit.OK and any(_stopped(shards)) else exit_
+
+
+def _stopped(shards: Sequence[ShardJournal]) -> Iterator[str]:
+    """Yield what is missing of the whole run: shards, or the end of some."""
+    of = int(shards[0].report.header.shard.partition("/")[2])
+    present = {shard.number for shard in shards}
+    yield from (
+        _MISSING.format(f"{number}/{of}") for number in range(1, of + 1) if number not in present
+    )
+    for shard in shards:
+        if not shard.report.complete:
+            yield _ENDED.format(shard.report.header.shard)
+        elif shard.footer.get("stopped"):
+            yield str(shard.footer["stopped"])
+
+
+def _exchanges(shard: ShardJournal) -> int:
+    return shard.report.footer.exchanges if shard.report.footer else 0
+
+
+def _spent(shards: Sequence[ShardJournal]) -> Values:
+    """Return the accesses without the customer of all shards, as the footer of a run has them."""
+    spent: Counter[tuple[str, str]] = Counter()
+    for shard in shards:
+        footer = Line(path=str(shard.path), number=0, values=shard.footer)
+        for record in footer.objects("spent"):
+            key = record.text("customer"), record.text("operation")
+            spent[key] += record.count("accesses")
+    records = [
+        {"customer": customer, "operation": operation, "accesses": number}
+        for (customer, operation), number in sorted(spent.items())
+    ]
+    return {"spent": records} if records else {}
+
+
+# -- merging -----------------------------------------------------------------------
+def _plan(shards: Sequence[ShardJournal]) -> dict[str, Values]:
+    """Return the plan line of each obligation, in the order of the whole plan."""
+    plan: dict[str, Values] = {}
+    owners = {shard.number: shard for shard in shards}
+    for name, number in positions([shard.report for shard in shards]):
+        known = owners.get(number) or shards[0]
+        line = known.plan[name]
+        plan[name] = {key: line[key] for key in line if key not in {"position", "shard"}}
+    return plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """Where the verdict on an obligation comes from; without a line, what it is and why."""
+
+    shard: ShardJournal | None = None
+    line: Line | None = None
+    reason: str = ""
+    decided: Standing = Standing.UNVERIFIED
+
+    def standing(self, name: str) -> Standing:
+        if self.shard is None or self.line is None:
+            return self.decided
+        word = self.shard.uncorrected.get(name, self.line).text("verdict")
+        return _STANDINGS[word] if word in _STANDINGS else self.line.refuse("unknown verdict")
+
+
+def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict[str, _Source]:
+    """Return for each obligation the journal whose verdict on it counts.
+
+    It is that of its own shard, unless only a trial of another one shows a violation. Of several
+    such trials the first counts: the base context comes first, and then the order of the plan.
+    """
+    own = {shard.number: shard for shard in shards}
+    order = {str(plan[name].get("trial")): number for number, name in reversed([*enumerate(plan)])}
+    shards_of = dict(positions([shard.report for shard in shards]))
+    sources: dict[str, _Source] = {}
+    for name in plan:
+        owner = own.get(shards_of[name])
+        mine = _own_source(name, shards_of[name], owner, shards)
+        others = [
+            _Source(shard=shard, line=shard.written[name])
+            for shard in shards
+            if shard is not owner and name in shard.written
+        ]
+        shown = [each for each in others if each.standing(name) is Standing.VIOLATES]
+        asked = plan[name]["disposition"] == "ask"
+        if shown and asked and mine.standing(name) is not Standing.VIOLATES:
+            mine = min(shown, key=lambda source: _turn(source, order))
+        elif shown and asked and mine.line is not None and mine.line.text("trial", ""):
+            # Its own shard has it from another trial, too: the earlier one is reported.
+            mine = min([mine, *shown], key=lambda source: _turn(source, order))
+        sources[name] = mine
+    return sources
+
+
+def _own_source(
+    name: str, number: int, owner: ShardJournal | None, shards: Sequence[ShardJournal]
+) -> _Source:
+    of = shards[0].report.header.shard.partition("/")[2]
+    if owner is None:
+        planned = shards[0].plan[name]
+        if planned["disposition"] == "ask":
+            return _Source(reason=_MISSING.format(f"{number}/{of}"))
+        decided = _STANDINGS.get(str(planned["disposition"]), Standing.UNVERIFIED)
+        return _Source(reason=str(planned.get("reason", "")), decided=decided)
+    if name in owner.written:
+        return _Source(shard=owner, line=owner.written[name])
+    return _Source(reason=_ENDED.format(f"{number}/{of}"))
+
+
+def _turn(source: _Source, order: Mapping[str, int]) -> tuple[bool, int, str]:
+    """Return when the trial of a verdict would run in a whole run."""
+    trial = source.line.text("trial", "") if source.line else ""
+    base, _, context = trial.partition(" [")
+    return bool(context), order.get(base, len(order)), context
+
+
+def _verdict(name: str, source: _Source) -> Verdict:
+    """Return a verdict before its correction, its evidence with the numbers of the merged run."""
+    shard, line = source.shard, source.line
+    if shard is None or line is None:
+        return Verdict(obligation=name, standing=source.decided, reason=source.reason)
+    return Verdict(
+        obligation=name,
+        standing=source.standing(name),
+        reason=shard.uncorrected.get(name, line).text("reason"),
+        evidence=tuple(
+            Evidence(
+                facet="",
+                agreement=_agreement(item),
+                expected="",
+                seen="",
+                exchanges=tuple(n + shard.offset for n in item.list_of("exchanges", int)),
+            )
+            for item in line.objects("evidence")
+        ),
+    )
+
+
+def _agreement(item: Line) -> Agreement:
+    word = item.text("agreement")
+    return _AGREEMENTS[word] if word in _AGREEMENTS else item.refuse("unknown agreement")
+
+
+# -- writing -----------------------------------------------------------------------
+def _write_head(
+    journal: Journal, shards: Sequence[ShardJournal], plan: Mapping[str, Values], command: str
+) -> None:
+    first = next(shard_lines(shards[0])).values
+    header = {key: first[key] for key in first if key not in {"type", "shard", "division"}}
+    started = min(shard.report.header.started for shard in shards)
+    merged = [shard.report.header.shard for shard in shards]
+    journal.write("header", {**header, "started": started, "command": command, "merged": merged})
+    for record in plan.values():
+        journal.write("plan", record)
+
+
+def _copy_events(journal: Journal, shard: ShardJournal) -> None:
+    """Copy the events of a shard, and what else its trials recorded."""
+    for line in shard_lines(shard):
+        kind = line.text("type")
+        if kind not in EVENTS and kind not in {"fault", "unfinished"}:
+            continue
+        record = {key: line.values[key] for key in line.values if key != "type"}
+        if kind == "exchange":
+            record["n"] = line.number_of("n") + shard.offset
+        journal.write(kind, record)
+
+
+def _verdict_line(verdict: Verdict, source: _Source) -> Values:
+    record: Values = {
+        "obligation": verdict.obligation,
+        "verdict": verdict.standing.value,
+        "reason": verdict.reason,
+        "evidence": [],
+        "calls": 0,
+        "reproduce": "",
+    }
+    if source.shard is None or source.line is None:
+        return record
+    line, offset = source.line, source.shard.offset
+    record["evidence"] = [
+        {**item.values, "exchanges": [n + offset for n in item.list_of("exchanges", int)]}
+        for item in line.objects("evidence")
+    ]
+    kept = ("calls", "reproduce", "trial")
+    return {**record, **{key: line.values[key] for key in kept if key in line.values}}
+
+
+def _times(shards: Sequence[ShardJournal]) -> Values:
+    ends = [shard.report.footer.finished for shard in shards if shard.report.footer]
+    return {"finished": max(ends)} if ends else {}
