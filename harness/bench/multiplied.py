@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
+from email.utils import format_datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from wandering import driven
 
 from assay.history import Exchange
 
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+
 #: The exchanges of one copy, by contract.
 COPY = {"aisp": 500, "pis": 500}
 WORD = re.compile(r"\d{4}-\d\d-\d\d(?=[T\"&])|[A-Za-z0-9_-]{8,}")
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
+#: What a certificate is made of here.
+CERTIFICATE = sha256(b"certificate").digest()
 HEAD = '{"log": {"version": "1.2", "creator": {"name": "bench", "version": "1"}, "entries": [\n'
 
 
@@ -42,9 +48,40 @@ def entries() -> list[dict[str, Any]]:
     return made
 
 
+def gateway_headers(exchange: Exchange, at: datetime) -> tuple[Headers, Headers]:
+    """Return the headers that a signed call through a gateway has, beside those of the sandbox."""
+    wire = exchange.wire
+    marks = [sha256(f"{exchange.n} {n}".encode()) for n in range(12)]
+    signature = b64encode(b"".join(mark.digest() for mark in marks[:8])).decode()
+    certificate = b64encode(CERTIFICATE * 40).decode()
+    digest = b64encode(sha256(wire.request_body).digest()).decode()
+    signed = "(request-target) date digest x-request-id"
+    request = {
+        "User-Agent": "tpp-client/4.11 (production)",
+        "Accept": "application/json",
+        "Date": format_datetime(at),
+        "X-Request-ID": marks[8].hexdigest()[:32],
+        "Digest": f"SHA-256={digest}",
+        "Signature": f'keyId="tpp",algorithm="rsa-sha256",headers="{signed}",signature="{signature}"',
+        "TPP-Signature-Certificate": certificate,
+    }
+    response = {
+        "Date": format_datetime(at),
+        "X-Request-ID": request["X-Request-ID"],
+        "Digest": f"SHA-256={b64encode(sha256(wire.body).digest()).decode()}",
+        "Signature": request["Signature"],
+        "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+        "Vary": "Accept-Encoding",
+    }
+    return tuple(request.items()), tuple(response.items())
+
+
 def entry(exchange: Exchange, at: datetime) -> dict[str, Any]:
     """Return an exchange as browsers and proxies record it."""
     wire = exchange.wire
+    sent, answered = gateway_headers(exchange, at)
     posted = {"mimeType": "application/json", "text": wire.request_body.decode()}
     return {
         "startedDateTime": at.isoformat(),
@@ -54,7 +91,7 @@ def entry(exchange: Exchange, at: datetime) -> dict[str, Any]:
             "url": wire.url,
             "httpVersion": "HTTP/1.1",
             "cookies": [],
-            "headers": [{"name": name, "value": value} for name, value in wire.request_headers],
+            "headers": [{"name": name, "value": value} for name, value in (*wire.request_headers, *sent)],
             "queryString": [],
             **({"postData": posted} if wire.request_body else {}),
             "headersSize": -1,
@@ -65,7 +102,7 @@ def entry(exchange: Exchange, at: datetime) -> dict[str, Any]:
             "statusText": "",
             "httpVersion": "HTTP/1.1",
             "cookies": [],
-            "headers": [{"name": name, "value": value} for name, value in wire.headers],
+            "headers": [{"name": name, "value": value} for name, value in (*wire.headers, *answered)],
             "content": {
                 "size": len(wire.body),
                 "mimeType": wire.media_type,

@@ -29,6 +29,8 @@ from assay.judging.verdict import Verdict
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
+#: Says in the header of a journal that it has only the exchanges that its evidence quotes.
+QUOTED = "quoted"
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -98,15 +100,24 @@ class Journal:
 
     def event(self, trial: str, event: Event, access: Access) -> None:
         """Write an event of a trial."""
+        self._learn_from(event, access)
+        if self.out is not None:
+            kind, record = self._encode(event)
+            self.write(kind, {"trial": trial, **record})
+
+    def learn(self, event: Event, access: Access) -> None:
+        """Learn from an event that is not written what must be masked in others."""
+        self._learn_from(event, access)
+        if isinstance(event, Exchange):
+            self.redactor.learn_wire(event.wire)
+
+    def _learn_from(self, event: Event, access: Access) -> None:
         if isinstance(event, Subject):
             self.redactor.learn(event, access)
         else:
             self.redactor.learn_access(access)
         if isinstance(event, Exchange):
             self._learn(event)
-        if self.out is not None:
-            kind, record = self._encode(event)
-            self.write(kind, {"trial": trial, **record})
 
     def _encode(self, event: Event) -> tuple[str, Record]:
         if self._encoder is None or self._encoder.mask.redactor is not self.redactor:

@@ -131,3 +131,26 @@ class StoredWire(Wire):
         stored = StoredWire.at(self._store, self._place, self._length, self)
         object.__setattr__(stored, "links", links)
         return stored
+
+    def unanswered(self) -> StoredWire:
+        """Return this message without its response."""
+        stored = UnansweredWire.at(self._store, self._place, self._length, self)
+        for name, value in (("status", 0), ("links", ())):
+            object.__setattr__(stored, name, value)
+        return stored
+
+
+class UnansweredWire(StoredWire):
+    """A request in a `WireStore`, without the response that is in it."""
+
+    __slots__ = ()
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+        """There are none."""
+        return ()
+
+    @property
+    def body(self) -> bytes:  # type: ignore[override]
+        """There is none."""
+        return b""
