@@ -91,7 +91,9 @@ def entry(exchange: Exchange, at: datetime) -> dict[str, Any]:
             "url": wire.url,
             "httpVersion": "HTTP/1.1",
             "cookies": [],
-            "headers": [{"name": name, "value": value} for name, value in (*wire.request_headers, *sent)],
+            "headers": [
+                {"name": name, "value": value} for name, value in (*wire.request_headers, *sent)
+            ],
             "queryString": [],
             **({"postData": posted} if wire.request_body else {}),
             "headersSize": -1,
@@ -102,7 +104,9 @@ def entry(exchange: Exchange, at: datetime) -> dict[str, Any]:
             "statusText": "",
             "httpVersion": "HTTP/1.1",
             "cookies": [],
-            "headers": [{"name": name, "value": value} for name, value in (*wire.headers, *answered)],
+            "headers": [
+                {"name": name, "value": value} for name, value in (*wire.headers, *answered)
+            ],
             "content": {
                 "size": len(wire.body),
                 "mimeType": wire.media_type,
@@ -130,7 +134,9 @@ def private_words(made: list[dict[str, Any]]) -> frozenset[str]:
         bodies = each["response"]["content"]["text"], request.get("postData", {}).get("text", "")
         text = " ".join((unquote(request["url"]), *bodies))
         words |= {word for word in WORD.findall(text) if IBAN.fullmatch(word)}
-        words |= set(re.findall(r'"(?:[a-zA-Z]*[iI]d|reference|key)": ?"([A-Za-z0-9_-]{8,})"', text))
+        words |= set(
+            re.findall(r'"(?:[a-zA-Z]*[iI]d|reference|key)": ?"([A-Za-z0-9_-]{8,})"', text)
+        )
         words |= set(re.findall(r"/payment-requests/([A-Za-z0-9_-]{8,})", text))
     return frozenset(words - {""})
 
@@ -158,7 +164,9 @@ def copies(made: list[dict[str, Any]], length: int) -> Iterator[str]:
             names: Mapping[str, str] = {word: renamed(word, copy) for word in words} if copy else {}
         later = timedelta(weeks=weeks * copy)
 
-        def other(found: re.Match[str], names: Mapping[str, str] = names, later: timedelta = later) -> str:
+        def other(
+            found: re.Match[str], names: Mapping[str, str] = names, later: timedelta = later
+        ) -> str:
             word = found[0]
             if word in names:
                 return names[word]

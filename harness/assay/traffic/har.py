@@ -63,8 +63,9 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
         with path.open("rb") as stream:
             for number, entry in enumerate(JsonStream(stream).read_list("log", "entries"), 1):
                 try:
-                    for each in _entry(entry, zone):
-                        recorded.append(replace(each, wire=store.keep(each.wire)))
+                    recorded += (
+                        replace(each, wire=store.keep(each.wire)) for each in _entry(entry, zone)
+                    )
                 except (ValueError, TypeError, OverflowError) as error:
                     what = f"entry {number} of the log cannot be read: {error}"
                     raise InputError.one(str(path), what, hint=HINT) from None

@@ -110,8 +110,10 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
     for line in _lines(path, whole=whole):
         kind = line.text("type")
         if kind == "header" and line.text("exchanges", "") == QUOTED:
-            line.refuse("this journal of `assay judge` has only the exchanges that evidence quotes; "
-                        "judge the recording that it is about")
+            line.refuse(
+                "this journal of `assay judge` has only the exchanges that evidence quotes; "
+                "judge the recording that it is about"
+            )
         if kind in EVENTS:
             recorded.last, recorded.ended = line.text("trial"), False
             recorded.trials.setdefault(recorded.last, []).append(_event(line))

@@ -18,6 +18,8 @@ CHUNK = 1024 * 1024
 MAX_VALUE = 128 * 1024 * 1024
 #: The error of a value that is cut off is this near to the end of what was read.
 _NEAR = 16
+#: What may follow the digits of a number that is cut off, in characters.
+_TAIL = 2
 _SPACE = " \t\n\r"
 _UNENDED = "Unterminated string"
 #: Takes a value at a place, and returns it with the place behind it.
@@ -47,7 +49,7 @@ class JsonStream:
     size: int = CHUNK
     _scan: _Scan = field(default_factory=lambda: json.JSONDecoder().raw_decode)
     _decoder: codecs.IncrementalDecoder = field(
-        default_factory=lambda: codecs.getincrementaldecoder("utf-8-sig")()
+        default_factory=codecs.getincrementaldecoder("utf-8-sig")
     )
 
     def read_list(self, outer: str, inner: str) -> Iterator[Any]:
@@ -62,28 +64,26 @@ class JsonStream:
             self._value()
             self._finish()
             raise StreamError(f"no {outer!r} in this file")
-        seen = shaped = False
+        objects = lists = 0
         for name in self._names():
             if name != outer or self._next() != "{":
                 self._value()
                 continue
-            if shaped:
+            objects += 1
+            if objects > 1:
                 self._refuse(f"a second {outer!r} in this file")
-            shaped = True
             for member in self._names():
-                if member != inner:
+                if member != inner or self._next() != "[":
                     self._value()
-                elif seen:
+                    continue
+                lists += 1
+                if lists > 1:
                     self._refuse(f"a second '{outer}.{inner}' in this file")
-                elif self._next() == "[":
-                    seen = True
-                    yield from self._members()
-                else:
-                    self._value()
+                yield from self._members()
         self._finish()
-        if not shaped:
+        if not objects:
             raise StreamError(f"no {outer!r} in this file")
-        if not seen:
+        if not lists:
             raise StreamError(f"no list '{outer}.{inner}' in this file")
 
     def _names(self) -> Iterator[str]:
@@ -146,8 +146,9 @@ class JsonStream:
                 self._refuse("not JSON that can be read")
             except ValueError:  # a number beyond all limits
                 self._refuse("not JSON that can be read")
-            # A number at the end of the text may go on behind it.
-            if end == len(self.text) and not self.ended and self._more():
+            # A number at the end of the text may go on behind it, also as `1.` or `1e+`.
+            unended = isinstance(value, int | float) and len(self.text) - end <= _TAIL
+            if unended and self._more():
                 continue
             self.place = end
             self.size = CHUNK

@@ -25,6 +25,7 @@ from assay.rules.evidence import evidence_of
 from assay.rules.rule import Kind
 from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedHistory:
     """A history with the name of its trial in the journal.

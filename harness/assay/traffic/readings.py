@@ -8,7 +8,7 @@ lacks is never evidence.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from typing import cast
 from zlib import crc32
 
 from assay.contract.model import Json, Operation
-from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Wire
+from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject, Wire
 from assay.rules.lifecycle.request_queries import same_value
 from assay.traffic.stored_wire import StoredWire
 
@@ -175,7 +175,7 @@ class HistoryWithGaps(History):
             object.__setattr__(self, name, value)
 
     @property
-    def events(self) -> tuple[Event, ...]:  # type: ignore[override]
+    def events(self) -> tuple[Event, ...]:
         """All events, each time anew: a check reads them one after the other."""
         return cast("tuple[Event, ...]", Repeatable(self._made))
 
@@ -183,6 +183,11 @@ class HistoryWithGaps(History):
     def exchanges(self) -> tuple[Exchange, ...]:
         """All events: there are only exchanges."""
         return cast("tuple[Exchange, ...]", self.events)
+
+    @property
+    def subjects(self) -> dict[str, Subject]:
+        """The subjects of the whole history."""
+        return self._whole.subjects
 
     def _made(self) -> Iterator[Exchange]:
         gaps, count = self._around(), 0
@@ -212,19 +217,26 @@ class Repeatable:
         return self.make()
 
 
-def _keys(history: History, operations: Mapping[str, Operation]) -> list[Json]:
-    """Return the keys of everything of a customer's own that a history names."""
-    keys: dict[str, None] = {}
+def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str, list[Json]]:
+    """Return the keys of what the history shows of each customer's own, by customer.
+
+    Whatever else a consent names has nothing to do with the customer. Of one of whom nothing is
+    shown, it names something that somebody else has.
+    """
+    keys: dict[str, dict[str, None]] = {}
     for exchange in history.exchanges:
         operation = operations.get(exchange.call.operation)
         if operation is None or operation.request:
             continue
-        keys |= dict.fromkeys(item.key for item in exchange.items if item.key is not None)
+        own = keys.setdefault(exchange.call.subject, {})
+        own |= dict.fromkeys(item.key for item in exchange.items if item.key is not None)
         for name in (operation.about, operation.grants):
             value = exchange.call.arguments.get(name or "")
             values = value if isinstance(value, list | tuple) else (value,)
-            keys |= dict.fromkeys(key for key in values if isinstance(key, str))
-    return [*keys]
+            own |= dict.fromkeys(key for key in values if isinstance(key, str))
+    some = next((key for own in keys.values() for key in own), None)
+    others: list[Json] = [] if some is None else [some]
+    return defaultdict(lambda: others, {name: [*own] for name, own in keys.items() if own})
 
 
 def _attended(history: History, limits: Mapping[str, int]) -> Iterator[Exchange]:
@@ -248,7 +260,7 @@ class _Gaps:
     """What may be missing; `sent` are the values with which each request was made or changed."""
 
     operations: Mapping[str, Operation]
-    keys: list[Json]
+    keys: Mapping[str, list[Json]]
     sent: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
 
     def note(self, exchange: Exchange) -> None:
@@ -281,7 +293,7 @@ class _Gaps:
         key = exchange.call.arguments.get(operation.about or "")
         for each in self.operations.values():
             if each.grants and not operation.by_tpp:
-                for keys in (self.keys, []):
+                for keys in (self.keys[exchange.call.subject], []):
                     granted: Mapping[str, Json] = {each.grants: keys}
                     yield _unknown(exchange, each, granted)
             elif (

@@ -47,7 +47,7 @@ class RecordingSession:
 
     `unmatched` counts the requests that match no call of the contract, by kind; `unread` counts
     the calls whose body was not recorded. `unfinished` says why a journal is not that of a whole
-    run; what it shows is incomplete at best.
+    run; what it shows is incomplete at best. `again` says that the recording is a journal.
     """
 
     plan: Plan
@@ -60,6 +60,7 @@ class RecordingSession:
     unmatched: Mapping[str, int] = field(default_factory=dict[str, int])
     unread: int = 0
     unfinished: str = ""
+    again: bool = False
 
     @property
     def exchanges(self) -> int:
@@ -92,9 +93,9 @@ class RecordingSession:
             selection=self.selection,
             command=command,
             party=self.party.value,
-            exchanges=QUOTED,
+            **({} if self.again else {"exchanges": QUOTED}),
         )
-        self._write_quoted(journal, conclusion.verdicts)
+        self._write_events(journal, conclusion.verdicts)
         verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
             journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
@@ -117,8 +118,11 @@ class RecordingSession:
             stopped=self.unfinished,
         )
 
-    def _write_quoted(self, journal: Journal, verdicts: Sequence[Verdict]) -> None:
-        """Write the exchanges that evidence quotes; what all others show to be private is masked."""
+    def _write_events(self, journal: Journal, verdicts: Sequence[Verdict]) -> None:
+        """Write the events of a journal, which can be judged again, or what evidence quotes of a HAR.
+
+        What the exchanges that are not written show to be private is masked in the others.
+        """
         quoted = frozenset(
             n for verdict in verdicts for each in verdict.evidence for n in each.exchanges
         )
@@ -130,7 +134,7 @@ class RecordingSession:
                     journal.redactor.begin()  # as when the recording was read
                 n = event.n if isinstance(event, Exchange | Authorised) else 0
                 access = self.access.get(n, Access())
-                if n in quoted:
+                if self.again or n in quoted:
                     journal.event(named.name, event, access)
                 else:
                     journal.learn(event, access)
@@ -177,6 +181,7 @@ def open_recording(
         histories=journal.histories if journal else (),
         selection={"k": keywords, "m": marks},
         unfinished=journal.unfinished if journal else "",
+        again=journal is not None,
     )
     if journal is not None:
         return session

@@ -90,7 +90,7 @@ class StoredWire(Wire):
     @classmethod
     def at(cls, store: WireStore, place: int, length: int, wire: Wire) -> StoredWire:
         """Return the message at a place of a store."""
-        stored = cast("StoredWire", object.__new__(cls))
+        stored = object.__new__(cls)
         for name, value in (
             *(("_store", store), ("_place", place), ("_length", length), ("method", wire.method)),
             *(("status", wire.status), ("truncated", wire.truncated), ("links", wire.links)),
@@ -102,27 +102,27 @@ class StoredWire(Wire):
         return self._store.read(self._place, self._length)[index]
 
     @property
-    def url(self) -> str:  # type: ignore[override]
+    def url(self) -> str:
         """The URL."""
         return cast("str", self._part(0))
 
     @property
-    def request_headers(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+    def request_headers(self) -> tuple[tuple[str, str], ...]:
         """The headers of the request."""
         return cast("tuple[tuple[str, str], ...]", self._part(1))
 
     @property
-    def request_body(self) -> bytes:  # type: ignore[override]
+    def request_body(self) -> bytes:
         """The body of the request."""
         return cast("bytes", self._part(2))
 
     @property
-    def headers(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+    def headers(self) -> tuple[tuple[str, str], ...]:
         """The headers of the response."""
         return cast("tuple[tuple[str, str], ...]", self._part(3))
 
     @property
-    def body(self) -> bytes:  # type: ignore[override]
+    def body(self) -> bytes:
         """The body of the response."""
         return cast("bytes", self._part(4))
 
@@ -146,11 +146,11 @@ class UnansweredWire(StoredWire):
     __slots__ = ()
 
     @property
-    def headers(self) -> tuple[tuple[str, str], ...]:  # type: ignore[override]
+    def headers(self) -> tuple[tuple[str, str], ...]:
         """There are none."""
         return ()
 
     @property
-    def body(self) -> bytes:  # type: ignore[override]
+    def body(self) -> bytes:
         """There is none."""
         return b""
