@@ -175,7 +175,7 @@ class HistoryWithGaps(History):
             object.__setattr__(self, name, value)
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """All events, each time anew: a check reads them one after the other."""
         return cast("tuple[Event, ...]", Repeatable(self._made))
 

@@ -102,27 +102,27 @@ class StoredWire(Wire):
         return self._store.read(self._place, self._length)[index]
 
     @property
-    def url(self) -> str:
+    def url(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The URL."""
         return cast("str", self._part(0))
 
     @property
-    def request_headers(self) -> tuple[tuple[str, str], ...]:
+    def request_headers(self) -> tuple[tuple[str, str], ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The headers of the request."""
         return cast("tuple[tuple[str, str], ...]", self._part(1))
 
     @property
-    def request_body(self) -> bytes:
+    def request_body(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The body of the request."""
         return cast("bytes", self._part(2))
 
     @property
-    def headers(self) -> tuple[tuple[str, str], ...]:
+    def headers(self) -> tuple[tuple[str, str], ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The headers of the response."""
         return cast("tuple[tuple[str, str], ...]", self._part(3))
 
     @property
-    def body(self) -> bytes:
+    def body(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The body of the response."""
         return cast("bytes", self._part(4))
 
@@ -146,11 +146,11 @@ class UnansweredWire(StoredWire):
     __slots__ = ()
 
     @property
-    def headers(self) -> tuple[tuple[str, str], ...]:
+    def headers(self) -> tuple[tuple[str, str], ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """There are none."""
         return ()
 
     @property
-    def body(self) -> bytes:
+    def body(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
         """There is none."""
         return b""
