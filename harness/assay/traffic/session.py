@@ -12,7 +12,7 @@ that is unfinished does not show is unverified.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -244,7 +244,7 @@ def _read_har(
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def seldom_collected() -> Generator[None]:
     """Let the garbage collector run seldom: millions of values stay, and next to none are garbage."""
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 50)
