@@ -11,6 +11,8 @@ a recorded history in which each inquiry reports everything again, the lists the
 grow with the square of the length.
 
 `python harness/bench/judging.py 1000` stops at a thousand exchanges, and checks no bound.
+`python harness/bench/judging.py command` measures `assay judge` itself, its memory included, on
+HAR files of 10^3 to 10^5 exchanges; a number after it is the largest (`command 1000000`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 import time
 from collections.abc import Mapping
 
+import judge_command
 from wandering import driven, stretched
 
 from assay.contract.model import Contract
@@ -27,6 +30,8 @@ from assay.history import History
 from assay.planning.obligation import bound_clauses
 
 SIZES, ROUNDS = (10**2, 10**3, 10**4, 10**5), (3, 3, 1, 1)
+#: The lengths of the HAR files that the command judges.
+COMMAND_SIZES = (10**3, 10**4, 10**5, 10**6)
 #: The number of exchanges that are really made; longer histories repeat them.
 STRETCH = 1000
 #: The growth of the cost from 10^3 to 10^5 exchanges, of all clauses and of one. Data that no
@@ -90,7 +95,11 @@ def measure(name: str, *, same: bool) -> bool:
 
 
 def main() -> int:
-    """Measure both contracts, with changing customers and with the same few."""
+    """Measure the command, or both contracts with changing customers and with the same few."""
+    if sys.argv[1:2] == ["command"]:
+        most = int(sys.argv[2]) if sys.argv[2:] else COMMAND_SIZES[2]
+        judge_command.measure([size for size in COMMAND_SIZES if size <= most])
+        return 0
     gc.disable()
     constant = [measure(name, same=same) for name in ("aisp", "pis") for same in (False, True)]
     if largest() < SIZES[-1]:

@@ -250,11 +250,22 @@ class Redactor:
         part = body[: 4 * (MOST_BODY + MARGIN)].decode("utf-8", "replace")
         part = _OWN.sub(r'\1"<private>"', part)
         if may_have_secrets(part):
-            if part.lstrip()[:1] in {"{", "[", '"'}:
-                part = json_members(part, self.name, answer=answer)
-            else:
-                part = parameters(part, self.name)
+            part = self._hide_by_name(part, answer=answer)
         return self.bounded(part, MOST_BODY), len(body) > MOST_BODY
+
+    def learn_wire(self, wire: Wire) -> None:
+        """Remember what stands under the name of a secret in a message that is not written."""
+        if "=" in wire.url or "@" in wire.url:
+            parameters(wire.url, self.name)
+        for body, answer in ((wire.request_body, False), (wire.body, True)):
+            part = body[: 4 * (MOST_BODY + MARGIN)].decode("utf-8", "replace")
+            if may_have_secrets(part):
+                self._hide_by_name(part, answer=answer)
+
+    def _hide_by_name(self, part: str, *, answer: bool) -> str:
+        if part.lstrip()[:1] in {"{", "[", '"'}:
+            return json_members(part, self.name, answer=answer)
+        return parameters(part, self.name)
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Return headers with every value hidden that is not in `PLAIN_HEADERS`."""

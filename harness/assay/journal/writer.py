@@ -29,6 +29,8 @@ from assay.judging.verdict import Verdict
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
+#: Says in the header of a journal that it has only the exchanges that its evidence quotes.
+QUOTED = "quoted"
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -114,6 +116,12 @@ class Journal:
             if isinstance(outcome, Accepted) and outcome.approval:
                 self.redactor.name(outcome.approval, "approval-link")
             self.redactor.learn_headers(event.wire)
+
+    def learn_unwritten(self, event: Event, access: Access) -> None:
+        """Learn from an event that is not written what must be masked in others."""
+        self.learn(event, access)
+        if isinstance(event, Exchange):
+            self.redactor.learn_wire(event.wire)
 
     def _encode(self, event: Event) -> tuple[str, Record]:
         if self._encoder is None or self._encoder.mask.redactor is not self.redactor:

@@ -2,7 +2,7 @@
 
 Writers differ: bodies are text or base64, or are left out; header names have any case, and there are
 those of HTTP/2; a response may come from a cache, or never. What is missing is read as missing. Every
-size is bounded.
+size is bounded but that of the file, which is read entry by entry.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from zoneinfo import ZoneInfo
 from assay.errors import InputError
 from assay.history import Wire
 from assay.rules.state.calendar import leaves_room
+from assay.traffic.json_stream import JsonStream, StreamError
 from assay.traffic.readings import RecordedEntry
+from assay.traffic.stored_wire import WireStore
 
-#: The largest file that is read, and the largest body, in bytes.
-MAX_FILE, MAX_BODY = 512 * 1024 * 1024, 4 * 1024 * 1024
+#: The largest body, in bytes.
+MAX_BODY = 4 * 1024 * 1024
 #: How many headers of a message are read.
 MAX_HEADERS = 256
 #: Reasons why a response is unknown.
@@ -49,44 +51,35 @@ Object = dict[str, Any]
 def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
     """Read a HAR file; a time without an offset is read in `zone`, or in UTC.
 
+    The messages are kept in a temporary file.
+
     Raises:
-        InputError: it is not HAR 1.2, or too large.
+        InputError: it is not HAR 1.2, or cannot be read.
 
     """
-    log = _object(_document(path), "log")
-    if log is None:
-        raise InputError.one(str(path), "no 'log' in this file", hint=HINT)
-    entries = log.get("entries")
-    if not isinstance(entries, list):
-        raise InputError.one(str(path), "no list 'log.entries' in this file", hint=HINT)
-    listed: list[Any] = entries
+    store = WireStore()
     recorded: list[RecordedEntry] = []
-    for number, entry in enumerate(listed, 1):
-        try:
-            recorded += _entry(entry, zone)
-        except (ValueError, TypeError, OverflowError) as error:
-            what = f"entry {number} of the log cannot be read: {error}"
-            raise InputError.one(str(path), what, hint=HINT) from None
-    return recorded
-
-
-def _document(path: Path) -> Any:
     try:
-        if path.stat().st_size > MAX_FILE:
-            what = f"larger than {MAX_FILE // 1024 // 1024} MiB"
-            raise InputError.one(str(path), what, hint="record less, or split the file")
-        text = path.read_bytes().decode("utf-8-sig")
-        return json.loads(text)
+        with path.open("rb") as stream:
+            for number, entry in enumerate(JsonStream(stream).read_list("log", "entries"), 1):
+                try:
+                    recorded += (
+                        replace(each, wire=store.keep(each.wire)) for each in _entry(entry, zone)
+                    )
+                except (ValueError, TypeError, OverflowError) as error:
+                    what = f"entry {number} of the log cannot be read: {error}"
+                    raise InputError.one(str(path), what, hint=HINT) from None
     except OSError as error:
         raise InputError.one(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError.one(str(path), "not UTF-8", hint=HINT) from None
-    except json.JSONDecodeError as error:
-        what = f"not JSON: {error.msg}"
+    except StreamError as error:
+        broken = error.what.startswith("not JSON: ")
         hint = "is the file whole? some recorders write its end when they are closed"
-        raise InputError.one(str(path), what, line=error.lineno, hint=hint) from None
-    except (RecursionError, ValueError):
-        raise InputError.one(str(path), "not JSON that can be read", hint=HINT) from None
+        raise InputError.one(
+            str(path), error.what, line=error.line, hint=hint if broken else HINT
+        ) from None
+    return recorded
 
 
 def _entry(raw: Any, zone: ZoneInfo | None) -> Iterator[RecordedEntry]:

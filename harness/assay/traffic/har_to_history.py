@@ -28,12 +28,14 @@ from assay.history import (
     Malformed,
     Outcome,
     Subject,
+    Wire,
 )
 from assay.journal.redact import Redactor
 from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest
 from assay.traffic.readings import RecordedEntry
+from assay.traffic.stored_wire import StoredWire
 
 #: How many kinds of unmatched requests are named; the others are only counted.
 MAX_UNMATCHED = 1000
@@ -116,7 +118,7 @@ class _HistoryBuilder:
             outcome = decode(wire, body, operation, self.target)
             binding = self.target.operations.get(operation.id, BARE)
             if body is not MISSING and (binding.links or binding.next or binding.approval):
-                wire = replace(wire, links=links_of(wire, body, binding))
+                wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
         n = len(self.exchanges) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
@@ -172,6 +174,10 @@ class _HistoryBuilder:
         if len(self.redactor.known) > MAX_KNOWN:
             self.redactor.begin()  # each further value makes every search slower
         self.redactor.name(key, self.matcher.ids.resources.get(key, "thing"))
+
+
+def _with_links(wire: Wire, links: tuple[str, ...]) -> Wire:
+    return wire.with_links(links) if isinstance(wire, StoredWire) else replace(wire, links=links)
 
 
 def to_history(

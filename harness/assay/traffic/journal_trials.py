@@ -16,6 +16,7 @@ from assay.journal.codec import EVENTS
 from assay.journal.decoder import decode
 from assay.journal.lines import Line, parse, raw_lines
 from assay.journal.typed_values import InvalidValueError
+from assay.journal.writer import QUOTED
 from assay.planning.plan import Disposition
 from assay.report import Report, read_journal
 from assay.traffic.judge import NamedHistory
@@ -108,6 +109,11 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
     recorded = _RecordedTrials()
     for line in _lines(path, whole=whole):
         kind = line.text("type")
+        if kind == "header" and line.text("exchanges", "") == QUOTED:
+            line.refuse(
+                "this journal of `assay judge` has only the exchanges that evidence quotes; "
+                "judge the recording that it is about"
+            )
         if kind in EVENTS:
             recorded.last, recorded.ended = line.text("trial"), False
             recorded.trials.setdefault(recorded.last, []).append(_event(line))

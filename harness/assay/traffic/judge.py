@@ -6,15 +6,16 @@ sent.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from assay.binding.target import Target
 from assay.contract.model import Party
-from assay.history import Authorised, History
+from assay.history import Authorised, Exchange, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
-from assay.judging.corrections import DECIDED
+from assay.judging.corrections import soften
 from assay.judging.judge import Check, judge
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
@@ -22,15 +23,7 @@ from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
 from assay.rules.rule import Kind
-
-NOT_SHOWN = "this traffic does not show it"
-#: Why a recording that can be read in several ways does not decide.
-ORDER_UNKNOWN = "but the order or the times of this recording are not certain"
-MISSING = (
-    "but a call, or a header of one, may be missing from this recording (`--complete`: none is)"
-)
-#: How much evidence of one agreement is kept for one obligation.
-MAX_EVIDENCE = 20
+from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +32,9 @@ class NamedHistory:
 
     `about` are the obligations that the trial tests; if empty, the history may show any. A random
     `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
-    sent it, with the credentials of the target file. `others` are other readings of a recording,
-    `gaps` the history with what may be missing from it.
+    sent it, with the credentials of the target file. `others` returns the other readings of a
+    recording, `gaps` the history with what may be missing from it. Both are made when they are
+    needed, which is seldom: a recording has one reading, and only a violation is doubted.
     """
 
     name: str
@@ -48,8 +42,8 @@ class NamedHistory:
     about: frozenset[str] = frozenset()
     sequence: bool = False
     own: bool = False
-    others: tuple[History, ...] = ()
-    gaps: tuple[History, ...] = ()
+    others: Callable[[], Iterable[History]] = tuple[History, ...]
+    gaps: Callable[[], Iterable[History]] = tuple[History, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +64,8 @@ class Judge:
     allow_incomplete: bool = False
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
+    _operations: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+    _numbered: tuple[str, Mapping[int, Exchange]] = ("", MappingProxyType({}))
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
@@ -87,8 +83,13 @@ class Judge:
             }
         trials: dict[str, str] = {}
         asked = [item.obligation for item in self.plan.items if item.disposition is Disposition.ASK]
-        for obligations in _by_clause(asked):
-            for verdict, trial in self._judge_clause(obligations, histories):
+        clauses = [*_by_clause(asked)]
+        others = {
+            named.name: [self._read_otherwise(clauses, history) for history in named.others()]
+            for named in histories
+        }
+        for obligations in clauses:
+            for verdict, trial in self._judge_clause(obligations, histories, others):
                 self._assembly.record([verdict])
                 trials[verdict.obligation] = trial
         verdicts = self._assembly.final()
@@ -98,52 +99,85 @@ class Judge:
         return Judged(conclusion=conclusion, trials=trials)
 
     def _judge_clause(
-        self, obligations: Sequence[Obligation], histories: Sequence[NamedHistory]
+        self,
+        obligations: Sequence[Obligation],
+        histories: Sequence[NamedHistory],
+        others: Mapping[str, Sequence[Mapping[str, Standing]]],
     ) -> Iterator[tuple[Verdict, str]]:
         """Judge the obligations of one clause by all histories that may show them."""
         first = obligations[0]
-        own = self._assembly.operations_of(first.contract) | self._signed
         bound = self.plan.clauses[first.contract][first.clause]
-        check = party_check(bound, self.party, own)
+        check = party_check(bound, self.party, self._own(first.contract))
         bank = self.party is Party.BANK
-        clauses = clauses_of(self.plan.contracts[first.contract]) if bank else ()
-        by_obligation: dict[str, list[tuple[Verdict, str]]] = {
-            obligation.id: [] for obligation in obligations
-        }
+        kinds = tuple(clauses_of(self.plan.contracts[first.contract])) if bank else ()
+        merged = {each.id: MergedEvidence() for each in obligations}
         for named in histories:
             limited = bank and named.about
-            shown = [each for each in obligations if not limited or each.id in named.about]
-            if not shown:
+            shown = {
+                each.facet: each.id for each in obligations if not limited or each.id in named.about
+            }
+            if shown:
+                summaries = self._summaries(check, shown, named, kinds)
+                for facet, summary in summaries.items():
+                    name = shown[facet]
+                    readings = (each[name] for each in others.get(named.name, ()))
+                    agreed = all(standing is summary.standing for standing in readings)
+                    pieces = summary.certain(agreed=agreed)
+                    violated = weigh(pieces)[0] is Standing.VIOLATES
+                    if violated or not (bank and named.sequence):
+                        merged[name].take(pieces, summary.numbers, named.name)
+        for obligation, evidence in merged.items():
+            yield evidence.verdict(obligation)
+
+    def _summaries(
+        self,
+        check: Check,
+        facets: Collection[str],
+        named: NamedHistory,
+        kinds: Collection[Kind],
+    ) -> Mapping[str, EvidenceSummary]:
+        """Return what a history shows, by facet, with the violations in doubt."""
+        if self._numbered[0] != named.name:
+            exchanges = {exchange.n: exchange for exchange in named.history.exchanges}
+            self._numbered = named.name, exchanges
+        sure: list[frozenset[tuple[str, int] | None]] | None = None
+        summaries: dict[str, EvidenceSummary] = {}
+        for evidence in check(named.history):
+            if evidence.facet not in facets:
                 continue
-            judged = judge(check, shown, ProbeRun(history=named.history), clauses)
-            if named.others or named.gaps:
-                others = [
-                    self._read_otherwise(bound, shown, history, clauses) for history in named.others
-                ]
-                sure = [frozenset(map(_violation, check(history))) for history in named.gaps]
-                judged = tuple(_certain(verdict, others, sure) for verdict in judged)
-            for verdict in judged:
-                violated = verdict.standing is Standing.VIOLATES
-                if verdict.evidence and (violated or not (bank and named.sequence)):
-                    by_obligation[verdict.obligation].append((verdict, named.name))
-        for obligation, verdicts in by_obligation.items():
-            yield _merged(obligation, verdicts)
+            softened = soften(evidence, self._numbered[1], kinds)
+            violation = _violation(softened)
+            if violation is not None and sure is None:
+                sure = [frozenset(map(_violation, check(history))) for history in named.gaps()]
+            doubted = violation is not None and any(violation not in each for each in sure or ())
+            summaries.setdefault(evidence.facet, EvidenceSummary()).add(softened, doubted=doubted)
+        return summaries
+
+    def _own(self, contract: str) -> Callable[[int], bool]:
+        """Return whether an exchange calls an operation of a contract, or is a signature."""
+        if contract not in self._operations:
+            self._operations[contract] = self._assembly.operations_of(contract) | self._signed
+        return self._operations[contract].__contains__
 
     def _read_otherwise(
-        self,
-        bound: BoundClause,
-        obligations: Sequence[Obligation],
-        history: History,
-        clauses: Collection[Kind],
+        self, clauses: Iterable[Sequence[Obligation]], history: History
     ) -> Mapping[str, Standing]:
         """Return what another reading of a recording says, in which exchanges have other numbers."""
-        operations = self.plan.contracts[obligations[0].contract].operations
-        own = {
-            exchange.n for exchange in history.exchanges if exchange.call.operation in operations
-        }
-        check = party_check(bound, self.party, own)
-        verdicts = judge(check, obligations, ProbeRun(history=history), clauses)
-        return {verdict.obligation: verdict.standing for verdict in verdicts}
+        standings: dict[str, Standing] = {}
+        for obligations in clauses:
+            first = obligations[0]
+            contract = self.plan.contracts[first.contract]
+            own = {
+                exchange.n
+                for exchange in history.exchanges
+                if exchange.call.operation in contract.operations
+            }
+            bound = self.plan.clauses[first.contract][first.clause]
+            check = party_check(bound, self.party, own.__contains__)
+            kinds = clauses_of(contract) if self.party is Party.BANK else ()
+            for verdict in judge(check, obligations, ProbeRun(history=history), kinds):
+                standings[verdict.obligation] = verdict.standing
+        return standings
 
 
 def _violation(evidence: Evidence) -> tuple[str, int] | None:
@@ -152,41 +186,16 @@ def _violation(evidence: Evidence) -> tuple[str, int] | None:
     return (evidence.facet, max(evidence.exchanges)) if disagrees else None
 
 
-def _certain(
-    verdict: Verdict,
-    others: Sequence[Mapping[str, Standing]],
-    sure: Sequence[frozenset[tuple[str, int] | None]],
-) -> Verdict:
-    """Return a verdict whose evidence is unclear where the recording can be read otherwise.
-
-    A violation counts if it is one in spite of everything that may be missing. A standing
-    counts if every reading of the recording has it.
-    """
-    if verdict.standing not in DECIDED:
-        return verdict
-    agreed = all(each[verdict.obligation] is verdict.standing for each in others)
-    evidence: list[Evidence] = []
-    for each in verdict.evidence:
-        doubted = each.agreement is not Agreement.UNCLEAR and not agreed
-        why = ORDER_UNKNOWN
-        if each.agreement is Agreement.DISAGREES and not doubted:
-            doubted, why = any(_violation(each) not in evidence for evidence in sure), MISSING
-        seen = f"{each.seen}; {why}"
-        evidence.append(replace(each, agreement=Agreement.UNCLEAR, seen=seen) if doubted else each)
-    standing, reason = weigh(evidence)
-    return replace(verdict, standing=standing, reason=reason, evidence=tuple(evidence))
-
-
-def party_check(bound: BoundClause, party: Party, own: Collection[int]) -> Check:
+def party_check(bound: BoundClause, party: Party, is_own: Callable[[int], bool]) -> Check:
     """Return the check of the party that is judged.
 
     A recording may have calls of several contracts. What happened between two calls of one may
-    explain them, so a check sees everything; but only evidence on its `own` exchanges counts.
+    explain them, so a check sees everything; but only evidence on its own exchanges counts.
     """
 
     def check_own_calls(history: History) -> Iterator[Evidence]:
         for evidence in evidence_of(bound.kind, history, tpp=party is not Party.BANK):
-            if any(n in own for n in evidence.exchanges):
+            if any(map(is_own, evidence.exchanges)):
                 yield evidence
 
     return check_own_calls
@@ -197,30 +206,3 @@ def _by_clause(obligations: Iterable[Obligation]) -> Iterator[Sequence[Obligatio
     for obligation in obligations:
         groups.setdefault((obligation.contract, obligation.clause), []).append(obligation)
     yield from groups.values()
-
-
-def _merged(obligation: str, judged: Sequence[tuple[Verdict, str]]) -> tuple[Verdict, str]:
-    """Weigh what several histories show of one obligation; the gravest names the trial."""
-    if not judged:
-        verdict = Verdict(obligation=obligation, standing=Standing.UNVERIFIED, reason=NOT_SHOWN)
-        return verdict, ""
-    evidence = [each for verdict, _ in judged for each in verdict.evidence]
-    standing, reason = weigh(evidence)
-    trial = next(trial for verdict, trial in judged if verdict.standing is standing)
-    verdict = Verdict(
-        obligation=obligation,
-        standing=standing,
-        reason=reason,
-        evidence=tuple(_bounded(evidence)),
-        calls=len({n for each in evidence for n in each.exchanges}),
-    )
-    return verdict, trial
-
-
-def _bounded(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield the first pieces of evidence of each agreement: a long recording has thousands."""
-    left = dict.fromkeys(Agreement, MAX_EVIDENCE)
-    for each in evidence:
-        if left[each.agreement] > 0:
-            left[each.agreement] -= 1
-            yield each

@@ -63,6 +63,7 @@ class RequestMatcher:
     links: dict[tuple[str, str], Call] = field(default_factory=dict[tuple[str, str], Call])
     payers: dict[str, str] = field(default_factory=dict[str, str])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
+    _at_origin: tuple[str, Sequence[tuple[int | None, str]]] = ("", ())
 
     def read(self, request: ParsedRequest, at: datetime) -> MatchedRequest | None:
         """Return the call that a request at an instant is; None if it is none."""
@@ -80,12 +81,13 @@ class RequestMatcher:
                 return self._attributed(request, replace(best, call=replace(best.call, host=host)))
         return None
 
-    def _bases(self, origin: str) -> Iterator[tuple[int | None, str]]:
-        """Yield the base URLs of an origin: the first, or one of the target's other hosts."""
-        for host, base in [(None, self.target.base_url), *enumerate(self.target.hosts)]:
-            scheme, _, rest = base.partition("://")
-            if normal_origin(f"{scheme}://{rest.partition('/')[0]}") == normal_origin(origin):
-                yield host, base
+    def _bases(self, origin: str) -> Sequence[tuple[int | None, str]]:
+        """Return the base URLs of an origin: the first, or one of the target's other hosts."""
+        if self._at_origin[0] != origin:
+            bases = [(None, self.target.base_url), *enumerate(self.target.hosts)]
+            wanted = normal_origin(origin)
+            self._at_origin = origin, [each for each in bases if _origin_of(each[1]) == wanted]
+        return self._at_origin[1]
 
     def _candidates(
         self, request: ParsedRequest, path: str, at: datetime
@@ -198,6 +200,11 @@ class RequestMatcher:
             owned = repr(call.arguments.get(operation.owned or ""))
             return self.accounts.setdefault(owned, f"payer-{len(self.accounts) + 1}")
         return self.payers.get(str(call.arguments.get(operation.about or "")), "payer")
+
+
+def _origin_of(base: str) -> str:
+    scheme, _, rest = base.partition("://")
+    return normal_origin(f"{scheme}://{rest.partition('/')[0]}")
 
 
 def normal_origin(origin: str) -> str:

@@ -8,16 +8,18 @@ lacks is never evidence.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count, pairwise
+from typing import cast
 from zlib import crc32
 
 from assay.contract.model import Json, Operation
-from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Wire
+from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject, Wire
 from assay.rules.lifecycle.request_queries import same_value
+from assay.traffic.stored_wire import StoredWire
 
 #: How many random orders are tried where the order is unknown.
 ORDERS = 6
@@ -151,32 +153,90 @@ def with_gaps(
     missing: what is marked as made without the customer, and accepted beyond the limit of such
     calls, may have been made with the customer. A body of size 0 may be one that was not recorded.
     """
-    gaps = _Gaps(operations=operations, keys=_keys(history, operations))
-    events: list[Event] = []
-    for exchange in _attended(history, limits):
-        for call in gaps.before(exchange):
-            events.append(replace(call, n=-len(events) - 1))
-        announced = exchange.wire.request_header("content-length")
-        if exchange.call.malformed is Malformed.EMPTY and announced is None:
-            exchange = replace(exchange, outcome=_UNKNOWN)  # noqa: PLW2901 -- the same call
-        events.append(exchange)
-        gaps.note(exchange)
-    return History(events=tuple(events))
+    keys = _keys(history, operations)
+    return HistoryWithGaps(
+        whole=history, around=lambda: _Gaps(operations=operations, keys=keys), limits=limits
+    )
 
 
-def _keys(history: History, operations: Mapping[str, Operation]) -> list[Json]:
-    """Return the keys of everything of a customer's own that a history names."""
-    keys: dict[str, None] = {}
+class HistoryWithGaps(History):
+    """A history whose events are made whenever they are read: it is many times as long as another."""
+
+    __slots__ = ("_around", "_limits", "_whole")
+
+    _whole: History
+    _around: Callable[[], _Gaps]
+    _limits: Mapping[str, int]
+
+    def __init__(
+        self, *, whole: History, around: Callable[[], _Gaps], limits: Mapping[str, int]
+    ) -> None:
+        for name, value in (("_whole", whole), ("_around", around), ("_limits", limits)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """All events, each time anew: a check reads them one after the other."""
+        return cast("tuple[Event, ...]", Repeatable(self._made))
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """All events: there are only exchanges."""
+        return cast("tuple[Exchange, ...]", self.events)
+
+    @property
+    def subjects(self) -> dict[str, Subject]:
+        """The subjects of the whole history."""
+        return self._whole.subjects
+
+    def _made(self) -> Iterator[Exchange]:
+        gaps, count = self._around(), 0
+        for exchange in _attended(self._whole, self._limits):
+            for call in gaps.before(exchange):
+                count += 1
+                yield replace(call, n=-count)
+            if exchange.call.malformed is Malformed.EMPTY and not _has_length(exchange):
+                exchange = replace(exchange, outcome=_UNKNOWN)  # noqa: PLW2901 -- the same call
+            count += 1
+            yield exchange
+            gaps.note(exchange)
+
+
+def _has_length(exchange: Exchange) -> bool:
+    return exchange.wire.request_header("content-length") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """What a function yields, as often as it is read."""
+
+    make: Callable[[], Iterator[Event]]
+
+    def __iter__(self) -> Iterator[Event]:
+        """Begin anew."""
+        return self.make()
+
+
+def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str, list[Json]]:
+    """Return the keys of what the history shows of each customer's own, by customer.
+
+    Whatever else a consent names has nothing to do with the customer. Of one of whom nothing is
+    shown, it names something that somebody else has.
+    """
+    keys: dict[str, dict[str, None]] = {}
     for exchange in history.exchanges:
         operation = operations.get(exchange.call.operation)
         if operation is None or operation.request:
             continue
-        keys |= dict.fromkeys(item.key for item in exchange.items if item.key is not None)
+        own = keys.setdefault(exchange.call.subject, {})
+        own |= dict.fromkeys(item.key for item in exchange.items if item.key is not None)
         for name in (operation.about, operation.grants):
             value = exchange.call.arguments.get(name or "")
             values = value if isinstance(value, list | tuple) else (value,)
-            keys |= dict.fromkeys(key for key in values if isinstance(key, str))
-    return [*keys]
+            own |= dict.fromkeys(key for key in values if isinstance(key, str))
+    some = next((key for own in keys.values() for key in own), None)
+    others: list[Json] = [] if some is None else [some]
+    return defaultdict(lambda: others, {name: [*own] for name, own in keys.items() if own})
 
 
 def _attended(history: History, limits: Mapping[str, int]) -> Iterator[Exchange]:
@@ -200,7 +260,7 @@ class _Gaps:
     """What may be missing; `sent` are the values with which each request was made or changed."""
 
     operations: Mapping[str, Operation]
-    keys: Sequence[Json]
+    keys: Mapping[str, list[Json]]
     sent: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
 
     def note(self, exchange: Exchange) -> None:
@@ -233,7 +293,7 @@ class _Gaps:
         key = exchange.call.arguments.get(operation.about or "")
         for each in self.operations.values():
             if each.grants and not operation.by_tpp:
-                for keys in ([*self.keys], []):
+                for keys in (self.keys[exchange.call.subject], []):
                     granted: Mapping[str, Json] = {each.grants: keys}
                     yield _unknown(exchange, each, granted)
             elif (
@@ -265,5 +325,9 @@ def _unknown(
             credentials=False,
             malformed=None,
         )
-    wire = replace(exchange.wire, status=0, headers=(), body=b"", links=())
+    wire = exchange.wire
+    if isinstance(wire, StoredWire):
+        wire = wire.unanswered()
+    else:
+        wire = replace(wire, status=0, headers=(), body=b"", links=())
     return replace(exchange, call=call, outcome=_UNKNOWN, wire=wire, ms=0.0)

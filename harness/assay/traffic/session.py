@@ -11,8 +11,11 @@ that is unfinished does not show is unverified.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from assay.binding.encode import Access
@@ -22,9 +25,10 @@ from assay.contract.model import Contract, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
-from assay.history import Authorised, Exchange
+from assay.history import Authorised, Exchange, History
 from assay.journal.redact import Redactor
-from assay.journal.writer import Journal
+from assay.journal.writer import QUOTED, Journal
+from assay.judging.verdict import Verdict
 from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
@@ -45,7 +49,7 @@ class RecordingSession:
 
     `unmatched` counts the requests that match no call of the contract, by kind; `unread` counts
     the calls whose body was not recorded. `unfinished` says why a journal is not that of a whole
-    run; what it shows is incomplete at best.
+    run; what it shows is incomplete at best. `again` says that the recording is a journal.
     """
 
     plan: Plan
@@ -58,6 +62,7 @@ class RecordingSession:
     unmatched: Mapping[str, int] = field(default_factory=dict[str, int])
     unread: int = 0
     unfinished: str = ""
+    again: bool = False
 
     @property
     def exchanges(self) -> int:
@@ -90,8 +95,9 @@ class RecordingSession:
             selection=self.selection,
             command=command,
             party=self.party.value,
+            **({} if self.again else {"exchanges": QUOTED}),
         )
-        self._write_events(journal)
+        self._write_events(journal, conclusion.verdicts)
         verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
             journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
@@ -114,7 +120,14 @@ class RecordingSession:
             stopped=self.unfinished,
         )
 
-    def _write_events(self, journal: Journal) -> None:
+    def _write_events(self, journal: Journal, verdicts: Sequence[Verdict]) -> None:
+        """Write the events of a journal, which can be judged again, or what evidence quotes of a HAR.
+
+        What the exchanges that are not written show to be private is masked in the others.
+        """
+        quoted = frozenset(
+            n for verdict in verdicts for each in verdict.evidence for n in each.exchanges
+        )
         for named in self.histories:
             if len(self.histories) > 1:
                 journal.redactor.begin()
@@ -122,7 +135,11 @@ class RecordingSession:
                 if len(journal.redactor.known) > MAX_KNOWN:
                     journal.redactor.begin()  # as when the recording was read
                 n = event.n if isinstance(event, Exchange | Authorised) else 0
-                journal.event(named.name, event, self.access.get(n, Access()))
+                access = self.access.get(n, Access())
+                if self.again or n in quoted:
+                    journal.event(named.name, event, access)
+                else:
+                    journal.learn_unwritten(event, access)
 
 
 def open_recording(
@@ -166,6 +183,7 @@ def open_recording(
         histories=journal.histories if journal else (),
         selection={"k": keywords, "m": marks},
         unfinished=journal.unfinished if journal else "",
+        again=journal is not None,
     )
     if journal is not None:
         return session
@@ -197,25 +215,43 @@ def _read_har(
     def convert(entries: Sequence[RecordedEntry], learning: Redactor) -> RecordedHistory:
         return to_history(entries, operations, target, learning, lenient=party is Party.TPP)
 
-    first, *others = readings(read_har(path, target.zone))
-    recorded = convert(first, redactor)
-    named = NamedHistory(
-        name=RECORDING,
-        history=recorded.history,
-        others=tuple(convert(entries, Redactor()).history for entries in others),
-    )
+    entries = read_har(path, target.zone)
+    possible = readings(entries)
+    recorded = convert(next(possible), redactor)
+    named = NamedHistory(name=RECORDING, history=recorded.history)
+    if next(possible, None) is not None:
+
+        def others() -> Iterator[History]:
+            for reading in islice(readings(entries), 1, None):
+                yield convert(reading, Redactor()).history
+
+        named = replace(named, others=others)
     if complete:
         return recorded, named
     known = (call_limits(contract, attended=False).items() for contract in contracts)
     limits = {name: limit for limits in known for name, limit in limits}
     presence = target.presence
     marked = presence is None or any(
-        entry.wire.request_header(presence.header) is not None for entry in first
+        entry.wire.request_header(presence.header) is not None for entry in entries
     )
-    gaps = [with_gaps(recorded.history, operations, limits)]
-    if not marked:  # a filter may have removed the header from every call
-        gaps.append(with_gaps(recorded.history, operations, dict.fromkeys(limits, 0)))
-    return recorded, replace(named, gaps=tuple(gaps))
+
+    def gaps() -> Iterator[History]:
+        yield with_gaps(recorded.history, operations, limits)
+        if not marked:  # a filter may have removed the header from every call
+            yield with_gaps(recorded.history, operations, dict.fromkeys(limits, 0))
+
+    return recorded, replace(named, gaps=gaps)
+
+
+@contextmanager
+def seldom_collected() -> Generator[None]:
+    """Let the garbage collector run seldom: millions of values stay, and next to none are garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def plan_recording(

@@ -20,6 +20,7 @@ from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, failed_instead
 from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.defects import digest_of
 from assay.rules.parameters import Raw
 from assay.rules.queries import ordinary
 from assay.rules.rule import (
@@ -52,8 +53,8 @@ STRANGE_ADDRESSES: Final[Mapping[str, Json]] = {
     "an address with a user name": "https://user:word@tpp.example/return",
 }
 
-#: Everything in a call except one of its arguments.
-_Frame: TypeAlias = tuple[object, ...]
+#: A digest of everything in a call except one of its arguments: a long history has many.
+_Frame: TypeAlias = bytes
 
 
 def _made_or_changed(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -159,7 +160,7 @@ def _frame(call: Call, argument: str) -> _Frame:
     """Return everything that was sent except one argument."""
     rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != argument)
     who = call.operation, call.subject, call.by, call.host, call.alias, call.present
-    return (*who, call.mode, argument, tuple(rest))
+    return digest_of(*who, call.mode, argument, rest)
 
 
 def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:

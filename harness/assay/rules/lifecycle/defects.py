@@ -9,6 +9,7 @@ beside such a control does not refuse.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -20,8 +21,8 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
 from assay.rules.rule import Kind
 
-#: Everything in a request except one of its arguments.
-Frame: TypeAlias = tuple[object, ...]
+#: A digest of everything in a request except one of its arguments: a long history has many.
+Frame: TypeAlias = bytes
 
 
 def frame(request: Instance, field: str) -> Frame:
@@ -32,7 +33,12 @@ def frame(request: Instance, field: str) -> Frame:
     call = request.made.call
     rest = sorted((name, repr(value)) for name, value in call.arguments.items() if name != field)
     who = call.subject, id(request.subject), call.by
-    return who, call.mode, call.host, call.alias, call.present, tuple(rest)
+    return digest_of(who, call.mode, call.host, call.alias, call.present, rest)
+
+
+def digest_of(*parts: object) -> bytes:
+    """Return a digest that equal values share, and no others."""
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
 
 def stays_accepted(request: Instance) -> bool:

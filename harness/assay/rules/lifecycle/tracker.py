@@ -297,14 +297,14 @@ class Tracker:
         call, lifecycle = exchange.call, self.lifecycle
         if call.operation == lifecycle.create.id and not (call.malformed or call.credentials):
             return self._made(exchange)
-        about = {
-            operation.id: operation.about
-            for operation in (lifecycle.read, lifecycle.change, lifecycle.end)
-            if operation
-        }
-        if call.operation not in about:
+        # Plain comparisons: every event of a history passes here, once for each clause.
+        for operation in (lifecycle.read, lifecycle.change, lifecycle.end):
+            if operation is not None and operation.id == call.operation:
+                about = operation.about or ""
+                break
+        else:
             return None
-        request = self._known.get(str(call.arguments.get(about[call.operation] or "")))
+        request = self._known.get(str(call.arguments.get(about)))
         if request is None or call.malformed:
             return None
         if lifecycle.read and call.operation == lifecycle.read.id:
@@ -314,7 +314,7 @@ class Tracker:
             (request.changes if changed else request.ends).append(exchange)
             request.inquiries_before = self.inquiries.count
             if changed and exchange.accepted:
-                new = {k: v for k, v in call.arguments.items() if k != about[call.operation]}
+                new = {k: v for k, v in call.arguments.items() if k != about}
                 request.arguments |= new
         self._look(request, exchange)
         return request

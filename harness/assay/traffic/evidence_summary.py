@@ -1,0 +1,145 @@
+"""Summary of the evidence on one obligation: what a verdict needs of it, in bounded memory.
+
+A long recording has a piece of evidence for every exchange. The first pieces of each agreement are
+kept, and which exchanges all of them rest on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.judging.corrections import DECIDED
+from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
+
+NOT_SHOWN = "this traffic does not show it"
+#: Why a recording that can be read in several ways does not decide.
+ORDER_UNKNOWN = "but the order or the times of this recording are not certain"
+MISSING = (
+    "but a call, or a header of one, may be missing from this recording (`--complete`: none is)"
+)
+#: How much evidence of one agreement is kept for one obligation.
+MAX_EVIDENCE = 20
+#: How many numbers one entry of a set of numbers covers.
+_BITS = 1024
+
+
+@dataclass(slots=True)
+class NumberSet:
+    """A set of whole numbers, small where they are dense."""
+
+    _parts: dict[int, int] = field(default_factory=dict[int, int])
+
+    def update(self, numbers: Iterable[int]) -> None:
+        """Add numbers."""
+        for number in numbers:
+            part, bit = divmod(number, _BITS)
+            self._parts[part] = self._parts.get(part, 0) | 1 << bit
+
+    def merge(self, other: NumberSet) -> None:
+        """Add the numbers of another set."""
+        for part, bits in other._parts.items():
+            self._parts[part] = self._parts.get(part, 0) | bits
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return sum(bits.bit_count() for bits in self._parts.values())
+
+
+@dataclass(slots=True)
+class EvidenceSummary:
+    """The first pieces of evidence that one history shows, by agreement and doubt.
+
+    A violation is in doubt if something that may be missing from the recording explains it.
+    """
+
+    numbers: NumberSet = field(default_factory=NumberSet)
+    _first: dict[tuple[Agreement, bool], list[tuple[int, Evidence]]] = field(
+        default_factory=dict[tuple[Agreement, bool], "list[tuple[int, Evidence]]"]
+    )
+    _count: int = 0
+
+    def add(self, evidence: Evidence, *, doubted: bool = False) -> None:
+        """Add the next piece."""
+        first = self._first.setdefault((evidence.agreement, doubted), [])
+        if len(first) < MAX_EVIDENCE:
+            first.append((self._count, evidence))
+        self._count += 1
+        self.numbers.update(evidence.exchanges)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return self._count > 0
+
+    @property
+    def standing(self) -> Standing:
+        """The standing if nothing were in doubt."""
+        return weigh(evidence for _, _, evidence in self._in_order())[0]
+
+    def certain(self, *, agreed: bool) -> list[Evidence]:
+        """Return the first pieces, unclear where the recording can be read otherwise.
+
+        A violation counts if it is one in spite of everything that may be missing. A standing
+        counts if every reading of the recording has it (`agreed`).
+        """
+        decided = self.standing in DECIDED
+        pieces: list[Evidence] = []
+        for _, doubted, evidence in self._in_order():
+            why = "" if agreed else ORDER_UNKNOWN
+            why = why or (MISSING if doubted else "")
+            if decided and why and evidence.agreement is not Agreement.UNCLEAR:
+                seen = f"{evidence.seen}; {why}"
+                pieces.append(replace(evidence, agreement=Agreement.UNCLEAR, seen=seen))
+            else:
+                pieces.append(evidence)
+        return pieces
+
+    def _in_order(self) -> list[tuple[int, bool, Evidence]]:
+        return sorted(
+            (
+                (index, doubted, evidence)
+                for (_, doubted), first in self._first.items()
+                for index, evidence in first
+            ),
+            key=lambda piece: piece[0],
+        )
+
+
+@dataclass(slots=True)
+class MergedEvidence:
+    """What several histories show of one obligation."""
+
+    numbers: NumberSet = field(default_factory=NumberSet)
+    pieces: list[Evidence] = field(default_factory=list[Evidence])
+    trials: dict[Standing, str] = field(default_factory=dict[Standing, str])
+
+    def take(self, pieces: Sequence[Evidence], numbers: NumberSet, trial: str) -> None:
+        """Add what one history shows, in the trial of this name."""
+        self.pieces = [*_bounded([*self.pieces, *pieces])]
+        self.numbers.merge(numbers)
+        self.trials.setdefault(weigh(pieces)[0], trial)
+
+    def verdict(self, obligation: str) -> tuple[Verdict, str]:
+        """Weigh it; the gravest history names the trial."""
+        if not self.pieces:
+            return Verdict(
+                obligation=obligation, standing=Standing.UNVERIFIED, reason=NOT_SHOWN
+            ), ""
+        standing, reason = weigh(self.pieces)
+        verdict = Verdict(
+            obligation=obligation,
+            standing=standing,
+            reason=reason,
+            evidence=tuple(self.pieces),
+            calls=len(self.numbers),
+        )
+        return verdict, self.trials[standing]
+
+
+def _bounded(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield the first pieces of evidence of each agreement."""
+    left = dict.fromkeys(Agreement, MAX_EVIDENCE)
+    for each in evidence:
+        if left[each.agreement] > 0:
+            left[each.agreement] -= 1
+            yield each
