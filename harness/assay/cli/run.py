@@ -18,6 +18,17 @@ from assay.cli.details import note_folder
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
 from assay.cli.results import JOURNAL, finish, named_if_cut_short
+from assay.cli.resume import (
+    Resumption,
+    check_same,
+    check_same_bank,
+    explicit_options,
+    finished,
+    invocation,
+    remaining,
+    resumption,
+    with_recorded,
+)
 from assay.cli.searches import check_extras, print_prices, read_sequences, replay, run_searches
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
@@ -26,6 +37,7 @@ from assay.errors import InputError, TargetError
 from assay.estimate.estimate import announce
 from assay.execution.environment import Environment, set_up
 from assay.execution.lanes import lanes_for, most_lanes
+from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing.findings import requested_searches
 from assay.fuzzing.sequences.sequence_file import DEFAULT, RecordedSequence, open_examples
@@ -43,6 +55,7 @@ Examples:
   assay run --seed 7
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
+  assay run --resume reports/local/before-go-live
 """
 
 #: The options of `run` by section of its help.
@@ -50,7 +63,7 @@ SECTIONS = {
     "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "seed"),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
-    "Result": ("out", "allow_incomplete", "quiet"),
+    "Result": ("out", "resume", "allow_incomplete", "quiet"),
 }
 
 
@@ -64,6 +77,7 @@ class RunOptions:
     marks: str
     seed: int
     out: Path | None
+    resume: Path | None
     allow_incomplete: bool
     journeys: int
     fields: int
@@ -91,6 +105,13 @@ class RunOptions:
     help="Seed for generated customers and dates; the same seed reproduces a run.",
 )
 @options.out
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Continue the run of this folder, which was cut short, with the trials that are missing. "
+    "Needs no other option.",
+)
 @options.allow_incomplete
 @click.option(
     "--journeys",
@@ -143,12 +164,28 @@ def command(**given: Any) -> int:
 
     Without options: the shipped contracts against the embedded sandbox.
     """
+    options_ = RunOptions(**given)
     with terminable():
-        return run(RunOptions(**given))
+        return run(options_) if options_.resume is None else _resume(options_, options_.resume)
 
 
-def run(given: RunOptions) -> int:
+def _resume(given: RunOptions, folder: Path) -> int:
+    """Continue a run that was cut short; return the exit code.
+
+    Raises:
+        InputError: it cannot be continued like this.
+
+    """
+    with resumption(folder) as resumed:
+        if not resumed.progress.complete:
+            return run(with_recorded(given, resumed, explicit_options()), resumed)
+    return finished(resumed, quiet=given.quiet)
+
+
+def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     """Plan, check the target file, test and report; return the exit code.
+
+    `resumed` is the run that is continued, if it is not a new one.
 
     Raises:
         InputError: a file or an option cannot be used, or the target cannot be reached.
@@ -167,6 +204,8 @@ def run(given: RunOptions) -> int:
         ledger=given.ledger,
         contexts=Depth.BASE if sequences else given.contexts,
     )
+    if resumed is not None:
+        check_same(resumed, prepared)
     if given.dry_run:
         print_prices(prepared, times)
         return print_dry_run(prepared)
@@ -175,7 +214,7 @@ def run(given: RunOptions) -> int:
     ):
         return Exit.USAGE.value
     examples = open_examples(given.examples) if any(times.values()) else None
-    session, folder = _open(given, prepared, sequences)
+    session, folder = _open(given, prepared, sequences, resumed)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
         return finish(folder, result, quiet=given.quiet)
@@ -214,18 +253,27 @@ def _perform(
 
 
 def _open(
-    given: RunOptions, prepared: Prepared, sequences: Sequence[RecordedSequence]
+    given: RunOptions,
+    prepared: Prepared,
+    sequences: Sequence[RecordedSequence],
+    resumed: Resumption | None,
 ) -> tuple[Session, Path]:
     """Make the target ready and open the journal; return the session and its folder."""
     plan = _plan(prepared, sequences)
+    if resumed is not None:
+        plan = remaining(resumed, plan, prepared)
     environment = _set_up(given, prepared, plan)
     environment.secrets.add(_password(given.examples), "password", lasting=True)
-    folder = given.out or _new_folder(prepared)
+    if resumed is not None:
+        check_same_bank(resumed, prepared.target, environment)
+    folder = resumed.folder if resumed else given.out or _new_folder(prepared)
     note_folder(folder)
     session = Session(
         plan=plan,
         environment=environment,
-        journal=Journal.at(folder / JOURNAL),
+        journal=resumed.journal if resumed else Journal.at(folder / JOURNAL),
+        resumes=resumed.path if resumed else None,
+        progress=resumed.progress if resumed else RecordedProgress(),
         options=Options(
             seed=given.seed,
             allow_incomplete=given.allow_incomplete,
@@ -233,6 +281,7 @@ def _open(
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
             concurrency=_concurrency(given, prepared),
+            invocation=invocation(given, environment),
         ),
     )
     return session, folder

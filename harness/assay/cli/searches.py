@@ -53,7 +53,8 @@ def run_searches(
 
     whole = prepared.whole()
     for request in requests:
-        if not session.environment.guard.stopped:
+        done = (request.contract, request.how, request.operation) in session.progress.searches
+        if not done and not session.environment.guard.stopped:
             progress.on_search(request.contract, request.how)
             run_search(
                 session,

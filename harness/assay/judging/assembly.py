@@ -17,15 +17,13 @@ from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
     CredentialWatch,
-    StaticWatch,
     apply_waiver,
     discount_rejected,
-    discount_static,
     operations_on_requests,
     tpp_operations,
 )
+from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
-from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
 
 #: Verdicts that leave a must unsettled.
@@ -60,7 +58,7 @@ class VerdictAssembly:
     party: Party = Party.BANK
     today: date = field(default_factory=_today)
     _verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
-    _answers: StaticWatch = field(default_factory=StaticWatch)
+    answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
     _rests_on: dict[str, str] = field(default_factory=dict[str, str])
@@ -71,7 +69,7 @@ class VerdictAssembly:
         self._credentials.tpp_operations = tpp_operations(self.plan)
         obligations = (item.obligation for item in self.plan.items)
         self._rests_on |= {each.id: each.rests_on for each in obligations if each.rests_on}
-        self._answers.making, self._answers.about_requests = operations_on_requests(self.plan)
+        self.answers.making, self.answers.about_requests = operations_on_requests(self.plan)
         self.record(
             Verdict(
                 obligation=item.obligation.id,
@@ -91,7 +89,7 @@ class VerdictAssembly:
 
     def see_trial(self, history: History) -> None:
         """Take in the history of a trial that has ended."""
-        self._answers.see(history)
+        self.answers.see(history)
 
     def see_recording(self, history: History, *, own: bool) -> None:
         """Take in a recorded history; `own` says that it has the credentials of the target file."""
@@ -118,9 +116,9 @@ class VerdictAssembly:
         self._verdicts[verdict.obligation] = verdict
         return True
 
-    def recorded(self, obligations: Iterable[Obligation]) -> tuple[Verdict, ...]:
+    def recorded(self, obligations: Iterable[str]) -> tuple[Verdict, ...]:
         """Return the verdicts on obligations as they were recorded."""
-        return tuple(self._verdicts[obligation.id] for obligation in obligations)
+        return tuple(self._verdicts[obligation] for obligation in obligations)
 
     def has(self, obligation: str) -> bool:
         """Whether there is a verdict on an obligation."""
@@ -142,7 +140,7 @@ class VerdictAssembly:
         """Take back verdicts that rest on static answers, or on what was never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
-        verdicts = discount_static(verdicts, self._answers.static(), self._operations)
+        verdicts = discount_static(verdicts, self.answers.static(), self._operations)
         verdicts = discount_rejected(verdicts, self._credentials, self._operations, self.target)
         return tuple(map(self._supported, verdicts))
 
@@ -168,7 +166,7 @@ class VerdictAssembly:
         known what every verdict depends on.
         """
         before = self._discounts
-        self._discounts = (self._answers.static(), self._credentials.rejected())
+        self._discounts = (self.answers.static(), self._credentials.rejected())
         resting = (name for name, support in self._rests_on.items() if support in changed)
         names = (*changed, *resting) if before == self._discounts else (*self._verdicts,)
         return self._final([self._verdicts[name] for name in names if name in self._verdicts])

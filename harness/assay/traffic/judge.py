@@ -14,9 +14,8 @@ from assay.contract.model import Party
 from assay.history import Authorised, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
-from assay.judging.corrections import DECIDED
 from assay.judging.judge import Check, judge
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
+from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
 from assay.rules.clauses import clauses_of
