@@ -17,7 +17,7 @@ from assay.cli import doctor, options
 from assay.cli.details import note_folder
 from assay.cli.plan import print_dry_run
 from assay.cli.progress import Progress
-from assay.cli.results import JOURNAL, finish, named_if_cut_short
+from assay.cli.results import JOURNAL, continued_by, finish, named_if_cut_short
 from assay.cli.resume import (
     Resumption,
     check_same,
@@ -217,7 +217,10 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     session, folder = _open(given, prepared, sequences, resumed)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
-        return finish(folder, result, quiet=given.quiet)
+        code = finish(folder, result, quiet=given.quiet)
+        if result.stopped:
+            click.echo(continued_by(folder))
+        return code
 
 
 def _perform(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.history import Exchange
 from assay.journal.decoder import decode
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
+from assay.journal.lines import Line, abandoned_lines, is_complete, parse, raw_lines
 from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, trial_end
 from assay.journal.typed_values import InvalidValueError
 from assay.judging.assembly import VerdictAssembly
@@ -91,7 +91,7 @@ class RecordedProgress:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reader:
+class _ProgressReader:
     """Reads lines in order; `block` are those since the last trial that ended."""
 
     progress: RecordedProgress
@@ -203,7 +203,7 @@ def read_progress(path: Path) -> RecordedProgress:
 
     """
     progress = RecordedProgress()
-    reader, number = _Reader(progress=progress), 0
+    reader, number = _ProgressReader(progress=progress), 0
     for number, raw, abandoned in _complete_lines(path):
         for kind, digits in _PSEUDONYM.findall(raw):
             name = kind.decode()
@@ -227,7 +227,7 @@ def _complete_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
     with path.open("rb") as stream:
         is_abandoned = abandoned_lines(stream, name)
         for number, raw in raw_lines(stream, name):
-            if raw.endswith(b"\n"):
+            if is_complete(raw):
                 yield number, raw, is_abandoned(number)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from assay.errors import InputError, JournalError
-from assay.journal.lines import parse, raw_lines
+from assay.journal.lines import is_complete, raw_lines
 
 if sys.platform != "win32":
     import fcntl
@@ -85,7 +85,7 @@ def continue_lines(out: IO[str], path: Path, see: Callable[[bytes], None]) -> No
                 if last.endswith(b"\n"):
                     see(last)
                     size += len(last)
-        if not last.endswith(b"\n") and _is_complete(path, last):
+        if not last.endswith(b"\n") and is_complete(last):
             out.seek(0, os.SEEK_END)
             out.write("\n")
             out.flush()
@@ -95,15 +95,6 @@ def continue_lines(out: IO[str], path: Path, see: Callable[[bytes], None]) -> No
             out.truncate()
     except OSError as error:
         raise JournalError(_cannot_write(error)) from None
-
-
-def _is_complete(path: Path, line: bytes) -> bool:
-    """Whether a line lacks nothing but its line break."""
-    try:
-        parse(str(path), 0, line)
-    except JournalError:
-        return False
-    return True
 
 
 def _cannot_write(error: OSError) -> str:

@@ -201,5 +201,16 @@ def abandoned_lines(stream: BinaryIO, path: str) -> Callable[[int], bool]:
     return lambda number: any(number in each for each in ranges)
 
 
+def is_complete(raw: bytes) -> bool:
+    """Whether a line was written whole; only its line break may be missing."""
+    if raw.endswith(b"\n"):
+        return True
+    try:
+        parse("", 0, raw)
+    except JournalError:
+        return False
+    return True
+
+
 def _no_constant(word: str) -> NoReturn:
     raise ValueError(word)

@@ -13,7 +13,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -41,8 +40,8 @@ SOME = "psu-identity or eligible-accounts or batch-quota/accounts"
 FAULTS = (("", ""), ("identity.never", ""), ("pis.debtor.savings", "mode=instant"))
 #: The accesses of each customer that the bank allows a day.
 QUOTA = 4
-#: What differs between two runs that show the same.
-_NUMBER = re.compile(r"\d+")
+#: What differs between two runs that show the same: numbers, and how long it is until midnight.
+_NUMBER = re.compile(r"(?:\d+[dhms])+|\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,38 +242,37 @@ def assert_within_quota(remains: Remains) -> None:
     assert all(number <= QUOTA for numbers in recorded.values() for number in numbers)
 
 
-def resume_one(folder: Path, seed: int) -> str:
-    """Kill a run once or twice and resume it; return a line about it."""
-    chance = random.Random(seed)
-    way, number = WAYS[seed % 3], SIGNALS[seed // 3 % 3]
-    fault, situation = FAULTS[seed // 9 % 3]
+def case_of(seed: int) -> Case:
+    """Return the case of a seed."""
+    way, (fault, situation) = WAYS[seed % 3], FAULTS[seed // 9 % 3]
     if way == "real":
         fault, situation = ("identity.never" if seed // 9 % 2 else ""), ""
-    case = Case(way=way, fault=fault, situation=situation)
-    complete = whole(case)
-    kills: list[str] = []
+    return Case(way=way, fault=fault, situation=situation)
+
+
+def resume_one(folder: Path, seed: int) -> str:
+    """Kill a run once or twice and resume it; return a line about it."""
+    chance, number, case = random.Random(seed), SIGNALS[seed // 3 % 3], case_of(seed)
+    complete, kills = whole(case), ""
     with site(folder, case) as place:
         command: tuple = (*place.options, "--out", folder)
         for _ in range(chance.choice([1, 1, 2])):
             at = chance.randint(1, complete.requests)
             before = (folder / "journal.jsonl").read_bytes() if kills else b""
             remains = place.attempt(*command, signal_=number, after=at)
-            kills.append(f"{number.name} at request {at}")
+            kills += f", {number.name} at request {at}"
             assert "Traceback" not in remains.err, remains.err
-            if not remains.journal.exists():
-                continue
-            assert_kept(before, remains.journal.read_bytes())
-            if remains.journal.read_bytes().count(b"\n"):
-                command = ("--resume", folder, "--no-doctor")
-        if command[0] != "--resume":
-            return f"{seed}: {way}: killed before its header was written"
-        before = remains.journal.read_bytes()
+            after = remains.journal.read_bytes() if remains.journal.exists() else b""
+            assert_kept(before, after)
+            if b"\n" not in after:
+                return f"{seed}: {case.way}{kills}: there was no header yet"
+            command = ("--resume", folder, "--no-doctor")
         remains = place.attempt(*command)
         assert remains.code in {0, 1, 3}, remains.err
-        assert_kept(before, remains.journal.read_bytes())
+        assert_kept(after, remains.journal.read_bytes())
         assert_counted_once(remains.journal)
         if case.is_real:
             assert_within_quota(remains)
         left = assert_same(remains, complete, place.options, real=case.is_real)
-        rest = f", {left} unverified for spent accesses" if left else ""
-        return f"{seed}: {way} {fault or 'sound'}: {', '.join(kills)}: the same verdicts{rest}"
+        rest = f", but {left} unverified for spent accesses" if left else ""
+        return f"{seed}: {case.way} {case.fault or 'sound'}{kills}: the same verdicts{rest}"
