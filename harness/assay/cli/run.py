@@ -110,7 +110,7 @@ class RunOptions:
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Continue the run of this folder, which was cut short, with the trials that are missing. "
-    "Needs no other option.",
+    "Needs no other option; contracts, target and seed are those of the first run.",
 )
 @options.allow_incomplete
 @click.option(
