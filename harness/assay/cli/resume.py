@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -145,7 +145,7 @@ def invocation(given: RunOptions, environment: Environment) -> dict[str, Json]:
     return {**values, "ledger_mark": _ledger_mark(environment)}
 
 
-def _plain(value: object) -> Json:
+def _plain(value: Any) -> Json:
     match value:
         case Depth():
             return value.value
@@ -156,7 +156,7 @@ def _plain(value: object) -> Json:
         case list() | tuple():
             return [_plain(each) for each in value]
         case _:
-            return cast("Json", value)
+            return value
 
 
 def _ledger_mark(environment: Environment) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assay.history import Exchange
+from assay.history import Accepted, Exchange, Wire
 from assay.journal.decoder import decode
 from assay.journal.lines import Line, abandoned_lines, is_complete, parse, raw_lines
 from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, trial_end
@@ -174,7 +174,7 @@ class _ProgressReader:
             case "exchange":
                 event = _event(line)
                 if isinstance(event, Exchange):
-                    progress.seen.append(event)
+                    progress.seen.append(_bare(event))
             case "fault":
                 progress.faults.append(f"{line.text('where')}: {line.text('what')}")
             case "search":
@@ -229,6 +229,19 @@ def _complete_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
         for number, raw in raw_lines(stream, name):
             if is_complete(raw):
                 yield number, raw, is_abandoned(number)
+
+
+def _bare(exchange: Exchange) -> Exchange:
+    """Return an exchange without its content, for there may be many."""
+    wire, call = exchange.wire, exchange.call
+    bare = replace(call, arguments={}, invented={}, follow=None)
+    accepted = isinstance(exchange.outcome, Accepted)
+    return replace(
+        exchange,
+        call=bare,
+        outcome=Accepted() if accepted else exchange.outcome,
+        wire=Wire(method=wire.method, url="", status=wire.status),
+    )
 
 
 def _event(line: Line) -> object:
