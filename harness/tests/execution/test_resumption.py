@@ -12,6 +12,7 @@ import pytest
 
 from assay.binding.target import Budget, Safety, Target
 from assay.contexts.covering import Depth
+from assay.execution import trial_recorder
 from assay.execution.environment import set_up
 from assay.execution.resumption import read_progress
 from assay.execution.session import RunResult, Session, run_session
@@ -19,9 +20,12 @@ from assay.journal.journal_file import reopen
 from assay.journal.trial_end import TrialEnd, record_of
 from assay.journal.typed_values import read_record
 from assay.journal.writer import Journal
+from assay.kill_matrix import variants
 from assay.planning.prepare import prepare
 from assay.report import read_journal
 from assay.sandbox.app import make_app
+from assay.sandbox.mutants.contextual import make_contextual_app
+from assay.sandbox.policies import SOUND
 
 SOME = "psu-identity or trusted or consent.scope"
 
@@ -163,18 +167,59 @@ def test_the_budget_is_that_of_the_whole_run(tmp_path: Path) -> None:
     assert any("budget.calls" in reason for reason in reasons)
 
 
-def test_parts_of_contexts_are_not_tried_again(tmp_path: Path) -> None:
-    """What a trial in a context hid is known, so that the same parts are tried, each once."""
-    words = "psu-identity or listing"
-    run(tmp_path / "whole", keywords=words, contexts=Depth.EACH)
-    whole = [line["trial"] for line in lines_of(tmp_path / "whole") if line["type"] == "ended"]
-    for place in (2, len(whole) // 2, len(whole) - 2):
+def confined(base_url: str) -> Bank:
+    """Return a bank that is unavailable at one host, which only a value alone shows."""
+    wrong = variants()["pis.available.create-503"].change(SOUND)
+    return Bank(make_contextual_app(wrong, SOUND, "host=host-2", base_url=base_url))
+
+
+def early(base_url: str) -> Bank:
+    """Return a bank whose fault only the trial of another obligation shows."""
+    wrong = variants()["pis.execution.a-day-early"].change(SOUND)
+    return Bank(make_app(wrong, base_url=base_url))
+
+
+#: Banks, the obligations that are tested there, and the contexts.
+CASES = {
+    "host": (confined, "payments.create", Depth.EACH),
+    "early": (early, "pis/execution/not-early or pis/execution/cancelled-undone", Depth.BASE),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_run_cut_between_trials_is_the_same(tmp_path: Path, case: str) -> None:
+    """The same trials and parts of trials follow, each once; verdicts name what shows them."""
+    bank, words, contexts = CASES[case]
+    run(tmp_path / "whole", bank, keywords=words, contexts=contexts)
+    whole = lines_of(tmp_path / "whole")
+    trials = [line["trial"] for line in whole if line["type"] == "ended"]
+    verdicts = [line for line in whole if line["type"] == "verdict"]
+    assert any(line["verdict"] == "violates" for line in verdicts)
+    assert (case == "host") is any("trial" in line for line in verdicts)
+    for place in {*range(0, len(trials), 4), len(trials) - 1}:
         path = tmp_path / str(place)
         path.write_bytes((tmp_path / "whole").read_bytes())
-        cut_at(path, ends(path)[place] + 3)
-        run(path, keywords=words, contexts=Depth.EACH)
-        assert whole == [line["trial"] for line in lines_of(path) if line["type"] == "ended"]
-        assert standings(tmp_path / "whole") == standings(path)
+        cut_at(path, ends(path)[place])
+        run(path, bank, keywords=words, contexts=contexts)
+        lines = lines_of(path)
+        assert trials == [line["trial"] for line in lines if line["type"] == "ended"]
+        assert verdicts == [line for line in lines if line["type"] == "verdict"]
+
+
+def test_a_fault_of_the_harness_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault before the cut is one of the resumed run."""
+    real = trial_recorder.judge
+
+    def judge(check: Any, settles: Any, *given: Any) -> Any:
+        return 1 / 0 if settles[0].clause == "trusted-beneficiaries" else real(check, settles, *given)
+
+    path = tmp_path / "j"
+    with monkeypatch.context() as patched:
+        patched.setattr(trial_recorder, "judge", judge)
+        whole = run(path)
+    cut_at(path, ends(path)[-2])
+    assert whole == run(path)
+    assert 2 == len(whole.faults) == len(read_journal(path).faults)
 
 
 def test_a_trial_end_is_read_as_it_was_written(tmp_path: Path) -> None:

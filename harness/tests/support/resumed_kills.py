@@ -240,6 +240,10 @@ def assert_within_quota(remains: Remains) -> None:
     assert all(number <= QUOTA for number in remains.bank.accesses.values())
     recorded = remains.recorded_accesses()
     assert all(number <= QUOTA for numbers in recorded.values() for number in numbers)
+    *before, footer = [line.get("spent", ()) for line in remains.lines()]
+    spent = {(each["customer"], each["operation"]): each["accesses"] for each in footer}
+    for each in (one for some in before for one in some):
+        assert each["accesses"] <= spent[each["customer"], each["operation"]]
 
 
 def case_of(seed: int) -> Case:
