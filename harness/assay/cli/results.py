@@ -5,6 +5,7 @@ The journal is whole before any of this begins. What cannot be written or shown 
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -97,6 +98,11 @@ def _shortage_lines(result: RunResult) -> Iterator[str]:
         yield result.stopped
 
 
+def continued_by(folder: Path) -> str:
+    """Return which command continues a run."""
+    return f"`assay run --resume {shlex.quote(str(folder))}` continues the run"
+
+
 @contextmanager
 def named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
     """Print where the record of a run is if the run ends early, and what it has."""
@@ -104,6 +110,7 @@ def named_if_cut_short(folder: Path, *, quiet: bool) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         click.echo(f"assay: the run ended early; its journal is {folder / JOURNAL}", err=True)
+        click.echo(f"assay: {continued_by(folder)}", err=True)
         raise
     except JournalError as error:
         from assay.report import read_journal  # noqa: PLC0415 -- only on an error

@@ -9,17 +9,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import click
 
 from assay.cli import doctor, options
 from assay.cli.details import note_folder
 from assay.cli.progress import Progress
-from assay.cli.results import JOURNAL, finish, named_if_cut_short
+from assay.cli.results import JOURNAL, continued_by, finish, named_if_cut_short
+from assay.cli.resume import (
+    Resumption,
+    check_same,
+    check_same_bank,
+    explicit_options,
+    finished,
+    invocation,
+    remaining,
+    resumption,
+    with_recorded,
+)
 from assay.cli.searches import (
     check_extras,
     examples_of,
+    password_in,
     print_prices,
     read_sequences,
     replay,
@@ -31,6 +42,7 @@ from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.execution.environment import Environment, set_up
 from assay.execution.lanes import lanes_for, most_lanes
+from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES
 from assay.journal.writer import Journal
@@ -52,6 +64,7 @@ Examples:
   assay run --shard 2/5 --out shard-2
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
+  assay run --resume reports/local/before-go-live
 """
 
 #: The options of `run` by section of its help.
@@ -59,7 +72,7 @@ SECTIONS = {
     "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "shard", "seed"),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
-    "Result": ("out", "allow_incomplete", "quiet"),
+    "Result": ("out", "resume", "allow_incomplete", "quiet"),
 }
 
 
@@ -73,6 +86,7 @@ class RunOptions:
     marks: str
     seed: int
     out: Path | None
+    resume: Path | None
     allow_incomplete: bool
     journeys: int
     fields: int
@@ -101,6 +115,13 @@ class RunOptions:
     help="Seed for generated customers and dates; the same seed reproduces a run.",
 )
 @options.out
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Continue the run of this folder, which was cut short, with the trials that are missing. "
+    "Needs no other option; contracts, target and seed are those of the first run.",
+)
 @options.allow_incomplete
 @click.option(
     "--journeys",
@@ -154,12 +175,28 @@ def command(**given: Any) -> int:
 
     Without options: the shipped contracts against the embedded sandbox.
     """
+    options_ = RunOptions(**given)
     with terminable():
-        return run(RunOptions(**given))
+        return run(options_) if options_.resume is None else _resume(options_, options_.resume)
 
 
-def run(given: RunOptions) -> int:
+def _resume(given: RunOptions, folder: Path) -> int:
+    """Continue a run that was cut short; return the exit code.
+
+    Raises:
+        InputError: it cannot be continued like this.
+
+    """
+    with resumption(folder) as resumed:
+        if not resumed.progress.complete:
+            return run(with_recorded(given, resumed, explicit_options()), resumed)
+    return finished(resumed, quiet=given.quiet)
+
+
+def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     """Plan, check the target file, test and report; return the exit code.
+
+    `resumed` is the run that is continued, if it is not a new one.
 
     Raises:
         InputError: a file or an option cannot be used, or the target cannot be reached.
@@ -182,6 +219,8 @@ def run(given: RunOptions) -> int:
         contexts=Depth.BASE if sequences else given.contexts,
         shard=given.shard,
     )
+    if resumed is not None:
+        check_same(resumed, prepared)
     if given.dry_run:
         from assay.cli.plan import print_dry_run  # noqa: PLC0415 -- estimates, seldom needed
 
@@ -192,10 +231,13 @@ def run(given: RunOptions) -> int:
     ):
         return Exit.USAGE.value
     examples = examples_of(given.examples, times)
-    session, folder = _open(given, prepared, sequences)
+    session, folder = _open(given, prepared, sequences, resumed)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
-        return finish(folder, result, quiet=given.quiet)
+        code = finish(folder, result, quiet=given.quiet)
+        if result.stopped:
+            click.echo(continued_by(folder))
+        return code
 
 
 def _perform(
@@ -230,18 +272,27 @@ def _perform(
 
 
 def _open(
-    given: RunOptions, prepared: Prepared, sequences: Sequence[RecordedSequence]
+    given: RunOptions,
+    prepared: Prepared,
+    sequences: Sequence[RecordedSequence],
+    resumed: Resumption | None,
 ) -> tuple[Session, Path]:
     """Make the target ready and open the journal; return the session and its folder."""
     plan = _plan(prepared, sequences)
+    if resumed is not None:
+        plan = remaining(resumed, plan, prepared)
     environment = _set_up(given, prepared, plan)
-    environment.secrets.add(_password(given.examples), "password", lasting=True)
-    folder = given.out or _new_folder(prepared)
+    environment.secrets.add(password_in(given.examples), "password", lasting=True)
+    if resumed is not None:
+        check_same_bank(resumed, prepared.target, environment)
+    folder = resumed.folder if resumed else given.out or _new_folder(prepared)
     note_folder(folder)
     session = Session(
         plan=plan,
         environment=environment,
-        journal=Journal.at(folder / JOURNAL),
+        journal=resumed.journal if resumed else Journal.at(folder / JOURNAL),
+        resumes=resumed.path if resumed else None,
+        progress=resumed.progress if resumed else RecordedProgress(),
         options=Options(
             seed=given.seed,
             allow_incomplete=given.allow_incomplete,
@@ -249,6 +300,7 @@ def _open(
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
             concurrency=_concurrency(given, prepared),
+            invocation=invocation(given, environment),
         ),
     )
     return session, folder
@@ -269,14 +321,6 @@ def _close(session: Session) -> None:
     if session.journal.out is not None:
         with suppress(OSError):
             session.journal.out.close()
-
-
-def _password(url: str) -> str | None:
-    """Return the password in the URL of a database, if it has one."""
-    try:
-        return unquote(urlsplit(url).password or "")
-    except ValueError:
-        return None
 
 
 def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -55,7 +56,8 @@ def run_searches(
 
     whole = prepared.whole()
     for request in requested_searches(prepared.plan, times):
-        if not session.environment.guard.stopped:
+        done = (request.contract, request.how, request.operation) in session.progress.searches
+        if not done and not session.environment.guard.stopped:
             progress.on_search(request.contract, request.how)
             run_search(
                 session,
@@ -75,6 +77,14 @@ def examples_of(url: str, times: Mapping[str, int]) -> Examples | None:
     from assay.fuzzing.sequences.sequence_file import open_examples  # noqa: PLC0415 -- as above
 
     return open_examples(url)
+
+
+def password_in(url: str) -> str | None:
+    """Return the password in the URL of a database, if it has one."""
+    try:
+        return unquote(urlsplit(url).password or "")
+    except ValueError:
+        return None
 
 
 def read_sequences(paths: Sequence[Path]) -> list[RecordedSequence]:

@@ -26,6 +26,7 @@ from assay.errors import CannotArrange, Shortage
 from assay.execution.limits import check_written
 from assay.fixtures.providers import has_real_customers
 from assay.history import Call
+from assay.journal.trial_end import Accesses, record_of
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.obligation import BoundClause
 from assay.planning.plan import Plan
@@ -206,15 +207,18 @@ class Guard:
         with self._lock:
             self.spent[who.name, operation] += 1
 
+    @property
+    def accesses(self) -> tuple[Accesses, ...]:
+        """The accesses without the customer so far."""
+        return tuple(
+            Accesses(customer=name, operation=operation, accesses=number)
+            for (name, operation), number in sorted(self.spent.items())
+        )
+
     def summary(self) -> dict[str, object]:
         """Return the part of the journal's footer with the accesses and what stopped the run."""
-        spent = [
-            {"customer": name, "operation": operation, "accesses": number}
-            for (name, operation), number in sorted(self.spent.items())
-        ]
-        summary: dict[str, object] = {}
-        if spent:
-            summary["spent"] = spent
+        spent = record_of(self.accesses)
+        summary: dict[str, object] = {"spent": spent} if spent else {}
         if self.stopped:
             summary["stopped"] = self.stopped
         return summary

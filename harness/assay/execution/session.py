@@ -6,9 +6,10 @@ footer after the last verdict, and reports a fault if an obligation has no verdi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from pathlib import Path
 
 from assay.contract.model import Contract
 from assay.errors import JournalError, TargetError
@@ -16,52 +17,31 @@ from assay.execution import ambient, contextual
 from assay.execution.ambient import FindingSource, Sources
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import Environment
+from assay.execution.resumption import RecordedProgress
+from assay.execution.run_values import Options, RunResult, TrialResult
 from assay.execution.trial_recorder import TrialRecorder
 from assay.execution.verdicts import VerdictRecord
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
+from assay.journal.trial_end import TrialEnd
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.corrections import parties
-from assay.judging.judge import Breach, breaches, judge
-from assay.judging.verdict import Exit, Standing, Verdict, tally
+from assay.judging.judge import Breach, breaches, indeterminate
+from assay.judging.static_answers import digest_key
+from assay.judging.verdict import Exit, Verdict, tally
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Trial, count_signatures
 from assay.rules.clauses import clauses_of
-from assay.rules.evidence import evidence_of
 from assay.rules.rule import Script
 from assay.transport.auth.diagnostics import AuthenticationError
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Options of the user that shape verdicts and the journal."""
-
-    seed: int = 0
-    allow_incomplete: bool = False
-    selection: Mapping[str, str] = field(default_factory=dict[str, str])
-    command: str = "assay run"
-    #: How many trials run side by side.
-    concurrency: int = 1
-    #: The part of a reproduction command between `assay run` and the selection.
-    reproduce: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
-    """Result of a finished run; `stopped` says what ended it early."""
-
-    verdicts: tuple[Verdict, ...]
-    counts: Mapping[str, int]
-    exchanges: int
-    faults: tuple[str, ...]
-    exit: Exit
-    stopped: str = ""
+__all__ = ["Options", "RunResult", "Session", "run_session"]
 
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """A run in progress."""
+    """A run in progress; `progress` is what its journal at `resumes` has, if it was cut short."""
 
     plan: Plan
     environment: Environment
@@ -70,6 +50,8 @@ class Session:
     on_exchange: Callable[[], None] = lambda: None
     faults: list[str] = field(default_factory=list[str])
     closed: bool = False
+    resumes: Path | None = None
+    progress: RecordedProgress = field(default_factory=RecordedProgress)
     masking: contextual.Masking = field(default_factory=contextual.Masking)
     recorder: TrialRecorder = field(init=False)
     _assembly: VerdictAssembly = field(init=False)
@@ -91,6 +73,10 @@ class Session:
             assembly=self._assembly,
             sources=Sources(command=self.options.reproduce, seed=self.options.seed),
         )
+        secrets = self.environment.secrets.entries
+        self._assembly.answers.key = digest_key(each.value for each in secrets if each.lasting)
+        if self.resumes is not None:
+            self._restore(self.progress)
 
     @property
     def exchanges(self) -> int:
@@ -103,40 +89,71 @@ class Session:
         if isinstance(event, Exchange | Authorised):
             self.on_exchange()
 
+    def _restore(self, progress: RecordedProgress) -> None:
+        """Take in what was done before the run was cut short."""
+        self._verdicts.restore(progress)
+        self.recorder.exchanges = progress.exchanges
+        self.faults += progress.faults
+        self.masking.shown |= progress.shown
+        self.journal.redactor.counts |= progress.names
+        self.environment.guard.calls = progress.calls
+        self.environment.guard.spent += progress.spent
+
     def open(self) -> None:
-        """Write the header, the whole plan, and the verdicts that it decides alone."""
+        """Write the header, the whole plan, and the verdicts that are known before the first trial."""
         options = self.options
         self.environment.guard.learn(self.plan)
         self.journal.learn_public(self.plan, self.environment.target)
         self.journal.redactor.secrets = self.environment.secrets
         if self.plan.person:
             self.environment.expect_signatures(count_signatures(self.plan))
-        self.journal.header(
-            self.plan,
-            self.environment.target,
-            seed=options.seed,
-            selection=options.selection,
-            command=options.command,
-        )
+        if self.resumes is not None:
+            missing = self.plan.items[len(self.progress.plan) :]
+            self.journal.resume(self.resumes, missing, self.progress.abandoned)
+        else:
+            self.journal.header(
+                self.plan,
+                self.environment.target,
+                seed=options.seed,
+                selection=options.selection,
+                command=options.command,
+                invocation=options.invocation,
+            )
         self._verdicts.write_preliminary([item.obligation.id for item in self.plan.items])
 
     def run_ahead(self, *phases: Sequence[Trial]) -> None:
-        """Run the trials of each phase ahead of their turn, if several may run side by side."""
-        self.recorder.start(*phases)
+        """Run the missing trials of each phase ahead of their turn, if several may run side by side."""
+        lacks = self.progress.lacks
+        self.recorder.start(*([each for each in phase if lacks(each.id)] for phase in phases))
 
     def run_trial(self, trial: Trial) -> tuple[Verdict, ...]:
         """Run one trial, and return the verdicts on the obligations that it settles.
 
-        A fault of the harness affects its own trial and no other.
+        A violation that another trial showed stays.
 
         Raises:
             TargetError: nothing was ever reached at the target.
             JournalError: the journal can no longer be written.
 
         """
+        changed = [obligation.id for obligation in trial.settles]
+        if self.progress.take(trial.id) is None:
+            result = self._held(trial)
+            for finding in result.findings:
+                self._verdicts.take(*finding)
+            for verdict in result.verdicts:
+                self._verdicts.take(verdict)
+            shown = self.masking.shown.get(trial.id, Counter())
+            self.end_trial(TrialEnd(trial=trial.id, done=result.done, shown=shown))
+            changed += [verdict.obligation for verdict, _ in result.findings]
+        self._verdicts.write_preliminary(changed)
+        return self._assembly.corrected(self._assembly.recorded(changed[: len(trial.settles)]))
+
+    def _held(self, trial: Trial) -> TrialResult:
+        """Run one trial and judge it; a fault of the harness affects no other one."""
         try:
-            run, verdicts = self._run(trial)
-            findings = [*ambient.findings(self.plan, trial, run.history, self.violated())]
+            run, verdicts = self.recorder.judged(trial)
+            findings = tuple(ambient.findings(self.plan, trial, run.history, self.violated()))
         except JournalError:
             raise
         except AuthenticationError as error:
@@ -145,27 +162,23 @@ class Session:
             unreached = error.unconnected and not self.environment.client.reached
             if unreached or self._unauthenticated >= parties(self.plan):
                 raise
-            verdicts = self._indeterminate(trial, str(error))
+            return TrialResult(verdicts=indeterminate(trial.settles, str(error)), done=False)
         except TargetError as error:
             if not self.environment.client.reached:
                 raise
-            verdicts = self._indeterminate(trial, f"the fixture provider failed: {error}")
+            reason = f"the fixture provider failed: {error}"
+            return TrialResult(verdicts=indeterminate(trial.settles, reason), done=False)
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
-            verdicts = self._indeterminate(trial, "harness fault")
-        else:
-            self._assembly.see_trial(run.history)
-            self.masking.see_base(self.plan, trial, run.history)
-            for finding in findings:
-                self.record_finding(*finding)
-        return self._settled(trial, verdicts)
+            return TrialResult(verdicts=indeterminate(trial.settles, "harness fault"))
+        self._assembly.see_trial(run.history)
+        self.masking.see_base(self.plan, trial, run.history)
+        done = not (run.stopped and self.environment.guard.stopped)
+        return TrialResult(verdicts=verdicts, findings=findings, done=done)
 
-    def _settled(self, trial: Trial, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-        """Record verdicts, unless another trial showed a violation; return those that stay."""
-        for verdict in verdicts:
-            self._verdicts.take(verdict)
-        self._verdicts.write_preliminary([obligation.id for obligation in trial.settles])
-        return self._assembly.corrected(self._assembly.recorded(trial.settles))
+    def end_trial(self, end: TrialEnd) -> None:
+        """Record that a trial or a search has ended: a resumed run goes on from there."""
+        self._verdicts.write_end(replace(end, spent=self.environment.guard.accesses))
 
     def run_contextual(self, trial: Trial) -> bool:
         """Run one trial in a further context, and record what it violates.
@@ -178,18 +191,26 @@ class Session:
             JournalError: the journal can no longer be written.
 
         """
+        recorded = self.progress.take(trial.id)
+        if recorded is not None:
+            return recorded
+        result, done = contextual.ContextResult(), True
         try:
             result = contextual.run_in_context(trial, self, self._assembly)
-            for finding in result.findings:
-                self.record_finding(finding.verdict, FindingSource(trial=finding.trial))
-        except (JournalError, TargetError, AuthenticationError):
+        except JournalError:
+            raise
+        except (TargetError, AuthenticationError):
             if not self.environment.client.reached:
                 raise
+            done = False
         except Exception as error:  # noqa: BLE001 -- a fault of the harness must not end the run
             self._fault(trial, error)
-        else:
-            return result.hides
-        return False
+        for finding in result.findings:
+            self._verdicts.take(finding.verdict, FindingSource(trial=finding.trial))
+        done = done and not self.environment.guard.stopped
+        self.end_trial(TrialEnd(trial=trial.id, done=done, hides=result.hides))
+        self._verdicts.write_preliminary([each.verdict.obligation for each in result.findings])
+        return result.hides
 
     def hold(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
@@ -252,26 +273,6 @@ class Session:
             trial = next(trial for trial in self.plan.trials if obligation in trial.settles)
             self.run_trial(trial)
         return self._assembly.final_on(obligation.id)
-
-    def _run(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
-        clause = self.plan.clauses[trial.contract][trial.clause]
-        stopped = self.environment.guard.stopped
-        if stopped and not self.recorder.started(trial):
-            run = ProbeRun(history=History(), stopped=stopped)
-            return run, judge(partial(evidence_of, clause.kind), trial.settles, run, ())
-        run = self.recorder.perform(trial)
-        stopped = self.environment.guard.stopped
-        if run.stopped and stopped:
-            run = replace(run, stopped=stopped, shortage=None)
-        clauses = clauses_of(self.plan.contracts[trial.contract])
-        return run, judge(partial(evidence_of, clause.kind), trial.settles, run, clauses)
-
-    @staticmethod
-    def _indeterminate(trial: Trial, reason: str) -> tuple[Verdict, ...]:
-        return tuple(
-            Verdict(obligation=obligation.id, standing=Standing.INDETERMINATE, reason=reason)
-            for obligation in trial.settles
-        )
 
     def close(self) -> RunResult:
         """Write every verdict and the footer; every planned obligation must have one."""

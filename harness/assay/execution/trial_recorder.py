@@ -20,7 +20,11 @@ from assay.execution.lanes import Lanes, LaneStopped, RecordedRun, StoppableTran
 from assay.history import Authorised, Event, Exchange, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal
+from assay.judging.judge import judge
+from assay.judging.verdict import Verdict
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.clauses import clauses_of
+from assay.rules.evidence import evidence_of
 from assay.rules.rule import Script
 from assay.transport.secrets import Secret
 
@@ -68,6 +72,23 @@ class TrialRecorder:
         if self._lanes is not None:
             return self._write(trial.id, self._lanes.take(trial))
         return self.perform_steps(trial.id, self._script(trial), self._contract(trial))
+
+    def judged(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
+        """Perform a trial unless the run was stopped, and judge the obligations that it settles.
+
+        Raises:
+            TargetError: the fixture provider cannot be reached or used at all.
+
+        """
+        guard = self.environment.guard
+        run = ProbeRun(history=History(), stopped=guard.stopped)
+        if not guard.stopped or self.started(trial):
+            run = self.perform(trial)
+        if run.stopped and guard.stopped:
+            run = replace(run, stopped=guard.stopped, shortage=None)
+        kind = self.plan.clauses[trial.contract][trial.clause].kind
+        clauses = clauses_of(self._contract(trial))
+        return run, judge(partial(evidence_of, kind), trial.settles, run, clauses)
 
     def perform_steps(
         self, name: str, steps: Script, contract: Contract, environment: Environment | None = None

@@ -38,6 +38,7 @@ from assay.fuzzing.search import Search
 from assay.fuzzing.sequences.concretize import script
 from assay.fuzzing.sequences.sequence_file import Examples, RecordedSequence, write
 from assay.fuzzing.sequences.sequence_names import foreign_names
+from assay.journal.trial_end import TrialEnd
 from assay.judging.judge import judge
 from assay.judging.verdict import Standing, Verdict, weigh
 from assay.planning.plan import Plan, restrict
@@ -110,6 +111,7 @@ class SearchSession:
         ]
         record = self._record(request, result, findings) | {"documented": documented}
         session.journal.write("search", record)
+        session.end_trial(TrialEnd(trial=f"{contract}/{how}"))
         return result
 
     def _retry_saved(

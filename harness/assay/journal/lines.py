@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import BinaryIO, NoReturn, TypeGuard, TypeVar, cast
@@ -17,6 +17,9 @@ from assay.errors import JournalError
 
 #: The longest line that is read; the writer makes no longer ones.
 MAX_LINE = 64 * 1024 * 1024
+
+#: The first bytes of a line that says that a run was resumed.
+RESUMED = b'{"type": "resumed"'
 
 _LARGEST = 1e15
 #: Greater whole numbers cannot be converted by every Python (`-X int_max_str_digits`).
@@ -177,6 +180,36 @@ def parse(path: str, number: int, raw: bytes) -> Line:
     if not isinstance(values, dict):
         refuse(path, "damaged: this line is not a JSON object", number)
     return Line(path=path, number=number, values=cast("dict[str, object]", values))
+
+
+def abandoned_lines(stream: BinaryIO, path: str) -> Callable[[int], bool]:
+    """Return what says of a line's number whether a resumed run abandoned it; read from the start.
+
+    What was not finished before a cut is done again. So such lines stay, and count for nothing.
+    """
+    ranges: list[range] = []
+    for number, raw in raw_lines(stream, path):
+        if raw.startswith(RESUMED) and raw.endswith(b"\n"):
+            line = parse(path, number, raw)
+            for pair in line.list_of("abandoned", cast("type[list[object]]", list)):
+                match pair:
+                    case [int(first), int(last)] if 1 < first <= last < number:
+                        ranges.append(range(first, last + 1))
+                    case _:
+                        line.refuse("'abandoned' contains something that is no range of lines")
+    stream.seek(0)
+    return lambda number: any(number in each for each in ranges)
+
+
+def is_complete(raw: bytes) -> bool:
+    """Whether a line was written whole; only its line break may be missing."""
+    if raw.endswith(b"\n"):
+        return True
+    try:
+        parse("", 0, raw)
+    except JournalError:
+        return False
+    return True
 
 
 def _no_constant(word: str) -> NoReturn:

@@ -2,26 +2,28 @@
 
 Header, plan, events, verdicts, footer: every report is a view of them. Lines are redacted,
 written and flushed one by one, and verdicts when a trial has shown them, so that a run that is
-cut short leaves an honest, unfinished journal.
+cut short leaves an honest, unfinished journal. Such a journal can be continued, by one run at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, cast
 
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
 from assay.contract.model import Json
-from assay.errors import InputError, JournalError
+from assay.errors import JournalError
 from assay.history import Accepted, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
+from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
@@ -66,15 +68,22 @@ class Journal:
             InputError: the file exists, or cannot be created.
 
         """
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return cls(out=path.open("x", encoding="utf-8", newline="\n"))
-        except FileExistsError:
-            hint = "choose another --out; journals are never overwritten"
-            raise InputError.one(str(path), "a journal already exists", hint=hint) from None
-        except OSError as error:
-            what = f"cannot write the journal: {error.strerror}"
-            raise InputError.one(str(path), what) from None
+        return cls(out=create(path))
+
+    def resume(self, path: Path, missing: Sequence[Planned], abandoned: Sequence[range]) -> None:
+        """Continue a journal: `missing` is the end of its plan, `abandoned` are lines that count for nothing.
+
+        Raises:
+            JournalError: the file cannot be read or written.
+
+        """
+        if self.out is None:
+            return
+        continue_lines(self.out, path, self._digest.update)
+        for item in missing:
+            self.write("plan", planned(item))
+        lines = [[each[0], each[-1]] for each in abandoned]
+        self.write("resumed", {"at": now(), "version": __version__, "abandoned": lines})
 
     def write(self, kind: str, record: Mapping[str, object]) -> None:
         """Write one line and flush it.
@@ -198,15 +207,23 @@ class Journal:
         seed: int,
         selection: Mapping[str, str],
         command: str,
-        **extra: str,
+        invocation: Mapping[str, Json] | None = None,
+        extra: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Write the first line, and then the plan, in which no target has a say.
 
-        The command line and the base URL may contain credentials.
+        The command line and the base URL may contain credentials. `invocation` are the options
+        with which a run can be resumed, of which one with a credential is left out.
         """
         record = header(plan, target, seed=seed, selection=selection)
         record["target"] = {**record["target"], "base_url": self.redactor.link(target.base_url)}
         record["command"] = self.redactor.link(command)
+        if invocation is not None:
+            record["invocation"] = {
+                name: value
+                for name, value in invocation.items()
+                if all(self.redactor.link(text) == text for text in _texts(value))
+            }
         self.write("header", {**record, **extra})
         for item in plan.items:
             self.write("plan", planned(item))

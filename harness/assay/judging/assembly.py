@@ -18,18 +18,16 @@ from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
     CredentialWatch,
-    StaticWatch,
     apply_waiver,
     credentials_place,
     discount_rejected,
-    discount_static,
     discount_unsupported,
     operations_on_requests,
     tpp_operations,
 )
-from assay.judging.observations import PARTIES, observed_answers
+from assay.judging.observations import PARTIES
+from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
-from assay.planning.obligation import Obligation
 from assay.planning.plan import Disposition, Plan
 
 #: Verdicts that leave a must unsettled.
@@ -64,7 +62,7 @@ class VerdictAssembly:
     party: Party = Party.BANK
     today: date = field(default_factory=_today)
     _verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
-    _answers: StaticWatch = field(default_factory=StaticWatch)
+    answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
     _rests_on: dict[str, str] = field(default_factory=dict[str, str])
@@ -75,7 +73,8 @@ class VerdictAssembly:
         self._credentials.tpp_operations = tpp_operations(self.plan)
         obligations = (item.obligation for item in self.plan.items)
         self._rests_on |= {each.id: each.rests_on for each in obligations if each.rests_on}
-        self._answers.making, self._answers.about_requests = operations_on_requests(self.plan)
+        self.answers.making, self.answers.about_requests = operations_on_requests(self.plan)
+        self.answers.part = str(self.plan.shard or "")
         self.record(
             Verdict(
                 obligation=item.obligation.id,
@@ -95,7 +94,7 @@ class VerdictAssembly:
 
     def see_trial(self, history: History) -> None:
         """Take in the history of a trial that has ended."""
-        self._answers.see(history)
+        self.answers.see(history)
 
     def see_recording(self, history: History, *, own: bool) -> None:
         """Take in a recorded history; `own` says that it has the credentials of the target file."""
@@ -122,9 +121,9 @@ class VerdictAssembly:
         self._verdicts[verdict.obligation] = verdict
         return True
 
-    def recorded(self, obligations: Iterable[Obligation]) -> tuple[Verdict, ...]:
+    def recorded(self, obligations: Iterable[str]) -> tuple[Verdict, ...]:
         """Return the verdicts on obligations as they were recorded."""
-        return tuple(self._verdicts[obligation.id] for obligation in obligations)
+        return tuple(self._verdicts[obligation] for obligation in obligations)
 
     def has(self, obligation: str) -> bool:
         """Whether there is a verdict on an obligation."""
@@ -146,7 +145,7 @@ class VerdictAssembly:
         """Take back verdicts that rest on static answers, or on what was never accepted."""
         if self.party is not Party.BANK:
             return tuple(verdicts)
-        verdicts = discount_static(verdicts, self._answers.static(), self._operations)
+        verdicts = discount_static(verdicts, self.answers.static(), self._operations)
         verdicts = discount_rejected(
             verdicts,
             self._credentials,
@@ -167,7 +166,7 @@ class VerdictAssembly:
         known what every verdict depends on.
         """
         before = self._discounts
-        self._discounts = (self._answers.static(), self._credentials.rejected())
+        self._discounts = (self.answers.static(), self._credentials.rejected())
         resting = (name for name, support in self._rests_on.items() if support in changed)
         names = (*changed, *resting) if before == self._discounts else (*self._verdicts,)
         return self._final([self._verdicts[name] for name in names if name in self._verdicts])
@@ -196,8 +195,8 @@ class VerdictAssembly:
             if self.has(name) and self.final_on(name).standing is Standing.VIOLATES
         )
 
-    def observations(self, key: bytes) -> dict[str, object]:
-        """Return what the verdicts of other shards depend on; `key` keys the digests of answers."""
+    def observations(self) -> dict[str, object]:
+        """Return what the verdicts of other shards depend on, except the answers."""
         corrected = self._final(self._verdicts.values())
         uncorrected = [
             {
@@ -210,7 +209,6 @@ class VerdictAssembly:
         ]
         parties = PARTIES.items()
         return {
-            "answers": observed_answers(self._answers, str(self.plan.shard or ""), key),
             "accepted": [name for party, name in parties if party in self._credentials.accepted],
             "refused": [name for party, name in parties if party in self._credentials.refused],
             "credentials": {

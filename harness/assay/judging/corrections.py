@@ -8,7 +8,6 @@ waiver changes the verdict on the obligation that it names. Nothing here does I/
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,16 +16,12 @@ from datetime import date, datetime
 from assay.binding.join import expired
 from assay.binding.target import Auth, AuthKind, Target, Waiver
 from assay.contract.model import Operation
-from assay.history import Call, Cause, Exchange, History, Indeterminate, Subject, Wire
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
+from assay.history import Cause, Exchange, Indeterminate, Wire
+from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
 from assay.planning.plan import Plan
 from assay.rules.rule import Kind
 from assay.transport.auth.diagnostics import place, place_of
 
-#: Different questions that must get the very same bytes before answers are static.
-SAME_ANSWERS = 4
-#: The verdicts that evidence alone decides, and that a correction may take back.
-DECIDED = frozenset({Standing.CONFORMS, Standing.VIOLATES})
 UNAUTHORIZED, FORBIDDEN = 401, 403
 #: Errors with which a target rejects a token (RFC 6750, section 3.1), by status.
 TOKEN_ERRORS: Mapping[tuple[int, str], str] = {
@@ -58,116 +53,6 @@ def soften(
         return evidence
     seen = f"{evidence.seen}, in the announced maintenance hours"
     return replace(evidence, agreement=Agreement.UNCLEAR, seen=seen)
-
-
-@dataclass(slots=True, kw_only=True)
-class StaticWatch:
-    """Detects operations that return the same bytes for questions whose answers must differ.
-
-    One operation shows it after several such questions. Once it is shown, the target is a
-    mock, and an operation that accepted every request of the right shape and never varied is
-    static as well, also if its answers are empty.
-
-    Answers must differ where they name what was asked about. The same answer may be right for two
-    customers at two banks (each trial has a bank of its own), so `making` operations are compared
-    within a trial only: two requests with different content have different keys. What is `about` a
-    request is asked by the key of it alone, and no matter for whom.
-    """
-
-    making: Collection[str] = ()
-    about_requests: Collection[str] = ()
-    questions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    bodies: dict[str, set[bytes]] = field(default_factory=dict[str, set[bytes]])
-    answers: dict[str, set[tuple[int, bytes]]] = field(
-        default_factory=dict[str, set[tuple[int, bytes]]]
-    )
-    refusing: set[str] = field(default_factory=set[str])
-    trials: int = 0
-
-    def see(self, history: History) -> None:
-        """Take in the exchanges of one trial; only lists with named items in them count."""
-        self.trials += 1
-        subjects = history.subjects
-        made: dict[str, set[str]] = {}
-        for exchange in history.exchanges:
-            call = exchange.call
-            self._note(exchange)
-            named = any(item.key is not None for item in exchange.items)
-            if not exchange.accepted or not named or call.malformed:
-                continue
-            questions = self.questions.setdefault(call.operation, set())
-            bodies = self.bodies.setdefault(call.operation, set())
-            # Two of each are enough to know that something changes.
-            if len(bodies) == 2:  # noqa: PLR2004
-                continue
-            bodies.add(hashlib.sha256(exchange.wire.body).digest())
-            asked = _asked(call, subjects.get(call.subject))
-            if call.operation in self.making:
-                contents = made.setdefault(call.operation, set())
-                contents.add(asked)
-                if len(contents) > 1:
-                    questions.add(f"{self.trials}|{asked}")
-            elif call.operation in self.about_requests:
-                questions.add(asked)
-            else:
-                subject = subjects.get(call.subject)
-                owns = [thing.key for thing in subject.owns] if subject else None
-                questions.add(f"{owns}|{asked}|{call.follow}")
-
-    def _note(self, exchange: Exchange) -> None:
-        name, wire = exchange.call.operation, exchange.wire
-        if not exchange.accepted:
-            # A mock that validates requests refuses what has the wrong shape, and reads no more.
-            if not exchange.call.malformed and not exchange.call.credentials:
-                self.refusing.add(name)
-        elif len(self.answers.setdefault(name, set())) < 2:  # noqa: PLR2004 -- as above
-            self.answers[name].add((wire.status, hashlib.sha256(wire.body).digest()))
-
-    def static(self) -> frozenset[str]:
-        """Return the operations that were asked enough and never varied."""
-        shown = frozenset(
-            operation
-            for operation, questions in self.questions.items()
-            if len(questions) >= SAME_ANSWERS and len(self.bodies[operation]) == 1
-        )
-        if not shown:
-            return shown
-        return shown | {
-            operation
-            for operation, answers in self.answers.items()
-            if len(answers) == 1 and operation not in self.refusing
-        }
-
-
-def _asked(call: Call, subject: Subject | None) -> str:
-    """Return the arguments of a call; a thing with entries is what its entries are.
-
-    Two things with the same entries may have the same answer.
-    """
-    entries = {owned.key: owned.entries for owned in subject.owns} if subject else {}
-    asked = [
-        (name, entries.get(value) or value if isinstance(value, str) else value)
-        for name, value in sorted(call.arguments.items())
-    ]
-    return repr(asked)
-
-
-def discount_static(
-    verdicts: Iterable[Verdict], static: frozenset[str], operations: Mapping[int, str]
-) -> tuple[Verdict, ...]:
-    """Take back every verdict that rests on an operation with static answers."""
-    return tuple(_discount_static(verdict, static, operations) for verdict in verdicts)
-
-
-def _discount_static(
-    verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]
-) -> Verdict:
-    cited = {operations.get(n, "") for evidence in verdict.evidence for n in evidence.exchanges}
-    affected = sorted(cited & static)
-    if not affected or verdict.standing not in DECIDED:
-        return verdict
-    reason = f"static answers: {', '.join(affected)} returns the same bytes for every request"
-    return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
 
 
 # -- support ---------------------------------------------------------------------

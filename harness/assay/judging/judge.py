@@ -80,6 +80,14 @@ def judge(
     )
 
 
+def indeterminate(obligations: Iterable[Obligation], reason: str) -> tuple[Verdict, ...]:
+    """Return the verdict on each obligation of a trial that could not be judged."""
+    return tuple(
+        Verdict(obligation=obligation.id, standing=Standing.INDETERMINATE, reason=reason)
+        for obligation in obligations
+    )
+
+
 def _verdict(
     obligation: Obligation, evidence: Sequence[Evidence], run: ProbeRun, calls: int
 ) -> Verdict:

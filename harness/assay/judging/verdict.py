@@ -53,6 +53,10 @@ class Standing(Enum):
     WAIVED = "waived"
 
 
+#: The verdicts that evidence alone decides, and that a correction may take back.
+DECIDED = frozenset({Standing.CONFORMS, Standing.VIOLATES})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The verdict on one obligation, why, and on what evidence.

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import JournalError
 from assay.journal.codec import EVENTS
-from assay.journal.lines import Line, parse, raw_lines, refuse
+from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
+from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
 from assay.report import decode
 from assay.report.values import (
@@ -35,6 +36,12 @@ from assay.report.values import (
 )
 
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
+
+#: Lines that a resumed run needs, and a report only checks.
+CHECKED: Mapping[str, Callable[[Line], object]] = {
+    "ended": trial_end,
+    "resumed": decode.resumed,
+}
 
 Key = tuple[str, int]
 
@@ -71,10 +78,12 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
     name = str(path)
     try:
         with Path(path).open("rb") as stream:
-            draft = _first_pass(stream, name, partial=partial)
+            abandoned = abandoned_lines(stream, name)
+            draft = _first_pass(stream, name, abandoned, partial=partial)
             results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
-            cited = _second_pass(stream, name, _wanted(results, draft.searches.values()))
+            wanted = _wanted(results, draft.searches.values())
+            cited = _second_pass(stream, name, abandoned, wanted)
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -95,10 +104,15 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
     )
 
 
-def _first_pass(stream: BinaryIO, path: str, *, partial: bool) -> _Draft:
+def _first_pass(
+    stream: BinaryIO, path: str, abandoned: Callable[[int], bool], *, partial: bool
+) -> _Draft:
     draft = _Draft(path=path, partial=partial)
     digest = hashlib.sha256()
     for number, raw in raw_lines(stream, path):
+        if abandoned(number):
+            digest.update(raw)
+            continue
         if draft.footer is not None:
             refuse(path, "damaged: something follows the footer", number)
         try:
@@ -138,10 +152,16 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.unfinished.append(decode.unfinished(line))
         case "footer":
             draft.footer = decode.footer(line)
-        case kind if kind in EVENTS or kind == "observations":
-            draft.begun = True
         case kind:
-            line.refuse(f"unknown kind of line {kind[:40]!r}")
+            draft.begun = True
+            _check_other(line, kind)
+
+
+def _check_other(line: Line, kind: str) -> None:
+    if kind in CHECKED:
+        CHECKED[kind](line)
+    elif kind not in EVENTS and kind != "observations":
+        line.refuse(f"unknown kind of line {kind[:40]!r}")
 
 
 def _take_plan(draft: _Draft, line: Line) -> None:
@@ -249,13 +269,13 @@ def _wanted(
 
 
 def _second_pass(
-    stream: BinaryIO, path: str, wanted: frozenset[Key]
+    stream: BinaryIO, path: str, abandoned: Callable[[int], bool], wanted: frozenset[Key]
 ) -> dict[Key, ReportedExchange]:
     exchanges: dict[Key, ReportedExchange] = {}
     if not wanted:
         return exchanges
     for number, raw in raw_lines(stream, path):
-        if b'"exchange"' not in raw or not raw.endswith(b"\n"):
+        if b'"exchange"' not in raw or not raw.endswith(b"\n") or abandoned(number):
             continue
         line = parse(path, number, raw)
         if line.text("type") != "exchange":

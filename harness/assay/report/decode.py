@@ -261,6 +261,12 @@ def unfinished(line: Line) -> UnfinishedTrial:
     return _read(UnfinishedTrial, line)
 
 
+def resumed(line: Line) -> None:
+    """Check the line of a run that was resumed."""
+    for key in ("at", "version"):
+        line.text(key)
+
+
 def footer(line: Line) -> Footer:
     """Read the closing line."""
     counts = line.inner("counts")

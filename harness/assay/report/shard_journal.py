@@ -10,13 +10,14 @@ from pathlib import Path
 from assay.binding.target import Waiver
 from assay.errors import InputError
 from assay.journal.codec import SIGNING
-from assay.journal.lines import Line, parse, raw_lines
+from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
+from assay.journal.typed_values import InvalidValueError, read_record
 from assay.judging.observations import (
     PARTIES,
     MergedVerdicts,
-    OperationAnswers,
     ShardObservations,
 )
+from assay.judging.static_answers import AnswersSeen
 from assay.planning.shards import read_shard
 from assay.report import decode
 from assay.report.build import read_journal
@@ -69,11 +70,12 @@ def open_shard(path: Path, *, partial: bool) -> ShardJournal:
 
 
 def shard_lines(shard: ShardJournal) -> Iterator[Line]:
-    """Yield the lines of a journal, without an incomplete one at its end."""
+    """Yield the lines of a journal, without abandoned ones and an incomplete one at its end."""
     name = str(shard.path)
     with shard.path.open("rb") as stream:
+        is_abandoned = abandoned_lines(stream, name)
         for number, raw in raw_lines(stream, name):
-            if raw.endswith(b"\n"):
+            if raw.endswith(b"\n") and not is_abandoned(number):
                 yield parse(name, number, raw)
 
 
@@ -115,11 +117,12 @@ def _observations(line: Line) -> ShardObservations:
     parties = {name: party for party, name in PARTIES.items()}
     credentials = line.inner("credentials")
     today = _day(line, "today")
+    try:
+        answers = read_record(AnswersSeen, line.inner("answers").values, {})
+    except InvalidValueError as error:
+        line.refuse(f"damaged, or written by another version of Assay: {error}")
     return ShardObservations(
-        answers={
-            name: _answers(line.inner("answers").inner(name))
-            for name in line.inner("answers").values
-        },
+        answers=answers,
         accepted=frozenset(
             parties[name] for name in line.list_of("accepted", str) if name in parties
         ),
@@ -149,12 +152,3 @@ def _day(line: Line, key: str) -> date:
         return date.fromisoformat(line.text(key))
     except ValueError:
         line.refuse(f"{key!r} is no date")
-
-
-def _answers(line: Line) -> OperationAnswers:
-    return OperationAnswers(
-        questions=frozenset(line.list_of("questions", str)),
-        bodies=frozenset(line.list_of("bodies", str)),
-        answers=frozenset(line.list_of("answers", str)),
-        refusing=line.flag("refusing", default=False),
-    )

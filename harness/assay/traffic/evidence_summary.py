@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from assay.judging.corrections import DECIDED
-from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
+from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict, weigh
 
 NOT_SHOWN = "this traffic does not show it"
 #: Why a recording that can be read in several ways does not decide.

@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.history import Event, History
 from assay.journal.codec import EVENTS
 from assay.journal.decoder import decode
-from assay.journal.lines import Line, parse, raw_lines
+from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
 from assay.journal.typed_values import InvalidValueError
 from assay.journal.writer import QUOTED
 from assay.planning.plan import Disposition
@@ -24,7 +24,7 @@ from assay.traffic.judge import NamedHistory
 #: The first bytes of a journal.
 JOURNAL_START = b'{"type": "header"'
 #: What is written when a trial has ended, or a search.
-AFTER_A_TRIAL = frozenset({"preliminary", "search", "unfinished", "fault"})
+AFTER_A_TRIAL = frozenset({"preliminary", "search", "unfinished", "fault", "ended"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +125,9 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
 def _lines(path: Path, *, whole: bool) -> Iterator[Line]:
     name = str(path)
     with path.open("rb") as stream:
+        abandoned = abandoned_lines(stream, name)
         for number, raw in raw_lines(stream, name):
-            if whole or raw.endswith(b"\n"):
+            if (whole or raw.endswith(b"\n")) and not abandoned(number):
                 yield parse(name, number, raw)
 
 

@@ -94,8 +94,7 @@ class RecordingSession:
             seed=0,
             selection=self.selection,
             command=command,
-            party=self.party.value,
-            **({} if self.again else {"exchanges": QUOTED}),
+            extra={"party": self.party.value} | ({} if self.again else {"exchanges": QUOTED}),
         )
         self._write_events(journal, conclusion.verdicts)
         verdicts = tuple(map(journal.clean, conclusion.verdicts))

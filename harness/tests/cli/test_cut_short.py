@@ -2,13 +2,11 @@
 
 import json
 import os
-import resource
 import signal
 import threading
-from contextlib import contextmanager
 
 import pytest
-from command_line import assay
+from command_line import assay, files_up_to
 
 from assay.cli import results
 from assay.cli import run as run_command
@@ -16,17 +14,6 @@ from assay.cli.termination import terminable
 
 SOME = "psu-identity or listing or trusted or consent.scope"
 RUN = ("run", "-k", SOME, "--out", "out")
-
-
-@contextmanager
-def files_up_to(size):
-    """Let every file be as full as a disk can be."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_reports_that_cannot_be_written(tmp_path):

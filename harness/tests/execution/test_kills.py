@@ -1,7 +1,8 @@
-"""Runs that are killed: what was settled is recorded. `support/kills.py` kills fifty and more."""
+"""Runs that are killed, and resumed: nothing is lost. `support/kills.py` kills fifty and more."""
 
 import pytest
 from kills import SIGNALS, kill_one, whole
+from resumed_kills import resume_one
 
 #: Kills of runs on a bank with one fault, which shows early; each signal, one of them twice.
 SEEDS = (1, 4, 7, 10)
@@ -22,3 +23,10 @@ def test_what_is_killed_is_worth_it():
         each.value for each in complete.standings.values()
     }
     assert complete.accesses >= 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_killed_run_is_resumed(seed, tmp_path):
+    """Real customers, trials in turn, trials side by side: the verdicts of a run that was not killed."""
+    assert resume_one(tmp_path / "run", seed).endswith("the same verdicts")

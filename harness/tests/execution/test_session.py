@@ -15,7 +15,6 @@ import pytest
 
 from assay.binding.target import Waiver
 from assay.errors import InputError, JournalError, TargetError
-from assay.execution import session as conducting
 from assay.execution import trial_recorder
 from assay.execution.environment import Environment, set_up
 from assay.execution.session import Options, RunResult, Session, run_session
@@ -314,8 +313,8 @@ def test_a_fault_of_the_harness(
         broken = breaks(trial_recorder.script_of, lambda _, trial: trial.clause)
         monkeypatch.setattr(trial_recorder, "script_of", broken)
     else:
-        broken = breaks(conducting.judge, lambda _, settles, *__: settles[0].clause)
-        monkeypatch.setattr(conducting, "judge", broken)
+        broken = breaks(trial_recorder.judge, lambda _, settles, *__: settles[0].clause)
+        monkeypatch.setattr(trial_recorder, "judge", broken)
     held = hold(tmp_path, concurrency=concurrency)
     assert Exit.FAULT is held.result.exit
     (fault,) = held.lines("fault")

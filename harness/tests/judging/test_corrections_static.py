@@ -26,7 +26,7 @@ from assay.history import (
     Wire,
 )
 from assay.journal.writer import Journal
-from assay.judging.corrections import StaticWatch, discount_static
+from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict
 from assay.planning.prepare import prepare
 

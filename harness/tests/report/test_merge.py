@@ -15,10 +15,9 @@ from assay.execution.session import Options, Session, run_session
 from assay.journal.writer import Journal
 from assay.judging.observations import (
     MergedVerdicts,
-    OperationAnswers,
     ShardObservations,
-    merged_answers,
 )
+from assay.judging.static_answers import AnswersSeen, StaticWatch
 from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict
 from assay.planning.plan import Shard
 from assay.planning.prepare import prepare
@@ -272,7 +271,7 @@ def test_a_shard_that_ended_early_counts_only_if_it_may(tmp_path):
 def observed(**given):
     """Return observations of a shard in which nothing was seen but what is given."""
     empty = {
-        "answers": {},
+        "answers": AnswersSeen(),
         "accepted": frozenset(),
         "refused": frozenset(),
         "where": {False: "auth", True: "auth.tpp"},
@@ -285,21 +284,26 @@ def observed(**given):
 
 
 def asked(*questions, bodies=("same",)):
-    return observed(
-        answers={
-            "accounts": OperationAnswers(
-                questions=frozenset(questions), bodies=frozenset(bodies), answers=frozenset(bodies)
-            )
-        }
+    """Return what a shard has seen that asked these questions, and got these answers."""
+    return AnswersSeen(
+        questions={"accounts": questions}, bodies={"accounts": bodies}, answers={"accounts": bodies}
     )
+
+
+def static(*seen):
+    """Return the operations that are static over all shards."""
+    watch = StaticWatch()
+    for each in seen:
+        watch.take(each)
+    return watch.static()
 
 
 def test_answers_are_static_only_over_all_shards():
     """Two shards that ask twice show it together; one other body anywhere refutes it."""
-    assert frozenset() == merged_answers([asked("a", "b")])
-    assert {"accounts"} == merged_answers([asked("a", "b"), asked("c", "d")])
-    assert frozenset() == merged_answers([asked("a", "b"), asked("a", "b")])
-    assert frozenset() == merged_answers([asked(*"abcd"), asked("e", bodies=["other"])])
+    assert frozenset() == static(asked("a", "b"))
+    assert {"accounts"} == static(asked("a", "b"), asked("c", "d"))
+    assert frozenset() == static(asked("a", "b"), asked("a", "b"))
+    assert frozenset() == static(asked(*"abcd"), asked("e", bodies=("other",)))
 
 
 def conforming(name, *exchanges):

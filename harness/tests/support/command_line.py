@@ -6,9 +6,10 @@ start-up, the exit code, signals, and how its output is encoded.
 
 import io
 import os
+import resource
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from unittest.mock import patch
 
 import pytest
@@ -58,3 +59,14 @@ def _stream():
 def _result(code, out, err):
     assert b"Traceback" not in err + out
     return code, out.decode(), err.decode()
+
+
+@contextmanager
+def files_up_to(size):
+    """Let every file be as full as a disk can be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,6 +1,6 @@
 """Kills of whole runs at random moments: what was settled is recorded, no access is forgotten.
 
-    python harness/tests/support/kills.py --kills 50 [--seed 0]
+    python harness/tests/support/kills.py --kills 50 [--seed 0] [--resume]
 
 Each run is a process of its own, on a bank served here, with customers who were there before and
 a ledger. The bank sends a signal when it has got a random number of requests, or a random fraction
@@ -137,7 +137,7 @@ def started(folder: Path, fault: str = "", alarm_at: int = 0) -> Iterator[tuple]
             }
         bank.tokens = tuple(customer["token"] for customer in made.values())
         target = folder.with_suffix(".yaml")
-        target.write_text(_target(url, made), encoding="utf-8")
+        target.write_text(target_file(url, made), encoding="utf-8")
         environ = {
             **os.environ,
             **{f"KILLS_{name.upper()}": customer["token"] for name, customer in made.items()},
@@ -159,7 +159,7 @@ def started(folder: Path, fault: str = "", alarm_at: int = 0) -> Iterator[tuple]
             process.communicate()
 
 
-def _target(url: str, made: dict) -> str:
+def target_file(url: str, made: dict) -> str:
     roles = {
         name: {
             "token_env": f"KILLS_{name.upper()}",
@@ -299,17 +299,29 @@ def kill_one(folder: Path, seed: int) -> tuple[signal.Signals, int, int]:
     return number, at, assert_survived(remains, number, complete)
 
 
+def _killed(path: Path, seed: int) -> str:
+    number, at, done = kill_one(path, seed)
+    return f"{seed}: {number.name} at request {at}: {done} verdicts settled"
+
+
+def _resumed(path: Path, seed: int) -> str:
+    from resumed_kills import resume_one  # noqa: PLC0415 -- it uses this module
+
+    return resume_one(path, seed)
+
+
 def main() -> int:
     """Kill runs, and print what each left."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--resume", action="store_true", help="resume each run to its end")
     options = parser.parse_args()
     began = monotonic()
     with TemporaryDirectory() as folder:
         for seed in range(options.seed, options.seed + options.kills):
-            number, at, done = kill_one(Path(folder) / f"run-{seed}", seed)
-            sys.stdout.write(f"{seed}: {number.name} at request {at}: {done} verdicts settled\n")
+            path = Path(folder) / f"run-{seed}"
+            sys.stdout.write(f"{_resumed(path, seed) if options.resume else _killed(path, seed)}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{options.kills} kills in {monotonic() - began:.0f} s: nothing lost\n")
     return 0

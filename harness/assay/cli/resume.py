@@ -1,0 +1,318 @@
+"""Resumption on the command line: the options of a run from its journal, and what must be the same.
+
+`assay run --resume FOLDER` needs no other option. A contract or target file may be given again if
+it is elsewhere now. What would make it another run is refused before anything is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from assay import __version__
+from assay.binding.target import Target
+from assay.cli.results import JOURNAL, print_summary, write_reports
+from assay.contexts.covering import Depth
+from assay.contract.model import Contract, Json
+from assay.errors import InputError, JournalError
+from assay.execution.environment import Environment
+from assay.execution.resumption import RecordedProgress, read_progress
+from assay.journal.journal_file import reopen
+from assay.journal.lines import Line
+from assay.journal.redact import Redactor
+from assay.journal.writer import Journal
+from assay.judging.verdict import Exit
+from assay.planning.plan import Disposition, Plan, Planned, Price, Shard, decided
+from assay.planning.prepare import Prepared
+from assay.planning.shards import read_shard
+
+if TYPE_CHECKING:
+    from assay.cli.run import RunOptions
+
+Reader: TypeAlias = Callable[[Line, str], Any]
+
+
+def _nullable(read: Reader) -> Reader:
+    return lambda line, key: None if line.values[key] is None else read(line, key)
+
+
+def _texts(line: Line, key: str) -> list[str]:
+    return line.list_of(key, str)
+
+
+#: The options that the header of a journal has, and how each is read.
+RECORDED: Mapping[str, Reader] = {
+    "contracts": _texts,
+    "target": _nullable(Line.text),
+    "keywords": Line.text,
+    "marks": Line.text,
+    "contexts": _nullable(lambda line, key: Depth(line.text(key))),
+    "shard": _nullable(lambda line, key: read_shard(line.text(key))),
+    "seed": Line.number_of,
+    "journeys": Line.number_of,
+    "fields": Line.number_of,
+    "schema": Line.number_of,
+    "examples": Line.text,
+    "replays": lambda line, key: [Path(text) for text in _texts(line, key)],
+    "wait": _nullable(lambda line, key: timedelta(seconds=line.decimal(key))),
+    "ledger": _nullable(lambda line, key: Path(line.text(key))),
+    "allow_incomplete": lambda line, key: line.flag(key, default=False),
+}
+#: Options that may be given with another value: what they name must be the same.
+ELSEWHERE = frozenset({"contracts", "target", "replays", "ledger", "examples", "allow_incomplete"})
+#: Options that make no sense for a run that has begun.
+USELESS = ("out", "dry_run")
+#: The names of options that differ from those of their parameters.
+OPTION_NAMES = {
+    "contracts": "--contract",
+    "keywords": "-k",
+    "marks": "-m",
+    "replays": "--replay",
+    "dry_run": "--dry-run",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """A run that is resumed: its folder, its locked journal, and how far it has come."""
+
+    folder: Path
+    journal: Journal
+    progress: RecordedProgress
+
+    @property
+    def path(self) -> Path:
+        """The path of the journal."""
+        return self.folder / JOURNAL
+
+    @property
+    def header(self) -> Line:
+        """The header of the journal."""
+        if self.progress.header is None:
+            raise JournalError(f"{self.path}: not an Assay journal: it is empty")
+        return self.progress.header
+
+    def refuse(self, what: str, hint: str) -> InputError:
+        """Return the error that another run cannot continue this one."""
+        return InputError.one(str(self.path), what, hint=hint)
+
+
+def explicit_options() -> frozenset[str]:
+    """Return the parameters that the command line has."""
+    context = click.get_current_context()
+    given = click.core.ParameterSource.COMMANDLINE
+    return frozenset(name for name in context.params if context.get_parameter_source(name) is given)
+
+
+@contextmanager
+def resumption(folder: Path) -> Generator[Resumption]:
+    """Lock and read the journal of a run.
+
+    Raises:
+        InputError: there is no journal, or it cannot be written now.
+        JournalError: it is damaged.
+
+    """
+    from assay.report import read_journal  # noqa: PLC0415 -- a run loads it when it has ended
+
+    out = reopen(folder / JOURNAL)
+    try:
+        read_journal(folder / JOURNAL, partial=True)
+        yield Resumption(
+            folder=folder, journal=Journal(out=out), progress=read_progress(folder / JOURNAL)
+        )
+    finally:
+        out.close()
+
+
+def finished(run: Resumption, *, quiet: bool) -> int:
+    """Print the summary of a run that is complete and write its reports; return its exit code."""
+    from assay.report import read_journal  # noqa: PLC0415 -- as above
+
+    read = read_journal(run.path)
+    click.echo(f"assay: the run in {run.folder} is complete; nothing was run again", err=True)
+    print_summary(read, quiet=quiet)
+    written = write_reports(read, run.folder)
+    return read.footer.exit if written and read.footer else Exit.FAULT.value
+
+
+# -- options ---------------------------------------------------------------------
+def invocation(given: RunOptions, environment: Environment) -> dict[str, Json]:
+    """Return the options of a run, as its header has them."""
+    values = {name: _plain(getattr(given, name)) for name in RECORDED}
+    return {**values, "ledger_mark": _ledger_mark(environment)}
+
+
+def _plain(value: Any) -> Json:
+    match value:
+        case Depth():
+            return value.value
+        case timedelta():
+            return value.total_seconds()
+        case Path() | Shard():
+            return str(value)
+        case list() | tuple():
+            return [_plain(each) for each in value]
+        case _:
+            return value
+
+
+def _ledger_mark(environment: Environment) -> str:
+    """Return a mark by which a ledger is recognised; empty where there is none."""
+    key = getattr(environment.guard.book, "key", b"")
+    return blake2b(b"ledger", digest_size=9, key=key).hexdigest() if key else ""
+
+
+def with_recorded(given: RunOptions, run: Resumption, explicit: Collection[str]) -> RunOptions:
+    """Return the options of a run, with all that were recorded and not given again.
+
+    Raises:
+        InputError: an option would make it another run, or one is needed that was not recorded.
+
+    """
+    header = run.header
+    if "invocation" not in header.values:
+        raise run.refuse(
+            "this run cannot be resumed", "only `assay run` of this version records how"
+        )
+    known = header.inner("invocation")
+    for name in USELESS:
+        if name in explicit:
+            what = f"{_option(name)} cannot be combined with --resume"
+            raise InputError.one("--resume", what, hint=f"leave out {_option(name)}")
+    recorded: dict[str, Any] = {}
+    for name, read in RECORDED.items():
+        if name not in known.values:
+            if name not in explicit:
+                hint = f"pass {_option(name)} again: it has a credential, which no journal records"
+                raise run.refuse(f"{_option(name)} is not recorded", hint)
+            continue
+        try:
+            value = read(known, name)
+        except (ValueError, OverflowError):
+            known.refuse(f"{name!r} is not known")
+        if name not in explicit:
+            recorded[name] = value
+        elif name not in ELSEWHERE and getattr(given, name) != value:
+            what = f"the run was recorded with {_option(name)} {_plain(value)}"
+            raise run.refuse(what, f"leave out {_option(name)}, or start a new run")
+    _check_found(recorded, run)
+    names = {each.name for each in fields(given)}
+    return replace(given, **{name: recorded[name] for name in recorded if name in names})
+
+
+def _check_found(recorded: Mapping[str, Any], run: Resumption) -> None:
+    """Check that a recorded path leads somewhere from here."""
+    paths = [("contracts", name) for name in recorded.get("contracts", ())]
+    paths += [("replays", str(path)) for path in recorded.get("replays", ())]
+    paths += [("target", recorded["target"])] if recorded.get("target") else []
+    for name, path in paths:
+        is_file = path.endswith((".yaml", ".yml", ".json")) and "://" not in path
+        if is_file and not Path(path).exists():
+            hint = f"pass it with {_option(name)}, or resume in the directory of the first run"
+            raise run.refuse(f"the run was recorded with {path}, which is not found here", hint)
+
+
+def _option(name: str) -> str:
+    return OPTION_NAMES.get(name, f"--{name.replace('_', '-')}")
+
+
+# -- what must be the same -------------------------------------------------------
+def check_same(run: Resumption, prepared: Prepared) -> None:
+    """Check that contracts and target file are those of the recorded run.
+
+    Raises:
+        InputError: they are not.
+
+    """
+    recorded = {each.text("id"): each.text("digest") for each in run.header.objects("contracts")}
+    contracts = prepared.plan.contracts
+    if [*recorded] != [*contracts]:
+        names = ", ".join(recorded)
+        raise run.refuse(
+            f"the run was recorded with other contracts: {names}", _again("--contract")
+        )
+    for contract in contracts.values():
+        if recorded[contract.id] != contract.digest:
+            what = f"the contract {contract.id} has changed since the run began{_at(contract)}"
+            raise run.refuse(what, _again("--contract"))
+    target, known = prepared.target, run.header.inner("target")
+    if (known.text("name"), known.text("digest")) != (target.name, target.digest):
+        what = "the target file has changed since the run began, or is another one"
+        raise run.refuse(what, _again("--target"))
+
+
+def _again(option: str) -> str:
+    return f"restore the file, pass the right one with {option}, or start a new run"
+
+
+def _at(contract: Contract) -> str:
+    return f" ({contract.path})" if contract.path else ""
+
+
+def check_same_bank(run: Resumption, target: Target, environment: Environment) -> None:
+    """Check that the address and the ledger are those of the recorded run.
+
+    Raises:
+        InputError: they are not.
+
+    """
+    url = Redactor(secrets=environment.secrets).link(target.base_url)
+    if run.header.inner("target").text("base_url") != url:
+        what = "the run was recorded at another address"
+        raise run.refuse(what, "pass the same --target, or start a new run")
+    mark = run.header.inner("invocation").text("ledger_mark", "")
+    if mark != _ledger_mark(environment):
+        what = "the run was recorded with another ledger"
+        raise run.refuse(what, "pass the same --ledger: it has the accesses of today")
+
+
+def remaining(run: Resumption, plan: Plan, prepared: Prepared) -> Plan:
+    """Return the plan of a resumed run: what was planned, and what of it can still be tested today.
+
+    Raises:
+        InputError: this version of Assay plans other obligations.
+
+    """
+    progress, feasibility = run.progress, prepared.feasibility
+    assess = prepared.assess if feasibility and plan is prepared.plan else None
+    if feasibility and assess:
+        plan = feasibility.before
+    known = [(item.obligation.id, item.obligation.trial) for item in plan.items]
+    recorded = [(name, each.trial) for name, each in progress.plan.items()]
+    if known[: len(recorded)] != recorded:
+        what = f"this version of Assay ({__version__}) plans other obligations"
+        raise run.refuse(what, f"resume with version {run.header.text('version', '')}")
+    whole = decided(plan, (_as_planned(item, progress) for item in plan.items))
+    for trial in whole.trials:
+        if any(each.id not in progress.verdicts for each in trial.settles):
+            progress.done.pop(trial.id, None)
+    if assess is None:
+        return whole
+    missing, contextual = (
+        tuple(trial for trial in trials if progress.lacks(trial.id))
+        for trials in (whole.trials, whole.contextual)
+    )
+    possible = assess(replace(whole, trials=missing, contextual=contextual)).plan
+    done = [trial for trial in whole.contextual if not progress.lacks(trial.id)]
+    return replace(possible, contextual=(*done, *possible.contextual))
+
+
+def _as_planned(item: Planned, progress: RecordedProgress) -> Planned:
+    """Return an obligation as it was planned, unless it was to be tested."""
+    recorded = progress.plan.get(item.obligation.id)
+    if recorded is None or recorded.disposition == Disposition.ASK.value:
+        return item
+    return replace(
+        item,
+        disposition=Disposition(recorded.disposition),
+        reason=recorded.reason,
+        price=Price(lambda: recorded.calls),
+    )

@@ -1,0 +1,95 @@
+"""Ends of trials, as a journal has them: all that a run which was cut short must know of a trial.
+
+A line of this kind is written when a trial, or a search, has ended, before its preliminary
+verdicts. What a value of a class has in JSON follows from its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from enum import Enum
+from typing import Any, cast
+
+from assay.journal.lines import Line
+from assay.journal.typed_values import InvalidValueError, read_record
+from assay.judging.static_answers import AnswersSeen
+from assay.judging.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictSource:
+    """The trial that shows a violation, with its sequence or the obligation that it settles."""
+
+    trial: str = ""
+    replay: str = ""
+    settles: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedVerdict:
+    """A verdict before corrections, and what shows it, if that is not the trial of the obligation."""
+
+    verdict: Verdict
+    source: VerdictSource = VerdictSource()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accesses:
+    """How many accesses without the customer a run has made."""
+
+    customer: str
+    operation: str
+    accesses: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialEnd:
+    """What a trial changed. It is not `done` if the target could not be used.
+
+    `shown` counts what agreed by facet, and `hides` says whether that is less than in the base
+    context. `answers` and `spent` are those of the run until then, if they have changed.
+    """
+
+    trial: str
+    done: bool = True
+    hides: bool = False
+    shown: Mapping[str, int] = field(default_factory=dict[str, int])
+    verdicts: tuple[RecordedVerdict, ...] = ()
+    answers: AnswersSeen = field(default_factory=AnswersSeen)
+    spent: tuple[Accesses, ...] = ()
+
+
+def trial_end(line: Line) -> TrialEnd:
+    """Read the line of a trial that ended.
+
+    Raises:
+        JournalError: it is damaged.
+
+    """
+    try:
+        return read_record(TrialEnd, line.values, {})
+    except InvalidValueError as error:
+        line.refuse(f"damaged, or written by another version of Assay: {error}")
+
+
+def record_of(value: Any) -> Any:
+    """Return a value as JSON that `read_record` reads; what has its default is left out."""
+    if is_dataclass(value):
+        members = {each: getattr(value, each.name) for each in fields(value)}
+        return {
+            each.name: record_of(member)
+            for each, member in members.items()
+            if member
+            != (each.default if each.default_factory is MISSING else each.default_factory())
+        }
+    match value:
+        case Enum():
+            return value.name
+        case Mapping():
+            named = cast("Mapping[str, object]", value)
+            return {name: record_of(member) for name, member in named.items()}
+        case list() | tuple():
+            return [record_of(member) for member in cast("Sequence[object]", value)]
+        case _:
+            return value

@@ -1,0 +1,184 @@
+"""Static answers: operations that return the same bytes whatever is asked.
+
+Such a target is a mock, so that no verdict rests on its answers. Only keyed digests of questions
+and answers are kept: the parts of a run can be compared, and nothing can be guessed. Nothing here
+does I/O.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from assay.history import Call, Exchange, History, Subject
+from assay.judging.verdict import DECIDED, Standing, Verdict
+
+#: Different questions that must get the very same bytes before answers are static.
+SAME_ANSWERS = 4
+#: Two answers are enough to know that something changes.
+ENOUGH = 2
+
+
+def digest_key(secrets: Iterable[str]) -> bytes:
+    """Return a key for digests, the same in all runs with the same lasting secrets."""
+    return hashlib.sha256(
+        "\0".join(["digests", *sorted(secrets)]).encode("utf-8", "replace")
+    ).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersSeen:
+    """What a `StaticWatch` has seen, for other parts of a run. `trials` are not compared."""
+
+    questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    bodies: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    refusing: tuple[str, ...] = ()
+    trials: int = field(default=0, compare=False)
+
+
+@dataclass(slots=True, kw_only=True)
+class StaticWatch:
+    """Detects operations that return the same bytes for questions whose answers must differ.
+
+    One operation shows it after several such questions. Once it is shown, the target is a
+    mock, and an operation that accepted every request of the right shape and never varied is
+    static as well, also if its answers are empty.
+
+    Answers must differ where they name what was asked about. The same answer may be right for two
+    customers at two banks (each trial has a bank of its own), so `making` operations are compared
+    within a trial only: two requests with different content have different keys. What is `about` a
+    request is asked by the key of it alone, and no matter for whom.
+
+    `key` keys the digests. `part` is the shard of the run, whose trials are its own.
+    """
+
+    key: bytes = b""
+    part: str = ""
+    making: Collection[str] = ()
+    about_requests: Collection[str] = ()
+    questions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    bodies: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    answers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    refusing: set[str] = field(default_factory=set[str])
+    trials: int = 0
+
+    def see(self, history: History) -> None:
+        """Take in the exchanges of one trial; only lists with named items in them count."""
+        self.trials += 1
+        subjects = history.subjects
+        made: dict[str, set[str]] = {}
+        for exchange in history.exchanges:
+            call = exchange.call
+            self._note(exchange)
+            named = any(item.key is not None for item in exchange.items)
+            if not exchange.accepted or not named or call.malformed:
+                continue
+            questions = self.questions.setdefault(call.operation, set())
+            bodies = self.bodies.setdefault(call.operation, set())
+            if len(bodies) == ENOUGH:
+                continue
+            bodies.add(self._digest(exchange.wire.body))
+            if len(questions) >= SAME_ANSWERS:
+                continue
+            subject = subjects.get(call.subject)
+            asked = _asked(call, subject)
+            if call.operation in self.making:
+                contents = made.setdefault(call.operation, set())
+                contents.add(asked)
+                if len(contents) > 1:
+                    questions.add(self._digest_of(self.part, self.trials, asked))
+            elif call.operation in self.about_requests:
+                questions.add(self._digest_of(asked))
+            else:
+                owns = [thing.key for thing in subject.owns] if subject else None
+                questions.add(self._digest_of(owns, asked, call.follow))
+
+    def _note(self, exchange: Exchange) -> None:
+        name, wire = exchange.call.operation, exchange.wire
+        if not exchange.accepted:
+            # A mock that validates requests refuses what has the wrong shape, and reads no more.
+            if not exchange.call.malformed and not exchange.call.credentials:
+                self.refusing.add(name)
+        elif len(self.answers.setdefault(name, set())) < ENOUGH:
+            self.answers[name].add(f"{wire.status} {self._digest(wire.body)}")
+
+    def _digest_of(self, *values: object) -> str:
+        return self._digest(repr(values).encode("utf-8", "surrogatepass"))
+
+    def _digest(self, content: bytes) -> str:
+        return hashlib.blake2b(content, digest_size=12, key=self.key).hexdigest()
+
+    def seen(self) -> AnswersSeen:
+        """Return what was seen; of what varies, nothing more is asked."""
+        asked = {
+            name: each
+            for name, each in self.questions.items()
+            if len(self.bodies.get(name, ())) == 1
+        }
+        return AnswersSeen(
+            questions={name: tuple(sorted(each)) for name, each in asked.items()},
+            bodies={name: tuple(sorted(each)) for name, each in self.bodies.items()},
+            answers={name: tuple(sorted(each)) for name, each in self.answers.items()},
+            refusing=tuple(sorted(self.refusing)),
+            trials=self.trials,
+        )
+
+    def take(self, seen: AnswersSeen) -> None:
+        """Take in what another part of the run has seen."""
+        for known, more in (
+            (self.questions, seen.questions),
+            (self.bodies, seen.bodies),
+            (self.answers, seen.answers),
+        ):
+            for name, digests in more.items():
+                known.setdefault(name, set()).update(digests)
+        self.refusing |= set(seen.refusing)
+        self.trials += seen.trials
+
+    def static(self) -> frozenset[str]:
+        """Return the operations that were asked enough and never varied."""
+        shown = frozenset(
+            operation
+            for operation, questions in self.questions.items()
+            if len(questions) >= SAME_ANSWERS and len(self.bodies.get(operation, ())) == 1
+        )
+        if not shown:
+            return shown
+        return shown | {
+            operation
+            for operation, answers in self.answers.items()
+            if len(answers) == 1 and operation not in self.refusing
+        }
+
+
+def _asked(call: Call, subject: Subject | None) -> str:
+    """Return the arguments of a call; a thing with entries is what its entries are.
+
+    Two things with the same entries may have the same answer.
+    """
+    entries = {owned.key: owned.entries for owned in subject.owns} if subject else {}
+    asked = [
+        (name, entries.get(value) or value if isinstance(value, str) else value)
+        for name, value in sorted(call.arguments.items())
+    ]
+    return repr(asked)
+
+
+def discount_static(
+    verdicts: Iterable[Verdict], static: frozenset[str], operations: Mapping[int, str]
+) -> tuple[Verdict, ...]:
+    """Take back every verdict that rests on an operation with static answers."""
+    return tuple(_discount_static(verdict, static, operations) for verdict in verdicts)
+
+
+def _discount_static(
+    verdict: Verdict, static: frozenset[str], operations: Mapping[int, str]
+) -> Verdict:
+    cited = {operations.get(n, "") for evidence in verdict.evidence for n in evidence.exchanges}
+    affected = sorted(cited & static)
+    if not affected or verdict.standing not in DECIDED:
+        return verdict
+    reason = f"static answers: {', '.join(affected)} returns the same bytes for every request"
+    return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)

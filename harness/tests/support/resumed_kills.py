@@ -1,0 +1,282 @@
+"""Runs that are killed at random moments and resumed: their verdicts are those of one that was not.
+
+    python harness/tests/support/kills.py --resume --kills 50 [--seed 0]
+
+Each run is killed once or twice, by each signal, and then resumed to its end. One kind of bank
+creates customers, with one trial after another or four side by side; the other has customers who
+were there before, and a quota for each that must never be exceeded.
+"""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+from kills import COMMAND, LONGEST, NOW, OWNED, SIGNALS, Bank, Remains, assert_accesses, target_file
+
+from assay.judging.verdict import Standing
+from assay.kill_matrix import variants
+from assay.report import read_journal
+from assay.sandbox.app import make_app
+from assay.sandbox.mutants.contextual import make_contextual_app
+from assay.sandbox.policies import SOUND
+from assay.sandbox.serve import serving
+from assay.traffic.session import open_recording
+
+#: How runs are held: real customers, created ones in turn, created ones side by side.
+WAYS = ("real", "serial", "concurrent")
+#: What is tested where customers are created, in every context.
+SOME = "psu-identity or eligible-accounts or batch-quota/accounts"
+#: A fault of the bank, and the context to which it is confined.
+FAULTS = (("", ""), ("identity.never", ""), ("pis.debtor.savings", "mode=instant"))
+#: The accesses of each customer that the bank allows a day.
+QUOTA = 4
+#: What differs between two runs that show the same: numbers, and how long it is until midnight.
+_NUMBER = re.compile(r"(?:\d+[dhms])+|\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A way of holding a run, and the fault of its bank."""
+
+    way: str
+    fault: str
+    situation: str = ""
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the customers were there before."""
+        return self.way == "real"
+
+    def app(self):
+        """Return the bank."""
+        policies = variants()[self.fault].change(SOUND) if self.fault else SOUND
+        if self.situation:
+            return make_contextual_app(policies, SOUND, self.situation)
+        return make_app(policies)
+
+
+@dataclass
+class Site:
+    """A bank that is served, and how a run on it is started."""
+
+    folder: Path
+    bank: Bank
+    options: tuple
+    environ: dict
+
+    def start(self, *command) -> subprocess.Popen:
+        """Start `assay run` as a process of its own."""
+        return subprocess.Popen(
+            [*COMMAND, *map(str, command), "--quiet"],
+            env=self.environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def attempt(self, *command, signal_: signal.Signals | None = None, after: int = 0) -> Remains:
+        """Run to the end, or until a signal after a number of requests."""
+        self.bank.alarm.clear()
+        self.bank.alarm_at = self.bank.requests + after if signal_ else 0
+        process = self.start(*command)
+        try:
+            while signal_ and process.poll() is None:
+                if self.bank.alarm.wait(0.05):
+                    process.send_signal(signal_)
+                    break
+            _, err = process.communicate(timeout=LONGEST)
+        finally:
+            process.kill()
+            process.communicate()
+        return Remains(folder=self.folder, bank=self.bank, code=process.returncode, err=err)
+
+
+@contextmanager
+def site(folder: Path, case: Case) -> Iterator[Site]:
+    """Serve the bank of a case."""
+    bank, ledger = Bank(case.app()), folder.with_suffix(".sqlite")
+    environ = {**os.environ, "ASSAY_LEDGER": str(ledger)}
+    environ.pop("ASSAY_CONTEXTS", None)
+    with ExitStack() as stack:
+        url = stack.enter_context(serving(bank))
+        if not case.is_real:
+            lanes = "4" if case.way == "concurrent" else "1"
+            options = ("-t", url, "-k", SOME, "--concurrency", lanes)
+            yield Site(folder, bank, options, environ)
+            return
+        with httpx.Client(trust_env=False) as http:
+            control = f"{url}/assay-control/1/worlds"
+            world = http.post(control, json={"now": NOW}).json()["world"]
+            made = {
+                name: http.post(f"{control}/{world}/customers", json={"holdings": OWNED}).json()
+                for name in ("alice", "bob")
+            }
+        bank.tokens = tuple(customer["token"] for customer in made.values())
+        target = folder.with_suffix(".yaml")
+        target.write_text(target_file(url, made), encoding="utf-8")
+        environ |= {f"KILLS_{name.upper()}": each["token"] for name, each in made.items()}
+        yield Site(folder, bank, ("-t", target, "-c", "aisp", "--no-doctor"), environ)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """What a run shows that was not killed: by obligation in its report, and when judged again."""
+
+    shown: dict[str, tuple]
+    judged: dict[str, Standing]
+    requests: int
+    code: int
+
+
+def shown_by(journal: Path) -> dict[str, tuple]:
+    """Return what a report shows of each obligation, without numbers."""
+    return {
+        result.planned.id: (
+            result.standing,
+            _NUMBER.sub("#", result.reason),
+            result.observations,
+            result.calls,
+            tuple(_NUMBER.sub("#", each.seen) for each in result.evidence),
+            len(result.exchanges),
+        )
+        for result in read_journal(journal).results
+    }
+
+
+def judged_again(journal: Path, options: tuple) -> dict[str, Standing]:
+    """Return the verdicts of `assay judge` on a journal."""
+    with TemporaryDirectory() as folder:
+        recording = open_recording(journal, target_name=str(options[1]))
+        result = recording.close(Path(folder) / "journal.jsonl")
+    return {each.obligation: each.standing for each in result.verdicts}
+
+
+@cache
+def whole(case: Case) -> Whole:
+    """Run on the bank of a case to the end, once."""
+    with TemporaryDirectory() as folder, site(Path(folder) / "whole", case) as place:
+        remains = place.attempt(*place.options, "--out", place.folder)
+        assert remains.code in {0, 1, 3}, remains.err
+        return Whole(
+            shown=shown_by(remains.journal),
+            judged=judged_again(remains.journal, place.options),
+            requests=place.bank.requests,
+            code=remains.code,
+        )
+
+
+def assert_kept(before: bytes, after: bytes) -> None:
+    """Every complete line stays where it was."""
+    complete = before[: before.rfind(b"\n") + 1]
+    assert after.startswith(complete)
+
+
+def assert_counted_once(journal: Path) -> None:
+    """No number of an exchange is used twice, and nothing that was abandoned is evidence."""
+    lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    numbers = [line["n"] for line in lines if line["type"] == "exchange"]
+    assert len(numbers) == len(set(numbers))
+    abandoned = {
+        number
+        for line in lines
+        if line["type"] == "resumed"
+        for first, last in line["abandoned"]
+        for number in range(first, last + 1)
+    }
+    left = {line["n"] for n, line in enumerate(lines, 1) if n in abandoned and "n" in line}
+    cited = {n for line in lines if line["type"] == "verdict" for n in _cited(line)}
+    cited -= {
+        n
+        for number, line in enumerate(lines, 1)
+        if number in abandoned and line["type"] == "verdict"
+        for n in _cited(line)
+    } - {
+        n
+        for number, line in enumerate(lines, 1)
+        if number not in abandoned and line["type"] == "verdict"
+        for n in _cited(line)
+    }
+    assert not cited & left
+
+
+def _cited(line: dict) -> set[int]:
+    return {n for evidence in line["evidence"] for n in evidence["exchanges"]}
+
+
+def assert_same(remains: Remains, complete: Whole, options: tuple, *, real: bool) -> int:
+    """The verdicts are those of a run that was not killed; return how many could not be reached.
+
+    An access that was spent is not repeated, so what only it shows stays unverified.
+    """
+    shown = shown_by(remains.journal)
+    assert shown.keys() == complete.shown.keys()
+    other = {name for name in shown if shown[name] != complete.shown[name]}
+    for name in other:
+        standing, reason, *_ = shown[name]
+        assert real, (name, shown[name], complete.shown[name])
+        assert standing is Standing.UNVERIFIED, (name, shown[name], complete.shown[name])
+        assert "without the customer" in reason, (name, shown[name])
+    judged = judged_again(remains.journal, options)
+    open_ = {Standing.UNVERIFIED, Standing.INDETERMINATE}
+    for name, standing in judged.items():
+        assert standing is complete.judged[name] or (real and standing in open_), name
+    assert other or remains.code == complete.code
+    return len(other)
+
+
+def assert_within_quota(remains: Remains) -> None:
+    """Neither the bank nor the ledger counts more accesses than the quota."""
+    assert_accesses(remains)
+    assert all(number <= QUOTA for number in remains.bank.accesses.values())
+    recorded = remains.recorded_accesses()
+    assert all(number <= QUOTA for numbers in recorded.values() for number in numbers)
+    *before, footer = [line.get("spent", ()) for line in remains.lines()]
+    spent = {(each["customer"], each["operation"]): each["accesses"] for each in footer}
+    for each in (one for some in before for one in some):
+        assert each["accesses"] <= spent[each["customer"], each["operation"]]
+
+
+def case_of(seed: int) -> Case:
+    """Return the case of a seed."""
+    way, (fault, situation) = WAYS[seed % 3], FAULTS[seed // 9 % 3]
+    if way == "real":
+        fault, situation = ("identity.never" if seed // 9 % 2 else ""), ""
+    return Case(way=way, fault=fault, situation=situation)
+
+
+def resume_one(folder: Path, seed: int) -> str:
+    """Kill a run once or twice and resume it; return a line about it."""
+    chance, number, case = random.Random(seed), SIGNALS[seed // 3 % 3], case_of(seed)
+    complete, kills = whole(case), ""
+    with site(folder, case) as place:
+        command: tuple = (*place.options, "--out", folder)
+        for _ in range(chance.choice([1, 1, 2])):
+            at = chance.randint(1, complete.requests)
+            before = (folder / "journal.jsonl").read_bytes() if kills else b""
+            remains = place.attempt(*command, signal_=number, after=at)
+            kills += f", {number.name} at request {at}"
+            assert "Traceback" not in remains.err, remains.err
+            after = remains.journal.read_bytes() if remains.journal.exists() else b""
+            assert_kept(before, after)
+            if b"\n" not in after:
+                return f"{seed}: {case.way}{kills}: there was no header yet"
+            command = ("--resume", folder, "--no-doctor")
+        remains = place.attempt(*command)
+        assert remains.code in {0, 1, 3}, remains.err
+        assert_kept(after, remains.journal.read_bytes())
+        assert_counted_once(remains.journal)
+        if case.is_real:
+            assert_within_quota(remains)
+        left = assert_same(remains, complete, place.options, real=case.is_real)
+        rest = f", but {left} unverified for spent accesses" if left else ""
+        return f"{seed}: {case.way} {case.fault or 'sound'}{kills}: the same verdicts{rest}"
