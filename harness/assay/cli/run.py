@@ -31,6 +31,7 @@ from assay.cli.searches import (
     check_extras,
     examples_of,
     password_in,
+    plan_of,
     print_prices,
     read_sequences,
     replay,
@@ -278,7 +279,7 @@ def _open(
     resumed: Resumption | None,
 ) -> tuple[Session, Path]:
     """Make the target ready and open the journal; return the session and its folder."""
-    plan = _plan(prepared, sequences)
+    plan = plan_of(prepared, sequences)
     if resumed is not None:
         plan = remaining(resumed, plan, prepared)
     environment = _set_up(given, prepared, plan)
@@ -327,23 +328,14 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
     """Make the target ready, and announce how long the run will wait."""
     environment = set_up(prepared.target, seed=given.seed, wait=given.wait, ledger=given.ledger)
 
-    def show(text: str) -> None:
-        environment.person.show(text)  # looked up late: the progress bar replaces it
-
     if environment.waiting is not None and not given.quiet:
         from assay.estimate.estimate import announce  # noqa: PLC0415 -- only where a run waits
 
+        def show(text: str) -> None:
+            environment.person.show(text)  # looked up late: the progress bar replaces it
+
         announce(environment.waiting, plan, prepared.target, show)
     return environment
-
-
-def _plan(prepared: Prepared, sequences: Sequence[RecordedSequence]) -> Plan:
-    """Return the part of a plan that recorded sequences test; the whole if there are none."""
-    if not sequences:
-        return prepared.plan
-    from assay.fuzzing.session import replayed  # noqa: PLC0415 -- Hypothesis only for a search
-
-    return replayed(prepared.plan, sequences, prepared.target)
 
 
 def _new_folder(prepared: Prepared) -> Path:

@@ -13,6 +13,7 @@ import click
 from assay.cli.progress import Progress
 from assay.errors import InputError
 from assay.execution.session import Session
+from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ def check_extras(schema: int) -> None:
     if schema and find_spec("schemathesis") is None:
         hint = "pip install 'assay[schema]'"
         raise InputError.one("--schema", "Schemathesis is not installed", hint=hint)
+
+
+def plan_of(prepared: Prepared, sequences: Sequence[RecordedSequence]) -> Plan:
+    """Return the part of a plan that recorded sequences test; the whole if there are none."""
+    if not sequences:
+        return prepared.plan
+    from assay.fuzzing.session import replayed  # noqa: PLC0415 -- Hypothesis only for a search
+
+    return replayed(prepared.plan, sequences, prepared.target)
 
 
 def replay(session: Session, prepared: Prepared, sequences: Sequence[RecordedSequence]) -> None:

@@ -8,7 +8,7 @@ from threading import Thread
 
 import httpx
 import pytest
-from kills import NOW, OWNED, Bank, _target, ledger_counts
+from kills import NOW, OWNED, Bank, ledger_counts, target_file
 
 from assay.binding.banks import read_banks
 from assay.fleet.cluster import open_cluster
@@ -101,7 +101,7 @@ def real_bank(folder, stack):
             for name in ("alice", "bob")
         }
     bank.tokens = tuple(customer["token"] for customer in made.values())
-    (folder / "template.yaml").write_text(_target("${url}", made))
+    (folder / "template.yaml").write_text(target_file("${url}", made))
     entry = {"variables": {"url": url}, "contracts": ["aisp"]}
     path = folder / "banks.yaml"
     path.write_text(
