@@ -9,10 +9,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, ModuleType
+from typing import cast
 
 #: The exit code of a program that SIGINT ends, as shells have it.
 INTERRUPTED = 130
@@ -50,6 +52,8 @@ def collect_rarely() -> None:
 def main() -> None:
     """Load the command line and run it."""
     gc.disable()  # what is loaded stays: to look through it for garbage is a waste
+    # httpx loads a command line of its own, with Rich and Pygments, if they are installed.
+    sys.modules["httpx._main"] = cast("ModuleType", None)
     with loading():
         from assay.cli import main as command_line  # noqa: PLC0415 -- guarded
     command_line.main()

@@ -211,8 +211,9 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
 def _head(target: Target, url: SplitResult) -> HTTPResponse:
     timeout, port = target.timeout, _port(url)
     if url.scheme == "https":
+        context = tls_context(target, os.environ, [url.geturl()])
         connection: HTTPConnection = HTTPSConnection(
-            url.hostname or "", port, timeout=timeout, context=tls_context(target, os.environ)
+            url.hostname or "", port, timeout=timeout, context=context
         )
     else:
         connection = HTTPConnection(url.hostname or "", port, timeout=timeout)

@@ -4,7 +4,7 @@ A trial on a fixture of its own depends on no other one, and most of it is waiti
 threads run trials ahead, and each is kept until the session takes it up. Journal, pseudonyms,
 numbers and verdicts are then those of a run that holds one trial after another.
 
-The longest trials start first, because a run cannot be shorter than the longest of them. What is
+The longest trials start early, because a run cannot be shorter than the longest of them. What is
 kept is bounded: no further trial starts while the session is far behind.
 """
 
@@ -156,8 +156,7 @@ class Lanes:
         self.stopping = False
         self._perform = perform
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="lane")
-        self._most_ahead = number * AHEAD
-        self._first = 2 * number
+        self._number = number
         self._queue: Iterator[Trial] = iter(())
         self._queued: set[str] = set()
         self._ahead: dict[str, tuple[RecordedRun, Future[bool]]] = {}
@@ -165,14 +164,23 @@ class Lanes:
 
     def start(self, *phases: Sequence[Trial]) -> None:
         """Run trials ahead: those of each phase before those of the next, the longest first."""
-        order: list[Trial] = []
-        for trials in phases:
-            longest = sorted(trials, key=lambda trial: -trial.calls)[: self._first]
-            chosen = {trial.id for trial in longest}
-            order += [*longest, *(trial for trial in trials if trial.id not in chosen)]
-        self._queue = iter(order)
-        self._queued = {trial.id for trial in order}
+        self._queued = {trial.id for trials in phases for trial in trials}
+        self._queue = self._in_order(phases)
         self._fill()
+
+    def _in_order(self, phases: Sequence[Sequence[Trial]]) -> Iterator[Trial]:
+        """Yield trials in the order in which they start.
+
+        A dry run counts the calls of each. So that the first call does not wait for that, the
+        first trials of a phase start as they come.
+        """
+        for trials in phases:
+            yield from trials[: self._number]
+            rest = trials[self._number :]
+            longest = sorted(rest, key=lambda trial: -trial.calls)[: 2 * self._number]
+            yield from longest
+            chosen = {trial.id for trial in longest}
+            yield from (trial for trial in rest if trial.id not in chosen)
 
     def started(self, trial: Trial) -> bool:
         """Whether a trial runs ahead, or did and was not taken up."""
@@ -213,7 +221,7 @@ class Lanes:
 
     def _fill(self) -> None:
         """Start the next trials, as far as there is room."""
-        while len(self._ahead) < self._most_ahead:
+        while len(self._ahead) < self._number * AHEAD:
             trial = next((each for each in self._queue if each.id in self._queued), None)
             if trial is None:
                 return

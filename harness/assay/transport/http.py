@@ -73,10 +73,13 @@ class HttpClient:
     def __post_init__(self) -> None:
         # The transport alone, below httpx.Client: no cookie of one customer may travel
         # with another's call, and nothing may be retried or followed.
-        self._wire = self.transport or ThreadTransport(
-            lambda: DeadlineTransport(self.tls, self.clock)
-        )
+        self._wire = self.transport or self._one_for_each_thread()
         self._origins = frozenset(_origin(httpx.URL(url)) for url in (self.base_url, *self.hosts))
+
+    def _one_for_each_thread(self) -> ThreadTransport:
+        # The context is shared: to read the certificates of all authorities takes a while.
+        context = self.tls or httpx.create_ssl_context(trust_env=False)
+        return ThreadTransport(lambda: DeadlineTransport(context, self.clock))
 
     def send(self, request: HttpRequest) -> Delivery:
         """Send a request once; transport errors are returned, not raised.

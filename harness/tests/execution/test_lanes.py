@@ -199,8 +199,8 @@ def trial(name: str, calls: int = 1) -> Trial:
     return Trial(id=name, contract="c", clause="c", scenario=None, settles=(), price=price)  # type: ignore[arg-type]
 
 
-def test_the_longest_trials_start_first() -> None:
-    """A run takes as long as its longest trial at least, so that does not wait for others."""
+def test_the_longest_trials_start_early() -> None:
+    """A run takes as long as its longest trial at least, so that waits for no more than a lane."""
     order: list[str] = []
     lanes = Lanes(1, lambda each, _: order.append(each.id))
     trials = [trial("short"), trial("medium", 5), trial("longest", 9), trial("tiny", 0)]
@@ -208,7 +208,23 @@ def test_the_longest_trials_start_first() -> None:
     for each in trials:
         lanes.take(each)
     lanes.stop()
-    assert ["longest", "medium", "short", "tiny"] == order
+    assert ["short", "longest", "medium", "tiny"] == order
+
+
+def test_no_first_trial_waits_until_all_are_priced() -> None:
+    """A dry run of every trial takes longer than a first call may."""
+    started = threading.Event()
+    lanes = Lanes(1, lambda *_: started.set())
+
+    def count() -> int:
+        assert started.wait(10)
+        return 1
+
+    trials = [replace(trial(name), price=Price(count)) for name in ("first", "second")]
+    lanes.start(trials)
+    for each in trials:
+        lanes.take(each)
+    lanes.stop()
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
     from assay.transport.http import HttpClient  # noqa: PLC0415 -- httpx only for a network
 
     fixtures = target.fixtures
+    urls = (target.base_url, *target.hosts, *endpoints(target), *filter(None, [fixtures.url]))
     client = HttpClient(
         base_url=target.base_url,
         timeout=target.timeout,
@@ -94,7 +95,7 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
         control_key=secrets[fixtures.key_env] if fixtures.key_env else None,
         hosts=target.hosts,
         nearby=target.nearby,
-        tls=tls_context(target, secrets),
+        tls=tls_context(target, secrets, urls),
         explain=explainer(target),
     )
     return client, client.with_hosts(*endpoints(target))

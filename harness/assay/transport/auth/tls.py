@@ -7,7 +7,7 @@ that decides it, with its line: an authority, a name, the client certificate.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from assay.binding.target import Target
@@ -46,8 +46,10 @@ ALERTS: Mapping[str, tuple[str, str]] = {
 REQUIRED = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
 
 
-def tls_context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | None:
-    """Return the TLS context of connections; None where the target file sets none.
+def tls_context(
+    target: Target, secrets: Mapping[str, str], urls: Iterable[str]
+) -> ssl.SSLContext | None:
+    """Return the TLS context of connections to these URLs; None for the usual one.
 
     Raises:
         InputError: the files cannot be used together.
@@ -55,7 +57,9 @@ def tls_context(target: Target, secrets: Mapping[str, str]) -> ssl.SSLContext | 
     """
     settings = target.tls
     if settings is None:
-        return None
+        encrypted = any(not url.lower().startswith("http:") for url in urls)
+        # One that trusts no authority: to read the certificates of all of them takes a while.
+        return None if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         if settings.ca_file is not None:
             context = ssl.create_default_context(cafile=settings.ca_file)

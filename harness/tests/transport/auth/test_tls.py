@@ -33,7 +33,7 @@ from assay.sandbox.guard.certificates import CertificateFolder
 from assay.sandbox.guard.server import Tls
 from assay.sandbox.serve import serving
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.tls import explainer
+from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.http import HttpClient
 
 TEXT = """\
@@ -253,3 +253,18 @@ def test_everything_at_once(folder: CertificateFolder, bank: Tls) -> None:
         finally:
             environment.close()
     assert (Exit.OK, len(prepared.plan.trials)) == (result.exit, result.counts["conforms"])
+
+
+@pytest.mark.parametrize("url", ["https://login.example/token", "HTTPS://login.example", "//x"])
+def test_the_usual_authorities(url: str) -> None:
+    """They are trusted where any address may be an encrypted one, as that for tokens may."""
+    target = prepare().target
+    assert tls_context(target, {}, ["http://127.0.0.1:8080", url]) is None
+
+
+def test_no_authority_where_nothing_is_encrypted() -> None:
+    """A context that is not needed trusts nobody, so that it does no harm if it is used."""
+    context = tls_context(prepare().target, {}, ["http://127.0.0.1:8080", "HTTP://bank.test/x"])
+    assert context is not None
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert [] == context.get_ca_certs()
