@@ -4,7 +4,7 @@ Each mutant of the kill matrix is confined to each situation in which its clause
 instant payments, to the weekend, to the second host. A run in all contexts must find it by the
 clause of the mutant. The share that is found measures what the contexts reach. A fault that
 cannot be found in a situation is excluded, with the reason: the trials of its facets are not
-held there, no request at which it acts is in the situation, or the rule says nothing there.
+run there, no request at which it acts is in the situation, or the rule says nothing there.
 """
 
 from __future__ import annotations
@@ -186,10 +186,10 @@ def _row(pair: tuple[str, str]) -> ContextualRow:
         ],
     )
     # The trials in the situation come first: most faults show there.
-    held = sorted(
+    trials = sorted(
         plan.contextual, key=lambda trial: all(value.id != situation for value in trial.context)
     )
-    if _finds(replace(plan, contextual=tuple(held)), confined):
+    if _finds(replace(plan, contextual=tuple(trials)), confined):
         return ContextualRow(mutant=name, situation=situation, outcome=Outcome.FOUND)
     alone = _alone(plan, situation)
     if _finds(alone, confined):
@@ -228,7 +228,7 @@ def _alone(plan: Plan, situation: str) -> Plan:
 
 
 def _untested(mutant: Mutant, situation: str) -> str:
-    """Return why no trial of the mutant's facets is held in a situation; empty if one is."""
+    """Return why no trial of the mutant's facets is run in a situation; empty if one is."""
     planned, _ = _planned()
     reasons = [
         planned.excluded[trial.id].get(situation, "")
@@ -243,11 +243,11 @@ def _everywhere(mutant: Mutant, situation: str) -> Plan:
     planned, _ = _planned()
     contracts = {contract for contract, _ in _clauses(mutant)}
 
-    def held(trial: Trial) -> bool:
+    def is_run(trial: Trial) -> bool:
         values = {value.id for value in trial.context}
         return trial.contract in contracts and situation in values
 
-    trials = tuple(trial for trial in planned.plan.contextual if held(trial))
+    trials = tuple(trial for trial in planned.plan.contextual if is_run(trial))
     items = tuple(item for item in planned.plan.items if item.obligation.id in mutant.breaks)
     return replace(planned.plan, items=items, trials=(), contextual=trials)
 

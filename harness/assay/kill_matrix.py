@@ -5,8 +5,8 @@ fault. A neutral variant differs only where the source document leaves a point o
 on it must find none. An obligation without a mutant counts against the proof, since its
 check has never been seen to fail.
 
-A run holds the trials that the changed policies concern (`policy_trace`), and a sample of the
-others, which must show nothing either. A whole proof holds every trial.
+A run has the trials that the changed policies concern (`policy_trace`), and a sample of the
+others, which must show nothing either. A whole proof runs every trial.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 UNPROVED = "obligations without a mutant"
 #: The names of the figures that say how much of the proof ran.
 HELD, PLANNED = "trials that ran", "trials of a whole proof"
-#: One of so many trials that a change does not concern is held as well, and one at least.
+#: One of so many trials that a change does not concern is run as well, and one at least.
 SAMPLED: Final = 20
 
-#: A row to make: the variant, and the trials to hold; None for all.
+#: A row to make: the variant, and the trials to run; None for all.
 _Task: TypeAlias = tuple[str, frozenset[str] | None]
 
 
@@ -56,7 +56,7 @@ class MatrixRow:
     `expected` are the obligations that the fault violates (none for a neutral variant),
     `violated` those that the run found violated, `unresolved` those that it left
     indeterminate or unverified, `undecidable` those that a neutral variant must leave so.
-    The run held `trials` trials of `planned`.
+    The run had `trials` trials of `planned`.
     """
 
     id: str
@@ -136,7 +136,7 @@ def run_on_bank(
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Test a bank by contracts; return the violated and the unresolved obligations.
 
-    Given the ids of `trials`, only these are held.
+    Given the ids of `trials`, only these are run.
 
     Raises:
         RuntimeError: the harness itself failed.
@@ -175,10 +175,10 @@ def _session(planned: Plan, target: Target, policies: Policies, seed: int = 0) -
 def _run_part(session: Session, planned: Plan, trials: Collection[str]) -> list[Verdict]:
     """Hold some trials, and return the verdicts on what they settle, and on what they violate."""
     session.open()
-    held = [trial for trial in planned.trials if trial.id in trials]
-    for trial in held:
+    chosen = [trial for trial in planned.trials if trial.id in trials]
+    for trial in chosen:
         session.run_trial(trial)
-    settled = {obligation.id for trial in held for obligation in trial.settles}
+    settled = {obligation.id for trial in chosen for obligation in trial.settles}
     reached = settled | session.violated()
     obligations = (item.obligation for item in planned.items)
     return [session.settle(each) for each in obligations if each.id in reached]
@@ -295,7 +295,7 @@ def prove(
 ) -> Matrix:
     """Run every chosen mutant and neutral variant; return the matrix.
 
-    Each run holds the trials that the variant concerns, and a sample of the others; with
+    Each run has the trials that the variant concerns, and a sample of the others; with
     `whole`, all. `workers` is the number of processes, one per core by default; `on_row` is called with
     each row as soon as it is known.
     """

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,8 @@ def measured(command: list[str], folder: Path, rounds: int) -> Measured:
 
 
 def _measure(command: list[str], folder: Path) -> Measured:
+    if command[0] == "run":
+        shutil.rmtree(folder / "out", ignore_errors=True)
     with subprocess.Popen(  # noqa: S603 -- our own command
         [*ASSAY, *command],
         cwd=folder,

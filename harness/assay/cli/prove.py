@@ -62,7 +62,7 @@ def _read_number(context: click.Context, parameter: click.Parameter, value: str 
 @click.option(
     "--whole",
     is_flag=True,
-    help="Hold every trial on every bank, also those that the changed policies do not concern.",
+    help="Run every trial on every bank, also those that the changed policies do not concern.",
 )
 def command(
     keywords: str, workers: int | None, out: Path | None, contexts: int | None, whole: bool
@@ -70,7 +70,7 @@ def command(
     """Test the harness: run it on sandboxes with one fault each, and on neutral variants.
 
     A run on a mutant must find exactly the violations of its fault; a run on a neutral
-    variant none. Every obligation must have a mutant. Otherwise the exit code is 1. A run holds
+    variant none. Every obligation must have a mutant. Otherwise the exit code is 1. A run has
     the trials that the changed policies concern, and a sample of the others. With
     `--contexts`, 98 of 100 faults that are confined to a situation must be found there, and no
     neutral variant may be found in any context.

@@ -14,7 +14,7 @@ from assay.history import Step
 class Cell:
     """A clause with a value of a dimension.
 
-    `trials` is the number of trials that are held with the value; if there is none,
+    `trials` is the number of trials that are run with the value; if there is none,
     `reason` says why. `possible` is False where the target lacks something for it.
     """
 
@@ -27,7 +27,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldTrial:
+class CoveredTrial:
     """The steps of one trial of a clause in the base context, and its other contexts.
 
     `dimensions` are those of the contract, with the reasons of this clause.
@@ -40,22 +40,26 @@ class HeldTrial:
 
 
 def coverage(
-    dimensions: Sequence[Dimension], trials: Iterable[HeldTrial]
+    dimensions: Sequence[Dimension], trials: Iterable[CoveredTrial]
 ) -> Mapping[str, tuple[Cell, ...]]:
     """Return for each clause a cell for each value of each dimension."""
-    by_clause: dict[str, list[HeldTrial]] = {}
+    by_clause: dict[str, list[CoveredTrial]] = {}
     for trial in trials:
         by_clause.setdefault(trial.clause, []).append(trial)
-    return {clause: tuple(_cells(clause, dimensions, held)) for clause, held in by_clause.items()}
+    return {
+        clause: tuple(_cells(clause, dimensions, trials)) for clause, trials in by_clause.items()
+    }
 
 
 def _cells(
-    clause: str, dimensions: Sequence[Dimension], held: Sequence[HeldTrial]
+    clause: str, dimensions: Sequence[Dimension], trials: Sequence[CoveredTrial]
 ) -> Iterable[Cell]:
-    asked = Counter(value.id for trial in held for context in trial.contexts for value in context)
+    asked = Counter(value.id for trial in trials for context in trial.contexts for value in context)
     for number, dimension in enumerate(dimensions):
         for place, value in enumerate(dimension.values):
-            reasons = [trial.dimensions[number].values[place].reason(trial.steps) for trial in held]
+            reasons = [
+                trial.dimensions[number].values[place].reason(trial.steps) for trial in trials
+            ]
             # The most frequent reason speaks for a clause with several trials.
             why = Counter(reason for reason in reasons if reason).most_common(1)
             yield Cell(

@@ -1,7 +1,7 @@
-"""Covering arrays: the contexts in which a trial is held beside the base context.
+"""Covering arrays: the contexts in which a trial is run beside the base context.
 
 With `each`, every value of every dimension appears with every trial that it can be tested
-with, so a trial is held as many more times as its longest dimension has values. With
+with, so a trial is run as many more times as its longest dimension has values. With
 `pairs`, every two values of two dimensions meet as well.
 """
 
@@ -17,7 +17,7 @@ from assay.history import Step
 
 
 class Depth(Enum):
-    """How many contexts a trial is held in."""
+    """How many contexts a trial is run in."""
 
     BASE = "base"
     EACH = "each"

@@ -149,8 +149,8 @@ def entries_reason(contract: Contract, sizes: Mapping[str, int], steps: Sequence
     paged = _with_pages(contract)
     if not any(call.operation in paged for call in calls(steps)):
         return "the trial reads no entries"
-    held = [holding for step in arrangements(steps) for holding in step.holdings]
-    filled = [holding for holding in held if holding.entries and holding.resource in sizes]
+    arranged = [holding for step in arrangements(steps) for holding in step.holdings]
+    filled = [holding for holding in arranged if holding.entries and holding.resource in sizes]
     if not filled:
         return "the trial needs no entries"
     if any(len(holding.entries or ()) > sizes[holding.resource] for holding in filled):

@@ -45,13 +45,13 @@ class Masking:
             self.shown[trial.id] = agreeing(plan, trial, history)
 
 
-class Holder(Protocol):
-    """What holds trials and judges them: the session of a run."""
+class TrialRunner(Protocol):
+    """What runs trials and judges them: the session of a run."""
 
     plan: Plan
     masking: Masking
 
-    def hold(self, trial: Trial) -> History:
+    def run_unjudged(self, trial: Trial) -> History:
         """Run the probe of a trial, and return its history."""
         ...
 
@@ -91,20 +91,20 @@ class ContextResult:
     hides: bool = False
 
 
-def run_in_context(trial: Trial, holder: Holder, so_far: VerdictAssembly) -> ContextResult:
+def run_in_context(trial: Trial, runner: TrialRunner, so_far: VerdictAssembly) -> ContextResult:
     """Run a trial in its context, and return what it violates beyond what was found `so_far`."""
     known = so_far.violated()
-    history = holder.hold(trial)
-    together = _violated(holder.broken(holder.plan, trial.contract, history), known)
+    history = runner.run_unjudged(trial)
+    together = _violated(runner.broken(runner.plan, trial.contract, history), known)
     if not together:
-        return ContextResult(hides=_hides(trial, holder, history, so_far))
-    held: list[tuple[Trial, dict[str, list[Breach]]]] = []
+        return ContextResult(hides=_hides(trial, runner, history, so_far))
+    parts: list[tuple[Trial, dict[str, list[Breach]]]] = []
     for value in trial.context if trial.context[1:] else ():
         alone = in_context(trial, (value,))
-        history = holder.hold(alone)
-        held.append((alone, _violated(holder.broken(holder.plan, alone.contract, history), known)))
+        history = runner.run_unjudged(alone)
+        parts.append((alone, _violated(runner.broken(runner.plan, alone.contract, history), known)))
     found: dict[str, ContextFinding] = {}
-    for each, violated in (*held, (trial, together)):
+    for each, violated in (*parts, (trial, together)):
         for obligation, breaches in violated.items():
             verdict = _verdict(obligation, each.context, breaches)
             finding = ContextFinding(verdict=verdict, trial=each.id, context=each.context)
@@ -174,11 +174,11 @@ class PartialTrials:
             yield in_context(trial, part)
 
 
-def _hides(trial: Trial, holder: Holder, history: History, so_far: VerdictAssembly) -> bool:
+def _hides(trial: Trial, runner: TrialRunner, history: History, so_far: VerdictAssembly) -> bool:
     """Whether a history shows less of what conforms than the trial did in the base context."""
     clause = f"{trial.contract}/{trial.clause}"
-    shown = agreeing(holder.plan, trial, history)
-    base = holder.masking.shown.get(trial.settles[0].trial, Counter())
+    shown = agreeing(runner.plan, trial, history)
+    base = runner.masking.shown.get(trial.settles[0].trial, Counter())
     return any(
         shown[facet] < count and so_far.conforms(f"{clause}/{facet}")
         for facet, count in base.items()
@@ -215,7 +215,7 @@ def _verdict(obligation: str, context: Context, breaches: Sequence[Breach]) -> V
 
 
 def run_contexts(
-    holder: Holder,
+    runner: TrialRunner,
     trials: Sequence[Trial],
     on_trial: Callable[[Trial], None] = lambda _: None,
     enough: Callable[[], bool] = lambda: False,
@@ -228,14 +228,14 @@ def run_contexts(
         TargetError: nothing was ever reached at the target.
 
     """
-    partial_trials = PartialTrials(holder.masking)
+    partial_trials = PartialTrials(runner.masking)
     while trials:
         hiding: list[Trial] = []
         for trial in trials:
             if enough():
                 return
             on_trial(trial)
-            if holder.run_contextual(trial):
+            if runner.run_contextual(trial):
                 hiding.append(trial)
         trials = partial_trials.after(hiding)
-        holder.run_ahead(trials)
+        runner.run_ahead(trials)

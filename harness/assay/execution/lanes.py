@@ -2,7 +2,7 @@
 
 A trial on a fixture of its own depends on no other one, and most of it is waiting. So several
 threads run trials ahead, and each is kept until the session takes it up. Journal, pseudonyms,
-numbers and verdicts are then those of a run that holds one trial after another.
+numbers and verdicts are then those of a run of one trial after another.
 
 The longest trials start early, because a run cannot be shorter than the longest of them. What is
 kept is bounded: no further trial starts while the session is far behind.

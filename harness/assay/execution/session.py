@@ -138,7 +138,7 @@ class Session:
         """
         changed = [obligation.id for obligation in trial.settles]
         if self.progress.take(trial.id) is None:
-            result = self._held(trial)
+            result = self._run(trial)
             for finding in result.findings:
                 self._verdicts.take(*finding)
             for verdict in result.verdicts:
@@ -149,7 +149,7 @@ class Session:
         self._verdicts.write_preliminary(changed)
         return self._assembly.corrected(self._assembly.recorded(changed[: len(trial.settles)]))
 
-    def _held(self, trial: Trial) -> TrialResult:
+    def _run(self, trial: Trial) -> TrialResult:
         """Run one trial and judge it; a fault of the harness affects no other one."""
         try:
             run, verdicts = self.recorder.judged(trial)
@@ -212,7 +212,7 @@ class Session:
         self._verdicts.write_preliminary([each.verdict.obligation for each in result.findings])
         return result.hides
 
-    def hold(self, trial: Trial) -> History:
+    def run_unjudged(self, trial: Trial) -> History:
         """Run the probe of a trial for the record, and return its history.
 
         Raises:

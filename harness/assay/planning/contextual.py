@@ -1,6 +1,6 @@
 """Trials in further contexts: the plan's trials again, in the contexts of a covering array.
 
-Whether a trial can be held in a context follows from its steps, which a dry run shows. So the
+Whether a trial can be run in a context follows from its steps, which a dry run shows. So the
 coverage of a plan is known before anything is sent.
 """
 
@@ -13,7 +13,7 @@ from operator import is_
 
 from assay.binding.target import Target
 from assay.contexts.context import Context, Dimension, DimensionValue, in_context
-from assay.contexts.coverage import Cell, HeldTrial, coverage
+from assay.contexts.coverage import Cell, CoveredTrial, coverage
 from assay.contexts.covering import Depth, applicable, contexts
 from assay.contexts.dimensions import dimensions
 from assay.history import Authorise, Call, Step
@@ -50,7 +50,7 @@ class ContextPlan:
             name: coverage(
                 dimensions,
                 (
-                    HeldTrial(
+                    CoveredTrial(
                         clause=each.trial.clause,
                         dimensions=each.dimensions,
                         steps=each.steps,
@@ -65,7 +65,7 @@ class ContextPlan:
 
     @cached_property
     def excluded(self) -> Mapping[str, Mapping[str, str]]:
-        """Why a trial cannot be held with a value, by the ids of both."""
+        """Why a trial cannot be run with a value, by the ids of both."""
         return {each.trial.id: _excluded(each.dimensions, each.steps) for each in self.trials}
 
 
@@ -92,7 +92,7 @@ def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth
 
 
 def _excluded(every: Sequence[Dimension], steps: Sequence[Step]) -> Mapping[str, str]:
-    """Return why a trial with these steps cannot be held with a value, for each such value."""
+    """Return why a trial with these steps cannot be run with a value, for each such value."""
     values = [value for dimension in every for value in dimension.values]
     return {value.id: why for value in values if (why := value.reason(steps))}
 

@@ -116,7 +116,7 @@ class Suites:
     session: Session | None = None
     reported: ReportedVerdicts = field(default_factory=ReportedVerdicts)
     claimed: set[str] = field(default_factory=set[str])
-    held: set[str] = field(default_factory=set[str])
+    run_trials: set[str] = field(default_factory=set[str])
     began: float = field(default_factory=time.monotonic)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -257,8 +257,8 @@ class Suites:
     def _hold_contexts(self, session: Session, obligation: Obligation) -> None:
         """Run the trial of an obligation in further contexts, unless it has run there."""
         for trial in session.plan.contextual:
-            if obligation in trial.settles and trial.id not in self.held:
-                self.held.add(trial.id)
+            if obligation in trial.settles and trial.id not in self.run_trials:
+                self.run_trials.add(trial.id)
                 run_contexts(session, [trial])
 
     @pytest.fixture
