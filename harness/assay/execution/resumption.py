@@ -57,7 +57,7 @@ class RecordedProgress:
     verdicts: dict[str, RecordedVerdict] = field(default_factory=dict[str, RecordedVerdict])
     shown: dict[str, Counter[str]] = field(default_factory=dict[str, "Counter[str]"])
     seen: list[Exchange] = field(default_factory=list[Exchange])
-    answers: AnswersSeen = field(default_factory=AnswersSeen)
+    answers: list[AnswersSeen] = field(default_factory=list[AnswersSeen])
     faults: list[str] = field(default_factory=list[str])
     spent: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     searches: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
@@ -87,7 +87,8 @@ class RecordedProgress:
         for exchange in self.seen:
             assembly.see(exchange)
         assembly.record(each.verdict for each in self.verdicts.values())
-        assembly.answers.take(self.answers)
+        for answers in self.answers:
+            assembly.answers.take(answers)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,7 +194,7 @@ class _ProgressReader:
         progress.verdicts |= {each.verdict.obligation: each for each in end.verdicts}
         progress.shown[end.trial] = Counter(end.shown)
         if end.answers != AnswersSeen():
-            progress.answers = end.answers
+            progress.answers.append(end.answers)
         progress.spend(end.spent)
 
 

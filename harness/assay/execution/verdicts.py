@@ -19,7 +19,6 @@ from assay.execution.resumption import RecordedProgress
 from assay.journal.trial_end import RecordedVerdict, TrialEnd, VerdictSource, record_of
 from assay.journal.writer import Journal
 from assay.judging.assembly import VerdictAssembly
-from assay.judging.static_answers import AnswersSeen
 from assay.judging.verdict import Verdict
 
 
@@ -34,7 +33,6 @@ class VerdictRecord:
     _taken: dict[str, FindingSource | None] = field(
         default_factory=dict[str, "FindingSource | None"]
     )
-    _answers: AnswersSeen = field(default_factory=AnswersSeen)
 
     def take(self, verdict: Verdict, source: FindingSource | None = None) -> None:
         """Keep a verdict unless a graver one was reached before.
@@ -63,10 +61,7 @@ class VerdictRecord:
         """Write that a trial has ended, and all that it changed; before its preliminary verdicts."""
         if self.journal.out is None:
             return
-        answers = self.assembly.answers.seen()
-        if answers != self._answers:
-            end = replace(end, answers=answers)
-        self._answers = answers
+        end = replace(end, answers=self.assembly.answers.changes())
         verdicts = [
             RecordedVerdict(verdict=verdict, source=self._source(verdict.obligation))
             for verdict in self.assembly.recorded(self._taken)

@@ -48,7 +48,8 @@ class TrialEnd:
     """What a trial changed. It is not `done` if the target could not be used.
 
     `shown` counts what agreed by facet, and `hides` says whether that is less than in the base
-    context. `answers` and `spent` are those of the run until then, if they have changed.
+    context. `answers` are those of the operations that showed something new; `spent` is what the
+    run had spent until then.
     """
 
     trial: str

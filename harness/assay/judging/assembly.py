@@ -62,6 +62,7 @@ class VerdictAssembly:
     party: Party = Party.BANK
     today: date = field(default_factory=_today)
     _verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    _violated: set[str] = field(default_factory=set[str])
     answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
     _operations: dict[int, str] = field(default_factory=dict[int, str])
@@ -111,15 +112,23 @@ class VerdictAssembly:
 
     def record(self, verdicts: Iterable[Verdict]) -> None:
         """Keep verdicts, each in place of an earlier one on its obligation."""
-        self._verdicts |= {verdict.obligation: verdict for verdict in verdicts}
+        for verdict in verdicts:
+            self._keep(verdict)
 
     def record_graver(self, verdict: Verdict) -> bool:
         """Keep a verdict unless a graver one is there; return whether it was kept."""
         before = self._verdicts.get(verdict.obligation)
         if before is not None and _GRAVITY[verdict.standing] < _GRAVITY[before.standing]:
             return False
-        self._verdicts[verdict.obligation] = verdict
+        self._keep(verdict)
         return True
+
+    def _keep(self, verdict: Verdict) -> None:
+        self._verdicts[verdict.obligation] = verdict
+        if verdict.standing is Standing.VIOLATES:
+            self._violated.add(verdict.obligation)
+        else:
+            self._violated.discard(verdict.obligation)
 
     def recorded(self, obligations: Iterable[str]) -> tuple[Verdict, ...]:
         """Return the verdicts on obligations as they were recorded."""
@@ -136,10 +145,7 @@ class VerdictAssembly:
 
     def violated(self) -> frozenset[str]:
         """Return the obligations recorded as violated so far."""
-        recorded = self._verdicts.values()
-        return frozenset(
-            verdict.obligation for verdict in recorded if verdict.standing is Standing.VIOLATES
-        )
+        return frozenset(self._violated)
 
     def corrected(self, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
         """Take back verdicts that rest on static answers, or on what was never accepted."""

@@ -43,8 +43,9 @@ def breaches(
 ) -> Iterator[Breach]:
     """Let every check of a contract judge a history; yield what it violates.
 
-    `ambient` leaves out all clauses but those that hold in every trial. Only obligations that are `tested`, by default those of the plan, can be violated: not what a
-    bank does not offer, nor what a target file does not describe.
+    `ambient` leaves out all clauses but those that hold in every trial. Only obligations that are
+    `tested`, by default those of the plan, can be violated: not what a bank does not offer, nor
+    what a target file does not describe.
     """
     tested = plan.judged if tested is None else tested
     exchanges = {exchange.n: exchange for exchange in history.exchanges}

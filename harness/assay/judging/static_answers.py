@@ -29,7 +29,10 @@ def digest_key(secrets: Iterable[str]) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersSeen:
-    """What a `StaticWatch` has seen, for other parts of a run. `trials` are not compared."""
+    """What a `StaticWatch` has seen, for other parts of a run. `trials` are not compared.
+
+    What is seen in several parts can be put together in any order.
+    """
 
     questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     bodies: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
@@ -63,6 +66,7 @@ class StaticWatch:
     answers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     refusing: set[str] = field(default_factory=set[str])
     trials: int = 0
+    _changed: set[str] = field(default_factory=set[str])
 
     def see(self, history: History) -> None:
         """Take in the exchanges of one trial; only lists with named items in them count."""
@@ -75,12 +79,10 @@ class StaticWatch:
             named = any(item.key is not None for item in exchange.items)
             if not exchange.accepted or not named or call.malformed:
                 continue
-            questions = self.questions.setdefault(call.operation, set())
-            bodies = self.bodies.setdefault(call.operation, set())
-            if len(bodies) == ENOUGH:
+            if len(self.bodies.get(call.operation, ())) == ENOUGH:
                 continue
-            bodies.add(self._digest(exchange.wire.body))
-            if len(questions) >= SAME_ANSWERS:
+            self._add(self.bodies, call.operation, self._digest(exchange.wire.body))
+            if len(self.questions.get(call.operation, ())) >= SAME_ANSWERS:
                 continue
             subject = subjects.get(call.subject)
             asked = _asked(call, subject)
@@ -88,21 +90,30 @@ class StaticWatch:
                 contents = made.setdefault(call.operation, set())
                 contents.add(asked)
                 if len(contents) > 1:
-                    questions.add(self._digest_of(self.part, self.trials, asked))
+                    question = self._digest_of(self.part, self.trials, asked)
+                    self._add(self.questions, call.operation, question)
             elif call.operation in self.about_requests:
-                questions.add(self._digest_of(asked))
+                self._add(self.questions, call.operation, self._digest_of(asked))
             else:
                 owns = [thing.key for thing in subject.owns] if subject else None
-                questions.add(self._digest_of(owns, asked, call.follow))
+                question = self._digest_of(owns, asked, call.follow)
+                self._add(self.questions, call.operation, question)
 
     def _note(self, exchange: Exchange) -> None:
         name, wire = exchange.call.operation, exchange.wire
-        if not exchange.accepted:
-            # A mock that validates requests refuses what has the wrong shape, and reads no more.
-            if not exchange.call.malformed and not exchange.call.credentials:
-                self.refusing.add(name)
-        elif len(self.answers.setdefault(name, set())) < ENOUGH:
-            self.answers[name].add(f"{wire.status} {self._digest(wire.body)}")
+        if exchange.accepted:
+            if len(self.answers.get(name, ())) < ENOUGH:
+                self._add(self.answers, name, f"{wire.status} {self._digest(wire.body)}")
+        # A mock that validates requests refuses what has the wrong shape, and reads no more.
+        elif not (exchange.call.malformed or exchange.call.credentials or name in self.refusing):
+            self.refusing.add(name)
+            self._changed.add(name)
+
+    def _add(self, known: dict[str, set[str]], name: str, digest: str) -> None:
+        digests = known.setdefault(name, set())
+        if digest not in digests:
+            digests.add(digest)
+            self._changed.add(name)
 
     def _digest_of(self, *values: object) -> str:
         return self._digest(repr(values).encode("utf-8", "surrogatepass"))
@@ -111,17 +122,28 @@ class StaticWatch:
         return hashlib.blake2b(content, digest_size=12, key=self.key).hexdigest()
 
     def seen(self) -> AnswersSeen:
-        """Return what was seen; of what varies, nothing more is asked."""
-        asked = {
-            name: each
-            for name, each in self.questions.items()
-            if len(self.bodies.get(name, ())) == 1
-        }
+        """Return what was seen; of what varies, the questions do not matter any more."""
+        return self._seen({*self.answers, *self.bodies, *self.refusing})
+
+    def changes(self) -> AnswersSeen:
+        """Return what was seen of the operations that showed something new since the last time."""
+        changed, self._changed = self._changed, set()
+        return self._seen(changed)
+
+    def _seen(self, names: Collection[str]) -> AnswersSeen:
+        def digests(of: Mapping[str, set[str]]) -> dict[str, tuple[str, ...]]:
+            return {name: tuple(sorted(of[name])) for name in sorted(names) if name in of}
+
+        bodies = digests(self.bodies)
         return AnswersSeen(
-            questions={name: tuple(sorted(each)) for name, each in asked.items()},
-            bodies={name: tuple(sorted(each)) for name, each in self.bodies.items()},
-            answers={name: tuple(sorted(each)) for name, each in self.answers.items()},
-            refusing=tuple(sorted(self.refusing)),
+            questions={
+                name: each
+                for name, each in digests(self.questions).items()
+                if len(bodies.get(name, ())) == 1
+            },
+            bodies=bodies,
+            answers=digests(self.answers),
+            refusing=tuple(sorted(self.refusing.intersection(names))),
             trials=self.trials,
         )
 
@@ -135,7 +157,7 @@ class StaticWatch:
             for name, digests in more.items():
                 known.setdefault(name, set()).update(digests)
         self.refusing |= set(seen.refusing)
-        self.trials += seen.trials
+        self.trials = max(self.trials, seen.trials)
 
     def static(self) -> frozenset[str]:
         """Return the operations that were asked enough and never varied."""

@@ -20,6 +20,7 @@ from assay.journal.journal_file import reopen
 from assay.journal.trial_end import TrialEnd, record_of
 from assay.journal.typed_values import read_record
 from assay.journal.writer import Journal
+from assay.judging.static_answers import AnswersSeen, StaticWatch
 from assay.kill_matrix import variants
 from assay.planning.prepare import prepare
 from assay.report import read_journal
@@ -146,11 +147,19 @@ def test_questions_are_not_counted_twice(tmp_path: Path) -> None:
     mock = lambda base: Bank(make_app(base_url=base), answer=answer)  # noqa: E731
     path, words = tmp_path / "j", "trusted or listing"
     run(path, mock, keywords=words)
-    known = read_progress(path).answers
+    known = all_answers(path)
     assert len(known.questions["accounts"]) > 1
     cut_at(path, ends(path)[0])
     run(path, mock, keywords=words)
-    assert known == read_progress(path).answers
+    assert known == all_answers(path)
+
+
+def all_answers(path: Path) -> AnswersSeen:
+    """Return what the trials of a journal have seen of answers, put together."""
+    watch = StaticWatch()
+    for answers in read_progress(path).answers:
+        watch.take(answers)
+    return watch.seen()
 
 
 def test_the_budget_is_that_of_the_whole_run(tmp_path: Path) -> None:
