@@ -69,13 +69,7 @@ class FleetCommand:
 @click.option("--bank", "banks", multiple=True, metavar="NAME", help="Only this bank. Repeatable.")
 @options.selection
 @options.contexts
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Seed for generated customers and dates; the same seed reproduces a run.",
-)
+@options.seed
 @click.option(
     "--workers",
     type=click.IntRange(1, 1000),

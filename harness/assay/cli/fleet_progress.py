@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import click
 
+from assay.cli.progress import counting_bar
 from assay.fleet.division import BankTasks
 from assay.fleet.run import FleetCallbacks
 from assay.fleet.task import FleetTask, TaskProgress
@@ -38,23 +39,7 @@ class FleetProgress:
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty() and not self._quiet:
-            from rich.console import Console  # noqa: PLC0415 -- only on a terminal
-            from rich.progress import (  # noqa: PLC0415
-                BarColumn,
-                MofNCompleteColumn,
-                Progress,
-                TextColumn,
-                TimeElapsedColumn,
-            )
-
-            self._bars = Progress(
-                TextColumn("{task.description:<40.40}"),
-                BarColumn(bar_width=30),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            self._bars = counting_bar(40)
             self._bars.start()
             self._total = self._bars.add_task("tasks", total=len(self._tasks))
         return self

@@ -188,6 +188,17 @@ def ledger(command: F) -> F:
     )(command)
 
 
+def seed(command: F) -> F:
+    """Add `--seed`."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Seed for generated customers and dates; the same seed reproduces a run.",
+    )(command)
+
+
 def dry_run(command: F) -> F:
     """Add `--dry-run`."""
     return click.option(

@@ -21,6 +21,28 @@ if TYPE_CHECKING:
     from assay.doctor.probes import DoctorCost
 
 
+def counting_bar(width: int, *units: str) -> Any:
+    """Return a Rich progress bar on standard error, for descriptions of this width."""
+    from rich.console import Console  # noqa: PLC0415 -- only on a terminal
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.progress import Progress as Bar  # noqa: PLC0415
+
+    return Bar(
+        TextColumn(f"{{task.description:<{width}.{width}}}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        *map(TextColumn, units),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
 class Progress:
     """The progress of a session, shown if standard error is a terminal."""
 
@@ -33,24 +55,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._shown:
-            from rich.console import Console  # noqa: PLC0415 -- only on a terminal
-            from rich.progress import (  # noqa: PLC0415
-                BarColumn,
-                MofNCompleteColumn,
-                TextColumn,
-                TimeElapsedColumn,
-            )
-            from rich.progress import Progress as Bar  # noqa: PLC0415
-
-            self._bar = Bar(
-                TextColumn("{task.description:<44.44}"),
-                BarColumn(bar_width=30),
-                MofNCompleteColumn(),
-                TextColumn("calls"),
-                TimeElapsedColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            self._bar = counting_bar(44, "calls")
             self._bar.start()
             self._task = self._bar.add_task("", total=self._session.plan.calls)
             self._session.on_exchange = self._advance

@@ -108,13 +108,7 @@ class RunOptions:
 @options.contracts
 @options.target
 @options.selection
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Seed for generated customers and dates; the same seed reproduces a run.",
-)
+@options.seed
 @options.out
 @click.option(
     "--resume",

@@ -6,9 +6,8 @@ import signal
 from contextlib import ExitStack
 from threading import Thread
 
-import httpx
 import pytest
-from kills import NOW, OWNED, Bank, ledger_counts, target_file
+from kills import Bank, ledger_counts, target_file, with_customers
 
 from assay.binding.banks import read_banks
 from assay.fleet.cluster import open_cluster
@@ -93,14 +92,7 @@ def real_bank(folder, stack):
     """Serve a bank with two customers that exist; return it and a file of banks."""
     bank = Bank(make_app())
     url = stack.enter_context(serving(bank))
-    with httpx.Client(trust_env=False) as http:
-        control = f"{url}/assay-control/1/worlds"
-        world = http.post(control, json={"now": NOW}).json()["world"]
-        made = {
-            name: http.post(f"{control}/{world}/customers", json={"holdings": OWNED}).json()
-            for name in ("alice", "bob")
-        }
-    bank.tokens = tuple(customer["token"] for customer in made.values())
+    made = with_customers(bank, url)
     (folder / "template.yaml").write_text(target_file("${url}", made))
     entry = {"variables": {"url": url}, "contracts": ["aisp"]}
     path = folder / "banks.yaml"

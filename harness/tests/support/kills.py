@@ -121,6 +121,19 @@ def ledger_counts(path: Path) -> dict[str, list[int]]:
     return {method: sorted(numbers, reverse=True) for method, numbers in counts.items()}
 
 
+def with_customers(bank: Bank, url: str) -> dict:
+    """Create two customers at a served bank, who then exist, and return them by name."""
+    with httpx.Client(trust_env=False) as http:
+        control = f"{url}/assay-control/1/worlds"
+        world = http.post(control, json={"now": NOW}).json()["world"]
+        made = {
+            name: http.post(f"{control}/{world}/customers", json={"holdings": OWNED}).json()
+            for name in ("alice", "bob")
+        }
+    bank.tokens = tuple(customer["token"] for customer in made.values())
+    return made
+
+
 @contextmanager
 def started(folder: Path, fault: str = "", alarm_at: int = 0) -> Iterator[tuple]:
     """Serve a bank, and start a run on it; yield the bank and the process."""
@@ -128,14 +141,7 @@ def started(folder: Path, fault: str = "", alarm_at: int = 0) -> Iterator[tuple]
     bank = Bank(make_app(policies), alarm_at=alarm_at)
     with ExitStack() as stack:
         url = stack.enter_context(serving(bank))
-        with httpx.Client(trust_env=False) as http:
-            control = f"{url}/assay-control/1/worlds"
-            world = http.post(control, json={"now": NOW}).json()["world"]
-            made = {
-                name: http.post(f"{control}/{world}/customers", json={"holdings": OWNED}).json()
-                for name in ("alice", "bob")
-            }
-        bank.tokens = tuple(customer["token"] for customer in made.values())
+        made = with_customers(bank, url)
         target = folder.with_suffix(".yaml")
         target.write_text(target_file(url, made), encoding="utf-8")
         environ = {

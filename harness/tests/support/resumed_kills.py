@@ -20,8 +20,16 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
-from kills import COMMAND, LONGEST, NOW, OWNED, SIGNALS, Bank, Remains, assert_accesses, target_file
+from kills import (
+    COMMAND,
+    LONGEST,
+    SIGNALS,
+    Bank,
+    Remains,
+    assert_accesses,
+    target_file,
+    with_customers,
+)
 
 from assay.judging.verdict import Standing
 from assay.kill_matrix import variants
@@ -114,14 +122,7 @@ def site(folder: Path, case: Case) -> Iterator[Site]:
             options = ("-t", url, "-k", SOME, "--concurrency", lanes)
             yield Site(folder, bank, options, environ)
             return
-        with httpx.Client(trust_env=False) as http:
-            control = f"{url}/assay-control/1/worlds"
-            world = http.post(control, json={"now": NOW}).json()["world"]
-            made = {
-                name: http.post(f"{control}/{world}/customers", json={"holdings": OWNED}).json()
-                for name in ("alice", "bob")
-            }
-        bank.tokens = tuple(customer["token"] for customer in made.values())
+        made = with_customers(bank, url)
         target = folder.with_suffix(".yaml")
         target.write_text(target_file(url, made), encoding="utf-8")
         environ |= {f"KILLS_{name.upper()}": each["token"] for name, each in made.items()}
