@@ -37,7 +37,18 @@ def responses(use: BoundOperation, answer: Schema) -> Schema:
         meant = list(_meant(status, matchers))
         if meant:
             out[status.upper() if status != "default" else status] = _response(meant, answer, use)
+    if "204" not in out and _may_be_empty(use, matchers):
+        out["204"] = {"description": "Nothing is said."}
     return out or {"default": {"description": "The target file has no outcome for this call."}}
+
+
+def _may_be_empty(use: BoundOperation, matchers: list[tuple[str, Matcher]]) -> bool:
+    """Whether no content is an answer: nothing is served, or a change needs no words."""
+    operation = use.operation
+    if not operation.available:
+        return True
+    silent = operation.changes or operation.ends or operation.grants is not None
+    return silent and any(outcome == "accepted" for outcome, _ in _meant("204", matchers))
 
 
 def _matchers(use: BoundOperation) -> Iterator[tuple[str, Matcher]]:

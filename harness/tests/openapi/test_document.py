@@ -182,10 +182,18 @@ def test_a_request_is_as_the_clauses_want_it():
 
 
 def test_what_is_not_available_has_no_answer_but_that():
-    """An operation that the document declares unavailable is never accepted."""
+    """An operation that the document declares unavailable is never accepted; 204 serves nothing."""
     one = operation("trusted-beneficiaries")
     assert one["x-assay-available"] is False
-    assert {"404", "405", "501", "4XX"} == set(one["responses"])
+    assert {"204", "404", "405", "501", "4XX"} == set(one["responses"])
+    assert "content" not in one["responses"]["204"]
+
+
+def test_no_content_is_an_answer_where_nothing_must_be_said():
+    """A change needs no words, and 204 serves nothing; but what is read or made is shown."""
+    silent = {one["operationId"] for _, _, one in operations(made()) if "204" in one["responses"]}
+    assert {"modify-payment-or-cancel-payment", "consents", "trusted-beneficiaries"} <= silent
+    assert not {"accounts", "balances", "create-payment", "read-payment"} & silent
 
 
 def test_limits_are_stated():

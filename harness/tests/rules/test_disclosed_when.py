@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from building import FAILED, LOST, NO, ask, check, consent, listed, owner
+from building import FAILED, LOST, NO, account, ask, check, consent, listed, owner
 
 TOLD, SILENT = listed("A1", PsuIdentity="P1"), listed("A1")
 PSU = owner("psu")
@@ -58,6 +58,13 @@ def test_a_value_that_never_shows_may_stand_elsewhere():
 def test_what_cannot_tell_is_no_evidence(events):
     """Doubtful consents, refusals and page turns say nothing."""
     assert [] == says(PSU, *events)
+
+
+def test_a_consent_to_what_is_not_served_may_be_no_consent():
+    """A bank may ignore a savings account in a consent; that of an ordinary one counts."""
+    customer = owner("psu", account("A1"), account("S1", savings=True))
+    assert [] == says(customer, consent("S1"), read(SILENT))
+    assert ["disclosed-after disagrees 2"] == says(customer, consent("S1", "A1"), read(SILENT))
 
 
 def test_a_consent_that_was_refused_first_does_no_harm():

@@ -83,7 +83,8 @@ class DisclosedWhen(Kind):
         consents = Consents(grant=self.grant)
         before: list[Exchange] = []
         shown: set[str] = set()
-        values = _Values(subjects=history.subjects)
+        subjects = history.subjects
+        values = _Values(subjects=subjects)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
@@ -91,7 +92,7 @@ class DisclosedWhen(Kind):
                 continue
             if not consents.possible(call.subject):
                 before.append(exchange)
-            elif consents.certain(call.subject):
+            elif _names_ordinary(consents.certain(call.subject), subjects.get(call.subject)):
                 given = _given(self, exchange)
                 if given:
                     shown.add(call.subject)
@@ -116,6 +117,15 @@ class DisclosedWhen(Kind):
                 )
                 known = exchange.call.subject in untouched
                 yield evidence if known else doubt(evidence, EARLIER)
+
+
+def _names_ordinary(keys: frozenset[str], subject: Subject | None) -> bool:
+    """Whether a consent names something that it can be given to.
+
+    A bank may ignore a consent to what it does not serve at all, such as a savings account.
+    """
+    special = {owned.key for owned in subject.owns if owned.traits} if subject else frozenset[str]()
+    return bool(keys - special)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
