@@ -228,6 +228,7 @@ class Consents:
     grant: Operation | None
     _certain: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     _possible: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    _given: set[str] = field(default_factory=set[str])
 
     def note(self, exchange: Exchange) -> bool:
         """Process an exchange; return whether it may have changed a consent."""
@@ -239,7 +240,12 @@ class Consents:
         taken = exchange.accepted and plain(call) and lists_keys(call, self.grant)
         self._certain[name] = keys if taken else keys & sure
         self._possible.setdefault(name, set()).update(keys)
+        self._given.add(name)
         return True
+
+    def perhaps_given(self, subject: str) -> bool:
+        """Whether a subject may have given a consent, if only one that names nothing."""
+        return subject in self._given
 
     def certain(self, subject: str) -> frozenset[str]:
         """Return what a subject's consent certainly covers."""
@@ -272,7 +278,7 @@ class NarrowedLists:
             elif isinstance(event, Exchange):
                 consents.note(event)
                 name = event.call.subject
-                if name in lasting or consents.possible(name):
+                if name in lasting or consents.perhaps_given(name):
                     narrowed[event.n] = consents.certain(name)
         return cls(narrowed=narrowed)
 

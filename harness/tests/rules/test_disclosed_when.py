@@ -67,6 +67,14 @@ def test_a_consent_to_what_is_not_served_may_be_no_consent():
     assert ["disclosed-after disagrees 2"] == says(customer, consent("S1", "A1"), read(SILENT))
 
 
+def test_a_consent_that_names_nothing_may_be_a_consent():
+    """After an empty list, a bank may name the customer, or may not."""
+    assert [] == says(PSU, consent(), read(TOLD))
+    assert ["disclosed-after agrees 4"] == says(
+        PSU, consent(), read(SILENT), consent("A1"), read(TOLD)
+    )
+
+
 def test_a_consent_that_was_refused_first_does_no_harm():
     """The second one counts."""
     assert ["disclosed-after agrees 4", "withheld-before agrees 2"] == says(

@@ -59,6 +59,12 @@ def test_a_consent_to_what_is_not_listed_owes_nothing():
     assert [] == says(psu, consent("A2"), ask("accounts", listed("A1")))
 
 
+@pytest.mark.parametrize("shown", [(), ("A1",), ("A1", "A2", "C1")])
+def test_a_consent_that_names_nothing_owes_nothing(shown):
+    """It may be a consent, and may be none."""
+    assert [] == says(PSU, consent(), ask("accounts", listed(*shown)))
+
+
 def test_a_consent_while_pages_are_turned():
     """The pages before it and after it are no list of the same things."""
     pages = ask("accounts", listed("A1", next="2")), ask("accounts", listed("A2"), follow="2")

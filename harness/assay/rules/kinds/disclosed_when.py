@@ -90,7 +90,7 @@ class DisclosedWhen(Kind):
             consents.note(exchange)
             if call.operation != self.operation.id or not plain(call) or not exchange.accepted:
                 continue
-            if not consents.possible(call.subject):
+            if not consents.perhaps_given(call.subject):
                 before.append(exchange)
             elif _names_ordinary(consents.certain(call.subject), subjects.get(call.subject)):
                 given = _given(self, exchange)

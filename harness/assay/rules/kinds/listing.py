@@ -89,7 +89,7 @@ class Listing(Kind):
                 and walk.on_one_day(self.zone)
                 and bare(walk.call, self.operation)
             ):
-                before = not consents.possible(subject.name)
+                before = not consents.perhaps_given(subject.name)
                 yield from _owned(self, walk, subject, narrowed.of(walk), before=before)
                 yield from _foreign(walk, subject, everybodys)
 

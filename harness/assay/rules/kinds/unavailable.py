@@ -111,7 +111,7 @@ class UnavailableOperation(Kind):
             call = exchange.call
             consents.note(exchange)
             controlled = (call.subject, self.control.id, call.present) in known
-            sure, perhaps = consents.certain(call.subject), consents.possible(call.subject)
+            sure, perhaps = consents.certain(call.subject), consents.perhaps_given(call.subject)
             if call.operation == self.operation.id and plain(call) and controlled:
                 judged = _judge(WITH if sure else WITHOUT, self.operation, exchange)
                 # An answer is always a violation; a refusal must certainly be before or after.
