@@ -43,14 +43,16 @@ class RecordedPlan:
 class RecordedProgress:
     """What a journal has of a run: the trials that are done, and all that they showed.
 
-    `done` says for each trial how often it was run, and whether it showed less than in the base
-    context. `searches` are done, too. `exchanges` is the highest number of an exchange, `calls` how
-    many were made. `names` counts the pseudonyms of each kind. `abandoned` are the lines of what is
-    run again. `complete` is true if nothing is missing.
+    `elsewhere` counts the obligations of other shards. `done` says for each trial how often it was
+    run, and whether it showed less than in the base context. `searches` are done, too. `exchanges`
+    is the highest number of an exchange, `calls` how many were made. `names` counts the pseudonyms
+    of each kind. `abandoned` are the lines of what is run again. `complete` is true if nothing is
+    missing.
     """
 
     header: Line | None = None
     plan: dict[str, RecordedPlan] = field(default_factory=dict[str, RecordedPlan])
+    elsewhere: int = 0
     done: defaultdict[str, deque[bool]] = field(
         default_factory=lambda: defaultdict[str, "deque[bool]"](deque)
     )
@@ -66,6 +68,11 @@ class RecordedProgress:
     names: dict[str, int] = field(default_factory=dict[str, int])
     abandoned: list[range] = field(default_factory=list[range])
     complete: bool = False
+
+    @property
+    def planned(self) -> tuple[int, int]:
+        """How many obligations are in the plan, and how many are those of other shards."""
+        return len(self.plan), self.elsewhere
 
     def take(self, trial: str) -> bool | None:
         """Return whether a trial that is done showed less than in the base context, once each time."""
@@ -159,7 +166,7 @@ class _ProgressReader:
         if kind == "header":
             self.progress.header = line
         elif kind == "elsewhere":
-            pass  # an obligation of another shard
+            self.progress.elsewhere += 1
         elif line.text("disposition") not in _DISPOSITIONS:
             line.refuse("'disposition' is not known")
         else:

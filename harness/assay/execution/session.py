@@ -108,8 +108,8 @@ class Session:
         if self.plan.person:
             self.environment.expect_signatures(count_signatures(self.plan))
         if self.resumes is not None:
-            missing = self.plan.items[len(self.progress.plan) :]
-            self.journal.resume(self.resumes, missing, self.progress.abandoned)
+            known, abandoned = self.progress.planned, self.progress.abandoned
+            self.journal.resume(self.resumes, self.plan, known=known, abandoned=abandoned)
         else:
             self.journal.header(
                 self.plan,

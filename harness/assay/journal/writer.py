@@ -70,8 +70,12 @@ class Journal:
         """
         return cls(out=create(path))
 
-    def resume(self, path: Path, missing: Sequence[Planned], abandoned: Sequence[range]) -> None:
-        """Continue a journal: `missing` is the end of its plan, `abandoned` are lines that count for nothing.
+    def resume(
+        self, path: Path, plan: Plan, *, known: tuple[int, int], abandoned: Sequence[range]
+    ) -> None:
+        """Continue a journal, in which `abandoned` are lines that count for nothing.
+
+        `known` says how many obligations of the plan it has, and how many of other shards.
 
         Raises:
             JournalError: the file cannot be read or written.
@@ -80,8 +84,7 @@ class Journal:
         if self.out is None:
             return
         continue_lines(self.out, path, self._digest.update)
-        for item in missing:
-            self.write("plan", planned(item))
+        self._write_plan(plan, *known)
         lines = [[each[0], each[-1]] for each in abandoned]
         self.write("resumed", {"at": now(), "version": __version__, "abandoned": lines})
 
@@ -225,9 +228,13 @@ class Journal:
                 if all(self.redactor.link(text) == text for text in _texts(value))
             }
         self.write("header", {**record, **extra})
-        for item in plan.items:
+        self._write_plan(plan)
+
+    def _write_plan(self, plan: Plan, known: int = 0, known_elsewhere: int = 0) -> None:
+        for item in plan.items[known:]:
             self.write("plan", planned(item))
-        for position, number, item in plan.shard.elsewhere if plan.shard else ():
+        elsewhere = plan.shard.elsewhere if plan.shard else ()
+        for position, number, item in elsewhere[known_elsewhere:]:
             place = {"position": position, "shard": number}
             self.write("elsewhere", {**place, **planned(item)})
 

@@ -79,6 +79,23 @@ def test_a_run_cut_anywhere_is_continued(whole, tmp_path):
         assert (folder / "report.html").is_file()
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_shard_is_continued_as_a_shard(whole, tmp_path, share):
+    """Merged with the other shard, it gives the verdicts of the whole run."""
+    for number in (1, 2):
+        code, _, _ = assay(*RUN, "--shard", f"{number}/2", "--out", f"part-{number}", cwd=tmp_path)
+        assert code == 0
+    journal = tmp_path / "part-1" / JOURNAL
+    size = int(journal.stat().st_size * share)
+    cut(tmp_path / "part-1", tmp_path / "out", size)
+    assert "--shard" in refused(tmp_path, "--shard", "2/2")
+    assert 0 == assay("run", "--resume", "out", "--quiet", cwd=tmp_path)[0]
+    assert shown(journal) == shown(tmp_path / "out" / JOURNAL)
+    code, _, err = assay("report", "--merge", "out", "part-2", "--out", "merged", cwd=tmp_path)
+    assert (0, "") == (code, err)
+    assert shown(whole / JOURNAL) == shown(tmp_path / "merged" / JOURNAL)
+
+
 def test_a_line_that_lacks_only_its_end_is_kept(whole, tmp_path):
     """A complete line is completed, and a line that is cut is cut off."""
     raw = (whole / JOURNAL).read_bytes()
