@@ -47,7 +47,7 @@ def _may_be_empty(use: BoundOperation, matchers: list[tuple[str, Matcher]]) -> b
     operation = use.operation
     if not operation.available:
         return True
-    silent = operation.changes or operation.ends or operation.grants is not None
+    silent = any((operation.changes, operation.ends, operation.grants))
     return silent and any(outcome == "accepted" for outcome, _ in _meant("204", matchers))
 
 
