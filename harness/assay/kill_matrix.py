@@ -42,7 +42,7 @@ CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 UNPROVED = "obligations without a mutant"
 #: The names of the figures that say how much of the proof ran.
 HELD, PLANNED = "trials that ran", "trials of a whole proof"
-#: One of so many trials that a change does not concern is run as well, and one at least.
+#: Of the trials that a change does not concern, one in this number is run as well, at least one.
 SAMPLED: Final = 20
 
 #: A row to make: the variant, and the trials to run; None for all.

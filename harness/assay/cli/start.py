@@ -1,6 +1,6 @@
 """Entry point of the console script: an interruption while modules are loaded ends it at once.
 
-Loading takes some tenths of a second. An exception in the midst of an import would leave a
+Loading takes some tenths of a second. An exception during an import would leave a
 traceback, or be lost. Nothing is written before a command begins, so there is nothing to finish.
 """
 

@@ -176,7 +176,7 @@ class HistoryWithGaps(History):
 
     @property
     def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """All events, each time anew: a check reads them one after the other."""
+        """All events, made again for each reader: a check reads them one after the other."""
         return cast("tuple[Event, ...]", Repeatable(self._made))
 
     @property
@@ -213,15 +213,15 @@ class Repeatable:
     make: Callable[[], Iterator[Event]]
 
     def __iter__(self) -> Iterator[Event]:
-        """Begin anew."""
+        """Begin again."""
         return self.make()
 
 
 def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str, list[Json]]:
     """Return the keys of what the history shows of each customer's own, by customer.
 
-    Whatever else a consent names has nothing to do with the customer. Of one of whom nothing is
-    shown, it names something that somebody else has.
+    Anything else that a consent names has nothing to do with the customer. If nothing of a customer
+    is shown, the consent names something of another customer.
     """
     keys: dict[str, dict[str, None]] = {}
     for exchange in history.exchanges:
