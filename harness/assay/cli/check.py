@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay.binding.banks import read_banks
+from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.read import find_target, read_document, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
@@ -23,6 +23,7 @@ Examples:
   assay check my-contract.yaml bank.yaml
   assay check aisp sandbox
   assay check banks.yaml
+  assay check aisp banks.yaml#first-bank
 """
 
 
@@ -73,15 +74,15 @@ def _unset(target: Target, operation: Operation, binding: OperationBinding) -> I
 
 
 def _check(name: str, checked: _Checked) -> str:
+    if "#" in name and (of_bank := read_bank_target(name)):
+        return _checked_target(name, of_bank, checked)
     document = load(_find(name))
     if "banks" in document.data:
         file = read_banks(document.path)
         checked.targets += file.targets()
         return f"{name}: fleet {file.name}, {len(file.banks)} banks"
     if "target" in document.data:
-        target = read_document(document)
-        checked.targets.append(target)
-        return f"{name}: target {target.name}, {len(target.operations)} operations bound"
+        return _checked_target(name, read_document(document), checked)
     contract = parse_document(document)
     checked.contracts.append(contract)
     planned = obligations(contract)
@@ -90,6 +91,11 @@ def _check(name: str, checked: _Checked) -> str:
         f"{len(planned) - len(contract.open_points)} obligations, "
         f"{len(contract.open_points)} open points"
     )
+
+
+def _checked_target(name: str, target: Target, checked: _Checked) -> str:
+    checked.targets.append(target)
+    return f"{name}: target {target.name}, {len(target.operations)} operations bound"
 
 
 def _find(name: str) -> str:

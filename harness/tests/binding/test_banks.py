@@ -152,6 +152,16 @@ def test_a_file_of_banks_is_checked_by_the_command(folder):
     assert "(bank second)" in second
 
 
+def test_one_bank_is_checked_by_the_command(folder):
+    """Its name is that of a target, as in every command; a wrong name has a hint."""
+    code, out, err = assay("check", "aisp", "banks.yaml#first", cwd=folder)
+    assert (0, "") == (code, err)
+    assert "banks.yaml#first: target first, " in out
+    code, _, err = assay("check", "banks.yaml#frist", cwd=folder)
+    assert 2 == code
+    assert "did you mean 'first'?" in err
+
+
 def test_all_banks_are_checked(folder):
     """Problems of several banks are all found by a fleet."""
     from assay.fleet.division import FleetOptions, divide_fleet  # noqa: PLC0415 -- a room above
