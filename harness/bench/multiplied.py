@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
+from zoneinfo import ZoneInfo
 
 from wandering import driven
 
@@ -23,6 +24,8 @@ from assay.history import Exchange
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
+#: Where the bank's clock is.
+ZONE = ZoneInfo("Europe/Paris")
 #: The exchanges of one copy, by contract.
 COPY = {"aisp": 500, "pis": 500}
 WORD = re.compile(r"\d{4}-\d\d-\d\d(?=[T\"&])|[A-Za-z0-9_-]{8,}")
@@ -34,17 +37,20 @@ HEAD = '{"log": {"version": "1.2", "creator": {"name": "bench", "version": "1"},
 
 
 def entries() -> list[dict[str, Any]]:
-    """Make the exchanges of one copy; every call begins later than the one before."""
+    """Make the exchanges of one copy; every call begins later than the one before.
+
+    Times are those of the bank's clock in `ZONE`, some whole weeks later: a bank that is sound is
+    sound in the recording.
+    """
     made: list[dict[str, Any]] = []
-    at = datetime.fromisoformat("2026-01-05T08:00:00+00:00")
+    at = datetime.min  # noqa: DTZ901 -- in ZONE
     for contract, length in COPY.items():
         _, history = driven(contract, length)
-        offset: timedelta | None = None
-        for exchange in history.exchanges:
-            offset = at - exchange.at + timedelta(seconds=1) if offset is None else offset
-            at = max(at + timedelta(seconds=1), exchange.at + offset)
+        times = [each.at.astimezone(ZONE).replace(tzinfo=None) for each in history.exchanges]
+        weeks = timedelta(weeks=(at - times[0]).days // 7 + 1 if made else 0)
+        for exchange, time in zip(history.exchanges, times, strict=True):
+            at = max(at + timedelta(seconds=1), time + weeks)
             made.append(entry(exchange, at))
-        at += timedelta(days=1)
     return made
 
 
@@ -172,7 +178,13 @@ def copies(made: list[dict[str, Any]], length: int) -> Iterator[str]:
                 return names[word]
             return (date.fromisoformat(word) + later).isoformat() if DAY.fullmatch(word) else word
 
-        yield WORD.sub(other, texts[place]) if copy else texts[place]
+        moment = moments[place] + later
+        text = WORD.sub(other, texts[place]) if copy else texts[place]
+        yield text.replace(_begun(moment), _begun(moment.replace(tzinfo=ZONE)), 1)
+
+
+def _begun(moment: datetime) -> str:
+    return f'"startedDateTime": "{moment.isoformat()}"'
 
 
 def write(path: Path, made: list[dict[str, Any]], length: int) -> None:
