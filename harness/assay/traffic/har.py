@@ -141,7 +141,7 @@ def _with_response(wire: Wire, response: Object) -> tuple[Wire, str]:
         return replace(wire, body=body[:MAX_BODY], truncated=True), ""
     packed = wire.header("content-encoding") is not None
     whole = {size} if packed else {size, announced}
-    if not _is_json(body) and (_is_shorter(body, text, size) or len(body) not in whole):
+    if (_is_shorter(body, text, size) or len(body) not in whole) and not _is_json(body):
         return wire, NO_BODY
     return replace(wire, body=body[:MAX_BODY], truncated=len(body) > MAX_BODY), ""
 
@@ -195,7 +195,7 @@ def _request_body(request: Object) -> tuple[bytes, bool]:
         return b"", True
     if isinstance(text, str) and text:
         body = _body(text, posted.get("encoding") or posted.get("_encoding"))
-        return body, not _is_json(body) and len(body) != size
+        return body, len(body) != size and not _is_json(body)
     if isinstance(params, list) and params:
         listed: list[Any] = params
         fields = [_checked_object(param) for param in listed]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
@@ -48,6 +48,10 @@ class KnownIds:
     resources: dict[str, str] = field(default_factory=dict[str, str])
 
 
+#: An operation, its binding, and its paths by the number of the name.
+_Offered: TypeAlias = tuple[Operation, OperationBinding, Sequence[tuple[int | None, str]]]
+
+
 @dataclass(slots=True, kw_only=True)
 class RequestMatcher:
     """Reads requests one after the other, with what earlier responses showed.
@@ -64,6 +68,7 @@ class RequestMatcher:
     payers: dict[str, str] = field(default_factory=dict[str, str])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
     _at_origin: tuple[str, Sequence[tuple[int | None, str]]] = ("", ())
+    _offered: dict[str, list[_Offered]] = field(default_factory=dict[str, "list[_Offered]"])
 
     def read(self, request: ParsedRequest, at: datetime) -> MatchedRequest | None:
         """Return the call that a request at an instant is; None if it is none."""
@@ -78,7 +83,7 @@ class RequestMatcher:
                     candidates,
                     key=lambda operation: (len(operation.unexplained), len(operation.call.without)),
                 )
-                return self._attributed(request, replace(best, call=replace(best.call, host=host)))
+                return self._attributed(request, best, host)
         return None
 
     def _bases(self, origin: str) -> Sequence[tuple[int | None, str]]:
@@ -92,19 +97,26 @@ class RequestMatcher:
     def _candidates(
         self, request: ParsedRequest, path: str, at: datetime
     ) -> Iterator[MatchedRequest]:
-        for operation in self.operations.values():
-            binding = self.target.operations.get(operation.id, BARE)
-            if request.method != (binding.method or operation.method).upper():
-                continue
-            paths = [
-                (None, binding.path or operation.path),
-                *enumerate(binding.names(operation)),
-            ]
-            for alias, template in sorted(paths, key=lambda named: named[1].count("{")):
+        for operation, binding, paths in self._by_method().get(request.method, ()):
+            for alias, template in paths:
                 values = path_values(template, path)
                 if values is not None:
                     yield self._candidate(request, operation, binding, values, alias, at=at)
                     break
+
+    def _by_method(self) -> Mapping[str, Sequence[_Offered]]:
+        """Return operations with their bindings and paths, those without slots first, by method."""
+        if not self._offered:
+            for operation in self.operations.values():
+                binding = self.target.operations.get(operation.id, BARE)
+                paths = [
+                    (None, binding.path or operation.path),
+                    *enumerate(binding.names(operation)),
+                ]
+                paths.sort(key=lambda named: named[1].count("{"))
+                method = (binding.method or operation.method).upper()
+                self._offered.setdefault(method, []).append((operation, binding, paths))
+        return self._offered
 
     def _candidate(
         self,
@@ -144,7 +156,7 @@ class RequestMatcher:
         )
         malformed = parse_request.find_malformation(request, operation, call)
         return MatchedRequest(
-            call=replace(call, malformed=malformed),
+            call=call if malformed is None else replace(call, malformed=malformed),
             operation=operation,
             access=access or Access(),
             unexplained=unexplained,
@@ -178,19 +190,21 @@ class RequestMatcher:
             arguments[name] = _united([decode_value(each, own, self.ids) for each in candidates])
         return arguments, inconsistent
 
-    def _attributed(self, request: ParsedRequest, matched: MatchedRequest) -> MatchedRequest:
+    def _attributed(
+        self, request: ParsedRequest, matched: MatchedRequest, host: int | None
+    ) -> MatchedRequest:
         """Return a call with its customer, and as the next page of a list if it is one."""
         operation, call = matched.operation, matched.call
         token = self.callers.token(request, by_tpp=operation.by_tpp)
         access = replace(matched.access, token=token)
         if operation.by_tpp:
             caller = self.callers.tpp(token)
-            call = replace(call, by=caller, subject=self._payer(operation, call))
+            call = replace(call, host=host, by=caller, subject=self._payer(operation, call))
         else:
-            call = replace(call, subject=self.callers.customer(token))
+            call = replace(call, host=host, subject=self.callers.customer(token))
         page = self.links.get((call.subject, request.target))
         if page is not None and page.operation == call.operation:
-            call = replace(page, present=call.present, host=call.host)
+            call = replace(page, present=call.present, host=host)
             return replace(matched, call=call, access=access, unexplained=())
         return replace(matched, call=call, access=access)
 

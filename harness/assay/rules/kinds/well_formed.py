@@ -139,11 +139,14 @@ def _refuse(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
+#: Numbers are not converted: one of 5,000 digits is still JSON.
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
+
+
 def _broken(body: bytes) -> str | None:
     """Return why a body is not JSON (RFC 8259); "" if it is, None if it is too deep."""
     try:
-        # Numbers are not converted: one of 5,000 digits is still JSON.
-        json.loads(body.decode("utf-8"), parse_constant=_refuse, parse_int=str, parse_float=str)
+        _DECODER.decode(body.decode("utf-8"))
     except ValueError as error:
         return str(error)
     except RecursionError:

@@ -249,14 +249,20 @@ class Tracker:
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     inquiries: Inquiries = field(default_factory=Inquiries)
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
+    _about: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look up which argument of each operation names a request."""
+        named = (self.lifecycle.end, self.lifecycle.change, self.lifecycle.read)
+        self._about = {each.id: each.about or "" for each in named if each}
 
     def note(self, event: Event) -> Instance | None:
         """Process an event; return the request that it is about, if any."""
         match event:
+            case Exchange():  # the first, for most are
+                return self._exchange(event)
             case Subject():
                 self.subjects[event.name] = event
-            case Exchange():
-                return self._exchange(event)
             case Authorised():
                 self._passed()
                 request = self._known.get(event.step.request)
@@ -297,14 +303,8 @@ class Tracker:
         call, lifecycle = exchange.call, self.lifecycle
         if call.operation == lifecycle.create.id and not (call.malformed or call.credentials):
             return self._made(exchange)
-        # Plain comparisons: every event of a history passes here, once for each clause.
-        for operation in (lifecycle.read, lifecycle.change, lifecycle.end):
-            if operation is not None and operation.id == call.operation:
-                about = operation.about or ""
-                break
-        else:
-            return None
-        request = self._known.get(str(call.arguments.get(about)))
+        about = self._about.get(call.operation)
+        request = None if about is None else self._known.get(str(call.arguments.get(about)))
         if request is None or call.malformed:
             return None
         if lifecycle.read and call.operation == lifecycle.read.id:
@@ -314,8 +314,7 @@ class Tracker:
             (request.changes if changed else request.ends).append(exchange)
             request.inquiries_before = self.inquiries.count
             if changed and exchange.accepted:
-                new = {k: v for k, v in call.arguments.items() if k != about}
-                request.arguments |= new
+                request.arguments |= {k: v for k, v in call.arguments.items() if k != about}
         self._look(request, exchange)
         return request
 
