@@ -41,7 +41,7 @@ CONTRACTS, TARGET = ("aisp", "pis"), "sandbox"
 #: The name of the figure that only a proof of all mutants has.
 UNPROVED = "obligations without a mutant"
 #: The names of the figures that say how much of the proof ran.
-HELD, PLANNED = "trials that ran", "trials of a whole proof"
+RAN, PLANNED = "trials that ran", "trials of a whole proof"
 #: Of the trials that a change does not concern, one in this number is run as well, at least one.
 SAMPLED: Final = 20
 
@@ -173,7 +173,7 @@ def _session(planned: Plan, target: Target, policies: Policies, seed: int = 0) -
 
 
 def _run_part(session: Session, planned: Plan, trials: Collection[str]) -> list[Verdict]:
-    """Hold some trials, and return the verdicts on what they settle, and on what they violate."""
+    """Run some trials, and return the verdicts on what they settle, and on what they violate."""
     session.open()
     chosen = [trial for trial in planned.trials if trial.id in trials]
     for trial in chosen:
@@ -324,6 +324,6 @@ def count(matrix: Matrix) -> dict[str, int]:
         "neutral variants": len(neutral),
         "neutral variants without a violation": sum(row.as_expected for row in neutral),
         UNPROVED: len(matrix.unproved),
-        HELD: sum(row.trials for row in matrix.rows),
+        RAN: sum(row.trials for row in matrix.rows),
         PLANNED: sum(row.planned for row in matrix.rows),
     }

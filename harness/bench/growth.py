@@ -138,7 +138,7 @@ def _measure(command: list[str], folder: Path) -> Measured:
 
 
 def grows(before: Measured, now: Measured, rules: float) -> float:
-    """Return how much faster time or memory grew than the rules, which are so many times more."""
+    """Return how much faster time or memory grew than the rules, which grew by a factor."""
     return max(now.seconds / before.seconds, now.mebibytes / before.mebibytes) / rules
 
 

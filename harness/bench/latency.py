@@ -8,7 +8,7 @@ them times the latency. The calls of every trial are counted on a bank in this p
 the control API and of a customer's screens included. Then `assay run` tests a bank in a process of
 its own that waits before each answer.
 
-With --seeds, runs of so many seeds are compared: one after another, and 32 side by side at a bank
+With --seeds, runs of this number of seeds are compared: one after another, and 32 side by side at a bank
 that delays one answer in ten, by up to 0.5 s. Verdicts and numbers of exchanges must be the same.
 """
 
@@ -34,7 +34,7 @@ from assay.journal.writer import Journal
 from assay.planning.prepare import prepare
 from assay.sandbox.app import make_app
 
-#: A run may take so many times the longest trial, with these lanes in the base context.
+#: The most that a run may take with these lanes in the base context, in longest trials.
 BOUNDS = {8: 5.0, 32: 2.0}
 #: The lines of a journal that say how a run ended.
 FINAL = {"verdict", "footer"}

@@ -32,7 +32,7 @@ from typing import Any
 
 #: The command that is measured.
 RUN = ("-c", "from assay.cli.main import main; main()", "run", "--quiet", "--no-doctor")
-#: A run may take so many times the processor time of the replay.
+#: The most that a run may take, in processor times of the replay.
 BOUND = 1.5
 
 

@@ -19,7 +19,7 @@ from assay.execution.session import RunResult
 from assay.judging.verdict import Exit
 from assay.report import find_format, read_journal
 from assay.report.wording import counted
-from assay.traffic.session import RecordingSession, open_recording, seldom_collected
+from assay.traffic.session import RecordingSession, open_recording
 
 EPILOG = """\b
 Examples:
@@ -81,24 +81,23 @@ def command(
     What the traffic does not show is unverified. The target file says how requests are
     mapped to the contracts, and in which time zone the bank counts days.
     """
-    with seldom_collected():
-        recording = open_recording(
-            file,
-            contracts=contracts,
-            target_name=target,
-            party=Party(party),
-            keywords=keywords,
-            marks=marks,
-            bases=bases,
-            complete=complete,
-        )
-        folder = out or _new_folder(file)
-        note_folder(folder)
-        result = recording.close(
-            folder / JOURNAL,
-            allow_incomplete=allow_incomplete,
-            command="assay " + " ".join(sys.argv[1:]),
-        )
+    recording = open_recording(
+        file,
+        contracts=contracts,
+        target_name=target,
+        party=Party(party),
+        keywords=keywords,
+        marks=marks,
+        bases=bases,
+        complete=complete,
+    )
+    folder = out or _new_folder(file)
+    note_folder(folder)
+    result = recording.close(
+        folder / JOURNAL,
+        allow_incomplete=allow_incomplete,
+        command="assay " + " ".join(sys.argv[1:]),
+    )
     if as_json:
         return _print_json(folder, result)
     if not quiet:

@@ -17,7 +17,7 @@ from assay.history import Accepted, Exchange, Wire
 from assay.journal.decoder import decode
 from assay.journal.lines import Line, abandoned_lines, is_complete, parse, raw_lines
 from assay.journal.trial_end import Accesses, RecordedVerdict, TrialEnd, trial_end
-from assay.journal.typed_values import InvalidValueError
+from assay.journal.typed_values import read_line
 from assay.judging.assembly import VerdictAssembly
 from assay.judging.static_answers import AnswersSeen
 from assay.planning.plan import Disposition
@@ -126,12 +126,14 @@ class _ProgressReader:
             self.first, self.dropping = line.number, False
         self.block.append(line)
         if kind == "ended":
-            self.dropping = not trial_end(line).done
+            end = trial_end(line)
+            self.dropping = not end.done
             if self.dropping:
                 self._abandon_block(line.number)
             else:
                 for each in self.block:
                     self._take_done(each)
+                self._take_end(end)
                 self.block.clear()
         elif kind == "footer":
             unfinished = line.text("aborted", "") or line.text("stopped", "")
@@ -182,7 +184,7 @@ class _ProgressReader:
         progress = self.progress
         match line.text("type"):
             case "exchange":
-                event = _event(line)
+                event = read_line(line, decode)
                 if isinstance(event, Exchange):
                     progress.seen.append(_bare(event))
             case "fault":
@@ -190,8 +192,6 @@ class _ProgressReader:
             case "search":
                 key = (line.text("contract"), line.text("how"), line.text("operation", ""))
                 progress.searches.add(key)
-            case "ended":
-                self._take_end(trial_end(line))
             case _:
                 pass
 
@@ -252,10 +252,3 @@ def _bare(exchange: Exchange) -> Exchange:
         outcome=Accepted() if accepted else exchange.outcome,
         wire=Wire(method=wire.method, url="", status=wire.status),
     )
-
-
-def _event(line: Line) -> object:
-    try:
-        return decode(line.values)
-    except InvalidValueError as error:
-        line.refuse(f"damaged, or written by another version of Assay: {error}")

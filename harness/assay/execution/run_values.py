@@ -33,7 +33,7 @@ class Options:
 class TrialResult:
     """What a trial shows: verdicts, and violations of other obligations, with what shows them.
 
-    It is not `done` if the target could not be used; then a resumed run holds it again.
+    It is not `done` if the target could not be used; then a resumed run runs it again.
     """
 
     verdicts: tuple[Verdict, ...]

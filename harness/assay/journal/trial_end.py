@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, cast
 
 from assay.journal.lines import Line
-from assay.journal.typed_values import InvalidValueError, read_record
+from assay.journal.typed_values import read_line, read_record
 from assay.judging.static_answers import AnswersSeen
 from assay.judging.verdict import Verdict
 
@@ -68,10 +68,7 @@ def trial_end(line: Line) -> TrialEnd:
         JournalError: it is damaged.
 
     """
-    try:
-        return read_record(TrialEnd, line.values, {})
-    except InvalidValueError as error:
-        line.refuse(f"damaged, or written by another version of Assay: {error}")
+    return read_line(line, lambda values: read_record(TrialEnd, values, {}))
 
 
 def record_of(value: Any) -> Any:

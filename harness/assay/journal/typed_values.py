@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type
 
 from assay.contract.model import Json
 from assay.history.events import Masked
+from assay.journal.lines import Line
 from assay.rules.state.calendar import leaves_room
 
 T = TypeVar("T")
@@ -38,6 +39,19 @@ class InvalidValueError(ValueError):
     def within(self, name: str) -> InvalidValueError:
         """Return the error with the place that the whole has in something else."""
         return InvalidValueError(self.what, (name, *self.place))
+
+
+def read_line(line: Line, read: Callable[[Mapping[str, object]], T]) -> T:
+    """Return what `read` makes of the values of a line.
+
+    Raises:
+        JournalError: it is damaged, or of another version of Assay.
+
+    """
+    try:
+        return read(line.values)
+    except InvalidValueError as error:
+        line.refuse(f"damaged, or written by another version of Assay: {error}")
 
 
 def inside(place: str, read: Callable[..., T], *args: Any, **given: object) -> T:

@@ -27,11 +27,9 @@ from assay.judging.corrections import (
 )
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
-from assay.judging.verdict import Exit, Standing, Verdict, exit_of, tally
+from assay.judging.verdict import OPEN, Exit, Standing, Verdict, exit_of, tally
 from assay.planning.plan import Disposition, Plan
 
-#: Verdicts that leave a must unsettled.
-OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
 #: Which of two verdicts on one obligation stays: the graver one.
 _GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
 

@@ -55,6 +55,8 @@ class Standing(Enum):
 
 #: The verdicts that evidence alone decides, and that a correction may take back.
 DECIDED = frozenset({Standing.CONFORMS, Standing.VIOLATES})
+#: The verdicts that leave a must unsettled.
+OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

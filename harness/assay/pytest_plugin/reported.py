@@ -15,8 +15,7 @@ import pytest
 
 from assay.contract.model import Level
 from assay.execution.session import Session
-from assay.judging.assembly import OPEN
-from assay.judging.verdict import Standing, explain
+from assay.judging.verdict import OPEN, Standing, explain
 
 #: The property of a report that carries a verdict.
 PROPERTY = "verdict"

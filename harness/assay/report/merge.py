@@ -19,7 +19,7 @@ from assay.journal.writer import Journal
 from assay.judging.observations import (
     MergedVerdicts,
 )
-from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict, exit_of, tally
+from assay.judging.verdict import OPEN, Agreement, Evidence, Exit, Standing, Verdict, exit_of, tally
 from assay.report.merge_check import check_same_plan, positions
 from assay.report.shard_journal import (
     JOURNAL,
@@ -32,7 +32,6 @@ from assay.report.shard_journal import (
 
 _STANDINGS = {standing.value: standing for standing in Standing}
 _AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
-_OPEN = frozenset({Standing.INDETERMINATE, Standing.UNVERIFIED})
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
 
@@ -109,7 +108,7 @@ def _exit(
     exit_ = exit_of(
         tally(final.values()),
         incomplete_musts=sum(
-            plan[name].get("level") == "must" and final[name].standing in _OPEN for name in plan
+            plan[name].get("level") == "must" and final[name].standing in OPEN for name in plan
         ),
         faults=sum(len(shard.report.faults) for shard in shards),
         allow_incomplete=allow_incomplete,

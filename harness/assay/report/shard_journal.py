@@ -11,7 +11,7 @@ from assay.binding.target import Waiver
 from assay.errors import InputError
 from assay.journal.codec import SIGNING
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
-from assay.journal.typed_values import InvalidValueError, read_record
+from assay.journal.typed_values import read_line, read_record
 from assay.judging.observations import (
     PARTIES,
     MergedVerdicts,
@@ -116,13 +116,9 @@ def _see(line: Line, n: int, merged: MergedVerdicts) -> None:
 def _observations(line: Line) -> ShardObservations:
     parties = {name: party for party, name in PARTIES.items()}
     credentials = line.inner("credentials")
-    today = _day(line, "today")
-    try:
-        answers = read_record(AnswersSeen, line.inner("answers").values, {})
-    except InvalidValueError as error:
-        line.refuse(f"damaged, or written by another version of Assay: {error}")
+    answers = line.inner("answers")
     return ShardObservations(
-        answers=answers,
+        answers=read_line(answers, lambda values: read_record(AnswersSeen, values, {})),
         accepted=frozenset(
             parties[name] for name in line.list_of("accepted", str) if name in parties
         ),
@@ -143,7 +139,7 @@ def _observations(line: Line) -> ShardObservations:
             )
             for waiver in line.objects("waivers")
         ),
-        today=today,
+        today=_day(line, "today"),
     )
 
 

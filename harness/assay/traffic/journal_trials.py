@@ -15,7 +15,7 @@ from assay.history import Event, History
 from assay.journal.codec import EVENTS
 from assay.journal.decoder import decode
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
-from assay.journal.typed_values import InvalidValueError
+from assay.journal.typed_values import read_line
 from assay.journal.writer import QUOTED
 from assay.planning.plan import Disposition
 from assay.report import Report, read_journal
@@ -116,7 +116,7 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
             )
         if kind in EVENTS:
             recorded.last, recorded.ended = line.text("trial"), False
-            recorded.trials.setdefault(recorded.last, []).append(_event(line))
+            recorded.trials.setdefault(recorded.last, []).append(read_line(line, decode))
         elif kind in AFTER_A_TRIAL:
             recorded.ended = True
     return recorded
@@ -129,10 +129,3 @@ def _lines(path: Path, *, whole: bool) -> Iterator[Line]:
         for number, raw in raw_lines(stream, name):
             if (whole or raw.endswith(b"\n")) and not abandoned(number):
                 yield parse(name, number, raw)
-
-
-def _event(line: Line) -> Event:
-    try:
-        return decode(line.values)
-    except InvalidValueError as error:
-        line.refuse(f"damaged, or written by another version of Assay: {error}")

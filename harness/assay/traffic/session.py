@@ -11,9 +11,7 @@ that is unfinished does not show is unverified.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -240,17 +238,6 @@ def _read_har(
             yield with_gaps(recorded.history, operations, dict.fromkeys(limits, 0))
 
     return recorded, replace(named, gaps=gaps)
-
-
-@contextmanager
-def seldom_collected() -> Generator[None]:
-    """Let the garbage collector run seldom: millions of values stay, and next to none are garbage."""
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def plan_recording(

@@ -114,7 +114,7 @@ def test_a_stopped_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
 
 
 def test_a_trial_without_fixtures_is_run_again(tmp_path: Path) -> None:
-    """A fixture provider that failed once has cost a trial; a resumed run holds it again."""
+    """A fixture provider that failed once has cost a trial; a resumed run runs it again."""
     run(tmp_path / "whole")
     path = tmp_path / "j"
     failing = lambda base: Bank(make_app(base_url=base), range(7, 8), control=True)  # noqa: E731

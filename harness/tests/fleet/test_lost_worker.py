@@ -26,7 +26,7 @@ QUOTA = 4
 
 
 def run(folder, banks, *, workers=1, kill_at=(), bank=None, **options):
-    """Run a fleet on worker processes; kill the worker when the bank has got so many requests."""
+    """Run a fleet on worker processes; kill the worker when the bank has got this number of requests."""
     file = read_banks(banks)
     tasks = divide_fleet(file, FleetOptions(folder=folder, doctor=False, **options))
     settings = FleetSettings(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.prove import markdown_lines
-from assay.kill_matrix import HELD, count, prove, run_on_bank
+from assay.kill_matrix import RAN, count, prove, run_on_bank
 from assay.sandbox.mutants.bundles import blamed, bundles, together
 
-#: Whether every trial is held on every bank.
+#: Whether every trial is run on every bank.
 WHOLE = os.environ.get("ASSAY_PROVE") == "whole"
 REFERENCE = Path(__file__).parents[3] / "reports" / "reference" / "kill-matrix.md"
 
@@ -62,10 +62,10 @@ def test_there_are_enough_of_both(matrix):
 
 def test_a_part_of_the_trials_ran_or_all(matrix):
     """A proof without a trace that tells trials apart would be whole, and a whole one is."""
-    held, planned = (
+    ran, planned = (
         sum(getattr(row, name) for row in matrix.rows) for name in ("trials", "planned")
     )
-    assert held == planned if WHOLE else held < planned / 2
+    assert ran == planned if WHOLE else ran < planned / 2
     assert all(row.trials for row in matrix.rows)
 
 
@@ -76,4 +76,4 @@ def test_the_reference_is_up_to_date(matrix):
 
 def lines(page):
     """Return the lines of a matrix; how many trials ran counts only where as many should."""
-    return [line for line in page.splitlines() if not (WHOLE and line.startswith(f"| {HELD} |"))]
+    return [line for line in page.splitlines() if not (WHOLE and line.startswith(f"| {RAN} |"))]

@@ -40,7 +40,7 @@ from assay.sandbox.policies import SOUND
 from assay.sandbox.serve import serving
 from assay.traffic.session import open_recording
 
-#: How runs are held: real customers, created ones in turn, created ones side by side.
+#: The kinds of runs: real customers, created ones in turn, created ones side by side.
 WAYS = ("real", "serial", "concurrent")
 #: What is tested where customers are created, in every context.
 SOME = "psu-identity or eligible-accounts or batch-quota/accounts"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from assay.judging.verdict import Exit, Standing
+from assay.judging.verdict import OPEN, Exit, Standing
 from assay.report.values import Report
 
 #: From the gravest verdict to the lightest: of several, the first is shown.
@@ -51,7 +51,7 @@ class CellVerdict:
     @property
     def open(self) -> bool:
         """Whether it is a must that could not be verified."""
-        return self.must and self.standing in {Standing.INDETERMINATE, Standing.UNVERIFIED}
+        return self.must and self.standing in OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -263,7 +263,7 @@ def test_the_usual_authorities(url: str) -> None:
 
 
 def test_no_authority_where_nothing_is_encrypted() -> None:
-    """A context that is not needed trusts nobody, so that it does no harm if it is used."""
+    """A context that is not needed trusts no authority, so that it does no harm if it is used."""
     context = tls_context(prepare().target, {}, ["http://127.0.0.1:8080", "HTTP://bank.test/x"])
     assert context is not None
     assert context.verify_mode is ssl.CERT_REQUIRED
