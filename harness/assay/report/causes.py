@@ -21,7 +21,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class InconclusiveCause:
     """Why obligations are inconclusive; `violated` are violations that show the same.
 
     `operation` and `why` are those of a call that could not be judged. If they are empty, `reason`
@@ -41,7 +41,7 @@ class Cause:
 def by_cause(report: Report) -> tuple[Group, ...]:
     """Group the inconclusive obligations by their cause, the largest group first."""
     violations = _Violations(report)
-    members: dict[Cause, list[ReportedResult]] = {}
+    members: dict[InconclusiveCause, list[ReportedResult]] = {}
     for result in report.of(Standing.INDETERMINATE):
         members.setdefault(violations.cause(result), []).append(result)
     groups = (
@@ -51,7 +51,7 @@ def by_cause(report: Report) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: -len(group.results)))
 
 
-def _advice(cause: Cause) -> str:
+def _advice(cause: InconclusiveCause) -> str:
     hidden = len(cause.violated) - NAMED
     more = f" and {hidden:,} more" if hidden > 0 else ""
     return f"see {', '.join(cause.violated[:NAMED])}{more}" if cause.violated else ""
@@ -72,15 +72,17 @@ class _Violations:
                 answer = exchange.operation, exchange.response.status
                 self.of_answer.setdefault(answer, []).append(result.planned.id)
 
-    def cause(self, result: ReportedResult) -> Cause:
+    def cause(self, result: ReportedResult) -> InconclusiveCause:
         """Return why an obligation is inconclusive, as far as the journal shows it."""
         failed = next(_failed(result), None)
         if failed is not None:
             same = self.of_answer.get((failed.operation, failed.status), [])
-            return Cause(operation=failed.operation, why=failed.why, violated=tuple(same))
+            return InconclusiveCause(
+                operation=failed.operation, why=failed.why, violated=tuple(same)
+            )
         clause = result.planned.contract, result.planned.clause
         near = self.of_trial.get(result.shown_by) or self.of_clause.get(clause, [])
-        return Cause(reason=reason_of(result), violated=tuple(near))
+        return InconclusiveCause(reason=reason_of(result), violated=tuple(near))
 
 
 def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:

@@ -27,14 +27,14 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9]+")
 _TOO_LONG = " more characters left out)"
 
 
-class Role(Enum):
+class EvidenceRole(Enum):
     """What an exchange is for an observation; the value is the word in reports."""
 
     DECISIVE = "shows it"
     CONTROL = "control"
 
 
-def exchange_title(exchange: ReportedExchange, role: Role | None = None) -> str:
+def exchange_title(exchange: ReportedExchange, role: EvidenceRole | None = None) -> str:
     """Return the line that identifies an exchange: number, operation, customer, time, role."""
     customer = f"{exchange.subject}, " if exchange.subject else ""
     presence = "customer present" if exchange.present else "customer absent"

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
-from assay.report.exchange_text import Role, exchange_lines, exchange_title
+from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import FoundSequence, Report, ReportedExchange, ReportedResult
 from assay.report.views import (
@@ -180,7 +180,7 @@ def _sentences(card: Card) -> Blocks:
         yield f"- and {counted(hidden, 'more observation')}"
 
 
-def _exchange(exchange: ReportedExchange, role: Role | None) -> str:
+def _exchange(exchange: ReportedExchange, role: EvidenceRole | None) -> str:
     lines = exchange_title(exchange, role), *exchange_lines(exchange, body=BODY)
     suffix = f" ({role.value})" if role else ""
     return _details(f"exchange {exchange.n}{suffix}", "\n".join(lines))

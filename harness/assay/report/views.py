@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from assay.contract.model import Source
 from assay.judging.verdict import Agreement, Evidence, Standing
-from assay.report.exchange_text import Role, exchange_lines, exchange_title
+from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.timeline import EntryKind, Timeline, TimelineEntry, moment
 from assay.report.values import (
     ENDED,
@@ -73,7 +73,7 @@ class Card:
     missing: tuple[int, ...]
     reproduce: str
     resend: str
-    roles: Mapping[int, Role]
+    roles: Mapping[int, EvidenceRole]
     timeline: Timeline
 
 
@@ -104,12 +104,12 @@ def make_card(result: ReportedResult) -> Card:
     )
 
 
-def roles(evidence: Iterable[Evidence]) -> Mapping[int, Role]:
+def roles(evidence: Iterable[Evidence]) -> Mapping[int, EvidenceRole]:
     """Return the role of each exchange that has one, by its number."""
-    by_number: dict[int, Role] = {}
+    by_number: dict[int, EvidenceRole] = {}
     for item in evidence:
-        by_number |= {n: Role.CONTROL for n in item.controls if n not in by_number}
-        by_number |= dict.fromkeys(item.in_reading_order[:1], Role.DECISIVE)
+        by_number |= {n: EvidenceRole.CONTROL for n in item.controls if n not in by_number}
+        by_number |= dict.fromkeys(item.in_reading_order[:1], EvidenceRole.DECISIVE)
     return by_number
 
 
@@ -196,7 +196,7 @@ def _nearest(card: Card, limit: int) -> Iterator[TimelineEntry]:
     if len(timeline) <= limit:
         yield from timeline
         return
-    decisive = [n for n, role in card.roles.items() if role is Role.DECISIVE]
+    decisive = [n for n, role in card.roles.items() if role is EvidenceRole.DECISIVE]
     last = max((i for i, each in enumerate(timeline) if each.exchange in decisive), default=limit)
     end = min(max(last + 1, limit), len(timeline))
     for skipped, part in ((end - limit, timeline[end - limit : end]), (len(timeline) - end, ())):

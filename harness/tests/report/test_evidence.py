@@ -16,7 +16,7 @@ from assay.report import read_journal, render
 from assay.report.causes import by_cause
 from assay.report.exchange_text import curl_command, exchange_lines
 from assay.report.timeline import KEPT_ENTRIES, EntryKind
-from assay.report.views import Role, card_lines, make_card
+from assay.report.views import EvidenceRole, card_lines, make_card
 
 
 def run(folder, mutant, keywords):
@@ -91,9 +91,9 @@ def test_the_convicting_exchange_comes_first(mutant, obligation, convicts, tmp_p
     (result,) = (each for each in report.results if each.planned.id == obligation)
     card = make_card(result)
     assert convicts(card.exchanges[0])
-    assert card.roles[card.exchanges[0].n] is Role.DECISIVE
+    assert card.roles[card.exchanges[0].n] is EvidenceRole.DECISIVE
     shown = [card.roles.get(exchange.n) for exchange in card.exchanges]
-    assert shown == sorted(shown, key=lambda role: role is Role.CONTROL)
+    assert shown == sorted(shown, key=lambda role: role is EvidenceRole.CONTROL)
     for name in ("text", "markdown", "html", "junit"):
         path = tmp_path / name
         render(report, name, path)
@@ -146,7 +146,9 @@ def test_passes_are_an_option_of_the_command(tmp_path):
     run(tmp_path, "", "aisp/batch-quota/accounts-next-day")
     journal = str(tmp_path / "journal.jsonl")
     without, with_passes = (
-        json.loads(assay("report", journal, "--format", "json", *option, cwd=tmp_path)[1])["exchanges"]
+        json.loads(assay("report", journal, "--format", "json", *option, cwd=tmp_path)[1])[
+            "exchanges"
+        ]
         for option in ((), ("--passes",))
     )
     assert not without
