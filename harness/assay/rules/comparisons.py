@@ -132,6 +132,13 @@ def names(noun: str) -> Comparison:
     return compare
 
 
+def presence(
+    *, added: Consequence, removed: Consequence, changed: Consequence = UNDECIDED
+) -> Comparison:
+    """Compare a value of which it matters most whether there is one."""
+    return ordered(larger=changed, smaller=changed, added=added, removed=removed)
+
+
 def ordered(
     *,
     larger: Consequence,
@@ -186,11 +193,11 @@ def ranked(ranks: Mapping[str, int], *, absent: str = "") -> Comparison:
     return compare
 
 
-def switch(*, on: Consequence, off: Consequence) -> Comparison:
-    """Compare a truth value that is false where it is left out."""
+def switch(*, on: Consequence, off: Consequence, absent: bool = False) -> Comparison:
+    """Compare a truth value; `absent` is meant where it is left out."""
 
     def compare(key: str, versions: Versions) -> Iterator[Difference]:
-        old, new = versions.old.get(key, False), versions.new.get(key, False)
+        old, new = versions.old.get(key, absent), versions.new.get(key, absent)
         if not same(old, new):
             yield _difference(key, *versions.values(key), on if new is True else off)
 

@@ -66,11 +66,23 @@ REPLACED: Final = Consequence(
 RESIZED: Final = Consequence(
     tpp=Impact.REVIEW, bank=Impact.ADJUST, why="the bank must use the new value"
 )
+SETTLED: Final = Consequence(
+    tpp=Impact.EASIER,
+    bank=Impact.BREAKING,
+    why="what was open is settled: the bank must keep to it",
+)
+OPENED: Final = Consequence(
+    tpp=Impact.BREAKING, bank=Impact.EASIER, why="what was settled is open: no one can rely on it"
+)
 UNDECIDED: Final = Consequence(
     tpp=Impact.REVIEW, bank=Impact.REVIEW, why="changed; both parties must judge it"
 )
 TEST_ONLY: Final = Consequence(
     tpp=Impact.NONE, bank=Impact.NONE, why="changes how the rule is tested, not what it says"
+)
+WORDING: Final = Consequence(tpp=Impact.NONE, bank=Impact.NONE, why="wording only")
+NAMING: Final = Consequence(
+    tpp=Impact.NONE, bank=Impact.NONE, why="a name only; waivers and baselines may use the old one"
 )
 
 

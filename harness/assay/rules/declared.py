@@ -21,6 +21,8 @@ Raw: TypeAlias = Mapping[str, Any]
 
 #: From the place of a value, the value, its clause and the whole contract to the problems.
 Reference: TypeAlias = Callable[[Pointer, Any, Raw, Raw], Iterator[Finding]]
+#: Converts the checked JSON of a value.
+Convert: TypeAlias = Callable[[Any, Contract], Any]
 #: Reads a value: the clause, the contract, and the fields that were read before it.
 Read: TypeAlias = Callable[[Clause, Contract, Mapping[str, Any]], Any]
 

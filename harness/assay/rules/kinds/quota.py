@@ -25,6 +25,7 @@ from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.consequences import LIMIT
+from assay.rules.declared import Convert
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -79,7 +80,9 @@ class QuotaScenario(Scenario):
     crosses: bool = False
 
 
-def _undirected(key: str, schema: Mapping[str, Json], convert: Any = lambda value, _: value) -> Any:
+def _undirected(
+    key: str, schema: Mapping[str, Json], convert: Convert = lambda value, _: value
+) -> Any:
     return parameters.parameter(schema, convert, key=key, compare=comparisons.undirected)
 
 
