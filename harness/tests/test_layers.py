@@ -22,7 +22,7 @@ ROWS = (
     {"kill_matrix", "traffic", "doctor"},
     {"policy_trace"},
     {"planning.prepare"},
-    {"report", "fuzzing.session"},
+    {"report", "fuzzing.session", "contract_diff"},
     {"estimate"},
     {"fuzzing"},
     {"execution"},

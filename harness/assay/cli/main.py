@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fleet": ("assay.cli.fleet", "Test many banks with one template of a target file."),
     "plan": ("assay.cli.plan", "Show what a run would test, what it costs, and what stays open."),
     "check": ("assay.cli.check", "Check contract and target files. Nothing is sent."),
+    "diff": ("assay.cli.diff", "Show what changes between two versions of a contract."),
     "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),
     "init": ("assay.cli.init", "Write a first target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run, in any format."),

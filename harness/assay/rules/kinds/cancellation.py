@@ -21,6 +21,7 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
@@ -69,6 +70,7 @@ class Cancellation(Kind):
     """Cancellations of a request, in a mode that leaves time for them."""
 
     name = "cancellation"
+    purpose = PROMISE
     applies_to = ("ends",)
 
     lifecycle: tracker.Lifecycle = the_request()

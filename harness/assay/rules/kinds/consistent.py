@@ -18,6 +18,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
@@ -57,6 +58,7 @@ class Consistent(Kind):
     """Operations whose answers must agree; `ranged` takes a range of dates."""
 
     name = "consistent"
+    purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

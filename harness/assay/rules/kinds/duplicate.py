@@ -20,7 +20,9 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules import comparisons
 from assay.rules import parameters as rules_parameters
+from assay.rules.consequences import LIMIT, REFUSE_MORE, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.alternative_causes import Explanations
@@ -69,10 +71,13 @@ class Duplicate(Kind):
     """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
+    purpose = LIMIT
     applies_to = ("makes",)
 
     lifecycle: Lifecycle = the_request()
-    parameters: tuple[str, ...] = arguments(key="parameters")
+    parameters: tuple[str, ...] = arguments(
+        key="parameters", compare=comparisons.members(added=SERVE_MORE, removed=REFUSE_MORE)
+    )
     named_modes: tuple[str, ...] = rules_parameters.parameter(
         rules_parameters.ref("words"),
         lambda value, _: tuple(str(name) for name in value),
@@ -80,6 +85,7 @@ class Duplicate(Kind):
         references=_at_once,
         required=False,
         default=(),
+        compare=comparisons.test_only,
     )
 
     @property

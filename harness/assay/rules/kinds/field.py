@@ -14,7 +14,15 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import (
+    ANSWER_LESS,
+    ANSWER_MORE,
+    PROMISE,
+    REPLACED,
+    SERVE_LESS,
+    SERVE_MORE,
+)
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.formats import FAULTS, FORMATS, LOOKALIKES
 from assay.rules.parameters import Raw, known
@@ -58,17 +66,24 @@ class Field(Kind):
     """A field, the resources that carry it, and the values that it may have."""
 
     name = "field"
+    purpose = PROMISE
     exactly_one_of = ("const", "enum", "format")
 
-    field: str = parameters.word(key="field")
+    field: str = parameters.word(key="field", compare=comparisons.undirected)
     resources: tuple[str, ...] = parameters.resources()
     const: Json = parameters.parameter(
         {"description": "the only valid value", "type": ["string", "number", "boolean"]},
         lambda value, _: value,
         key="const",
         required=False,
+        compare=comparisons.any_change(REPLACED),
     )
-    enum: tuple[str, ...] = parameters.names(_ENUM, key="enum", required=False)
+    enum: tuple[str, ...] = parameters.names(
+        _ENUM,
+        key="enum",
+        required=False,
+        compare=comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
+    )
     format: Mapping[str, str] = parameters.parameter(
         _FORMAT,
         lambda value, _: dict(value),
@@ -76,8 +91,13 @@ class Field(Kind):
         references=_formats,
         required=False,
         default={},
+        compare=comparisons.by_name(
+            comparisons.any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS
+        ),
     )
-    mandatory: bool = parameters.flag(key="mandatory")
+    mandatory: bool = parameters.flag(
+        key="mandatory", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
+    )
     grant: Operation | None = parameters.grant()
 
     def operation(self, resource: str) -> Operation:
