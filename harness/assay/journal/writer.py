@@ -27,7 +27,7 @@ from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
-from assay.judging.verdict import Verdict
+from assay.judging.verdict import Evidence, Verdict
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
@@ -192,10 +192,7 @@ class Journal:
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
-                "evidence": [
-                    _plain(each, "agreement", "expected", "seen", "variation", "exchanges")
-                    for each in verdict.evidence
-                ],
+                "evidence": [_evidence(each) for each in verdict.evidence],
                 "calls": verdict.calls,
                 "reproduce": self.redactor.link(reproduce),
                 **({"trial": trial} if trial else {}),
@@ -277,6 +274,15 @@ def _plain(value: object, *names: str) -> dict[str, object]:
     return {
         name: content.value if isinstance(content, Enum) else content
         for name, content in contents.items()
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, object]:
+    """Return an observation; the decisive exchange and the controls only where they are named."""
+    return {
+        **_plain(evidence, "agreement", "expected", "seen", "variation", "exchanges"),
+        **({"decisive": evidence.decisive} if evidence.decisive else {}),
+        **({"controls": evidence.controls} if evidence.controls else {}),
     }
 
 
