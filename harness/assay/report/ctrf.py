@@ -13,7 +13,7 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.exchanges import trial_seconds, trials_of
-from assay.report.pipeline import FilePlaces, faults_to_show, moment
+from assay.report.pipeline import FilePlaces, faults_to_show, in_utc
 from assay.report.sanitize import bounded
 from assay.report.values import Fault, Report, ReportedResult
 from assay.report.views import card_lines, make_card, reason_of
@@ -74,12 +74,12 @@ def _document(report: Report) -> Values:
 
 
 def _timestamp(text: str) -> Values:
-    at = moment(text)
+    at = in_utc(text)
     return {"timestamp": at.isoformat().replace("+00:00", "Z")} if at else {}
 
 
 def _milliseconds(text: str) -> int:
-    at = moment(text)
+    at = in_utc(text)
     return round(at.timestamp() * 1000) if at else 0
 
 

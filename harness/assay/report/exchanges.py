@@ -87,4 +87,4 @@ def trial_seconds(report: Report) -> dict[str, float]:
 
 def trials_of(result: ReportedResult) -> frozenset[str]:
     """Return the trials that an obligation was tested by; one of them may be that of a search."""
-    return frozenset(filter(None, (result.planned.trial, base_trial(result.trial))))
+    return frozenset(map(base_trial, (result.planned.trial, result.shown_by)))

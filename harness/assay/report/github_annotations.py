@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from assay.judging.verdict import Standing
+from assay.report.causes import by_cause
 from assay.report.pipeline import FilePlace, FilePlaces, faults_to_show, observation
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
-from assay.report.views import by_reason, reason_of
+from assay.report.views import Group, by_reason, reason_of
 from assay.report.wording import closing, counted
 
 #: The command of an annotation by verdict; those without one only count in the last line.
@@ -64,19 +65,25 @@ def _annotations(report: Report) -> Iterator[Annotation]:
     places = FilePlaces(report)
     for fault in faults_to_show(report):
         yield Annotation(command="error", title=f"Assay: {fault.where}", message=fault.what)
-    for standing in (Standing.VIOLATES, Standing.INDETERMINATE):
-        results = report.of(standing)
-        for result in sorted(results, key=lambda each: each.planned.level != "must"):
-            yield _annotation(result, places)
+    violated = report.of(Standing.VIOLATES)
+    for result in sorted(violated, key=lambda each: each.planned.level != "must"):
+        yield _annotation(result, places)
+    for group in by_cause(report):
+        yield _group(group, "inconclusive", COMMANDS[Standing.INDETERMINATE])
     for group in by_reason(report.of(Standing.UNVERIFIED)):
-        obligations = counted(len(group.results), "obligation")
-        yield Annotation(
-            command=COMMANDS[Standing.UNVERIFIED],
-            title=f"{obligations} not verified",
-            message=f"{group.reason}: {', '.join(each.planned.id for each in group.results)}",
-        )
+        yield _group(group, "not verified", COMMANDS[Standing.UNVERIFIED])
     for result in report.of(Standing.WAIVED):
         yield _annotation(result, places)
+
+
+def _group(group: Group, verdict: str, command: str) -> Annotation:
+    """Return one annotation of the obligations that have one reason in common."""
+    names = ", ".join(each.planned.id for each in group.results)
+    return Annotation(
+        command=command,
+        title=f"{counted(len(group.results), 'obligation')} {verdict}",
+        message="\n".join(filter(None, (group.reason, group.advice, names))),
+    )
 
 
 def _annotation(result: ReportedResult, places: FilePlaces) -> Annotation:

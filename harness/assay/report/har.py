@@ -17,7 +17,7 @@ import harfile
 
 from assay.journal.lines import Line
 from assay.report.exchanges import exchange_lines, milliseconds
-from assay.report.pipeline import moment
+from assay.report.pipeline import in_utc
 from assay.report.values import Report
 from assay.report.wording import headline
 
@@ -46,7 +46,7 @@ def render(report: Report, out: TextIO) -> None:
 
 
 def _started(text: str) -> str:
-    return text if moment(text) else NO_TIME
+    return text if in_utc(text) else NO_TIME
 
 
 def _comment(line: Line) -> str:

@@ -22,7 +22,7 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.exchanges import trial_seconds, trials_of
-from assay.report.pipeline import FilePlace, FilePlaces, faults_to_show, moment
+from assay.report.pipeline import FilePlace, FilePlaces, faults_to_show, in_utc
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Fault, Report, ReportedResult, ReportedSearch
 from assay.report.views import card_lines, make_card, reason_of
@@ -88,7 +88,7 @@ def _totals(results: tuple[ReportedResult, ...], faults: tuple[Fault, ...]) -> M
 
 
 def _suite_start(report: Report, name: str, totals: Mapping[str, str], took: float) -> str:
-    started = moment(report.header.started)
+    started = in_utc(report.header.started)
     timestamp = {"timestamp": started.isoformat()} if started else {}
     about = {"name": name, **totals, "time": _time(took), **timestamp}
     return f"<testsuite{_attributes(about)}>\n"

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.exchanges import base_trial, exchange_times
-from assay.report.pipeline import moment
+from assay.report.pipeline import in_utc
 from assay.report.values import Report
 from assay.report.wording import fault_count
 
@@ -66,7 +66,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield _sample("assay_exchanges", target, footer.exchanges)
         yield from _family("assay_exit_code", "gauge", "Exit code of the run.")
         yield _sample("assay_exit_code", target, footer.exit)
-        if at := moment(footer.finished):
+        if at := in_utc(footer.finished):
             name = "assay_run_finished_seconds"
             yield from _family(name, "gauge", "When the run ended, in Unix time.", "seconds")
             yield _sample(name, target, round(at.timestamp(), 3))

@@ -85,7 +85,7 @@ def observation(result: ReportedResult) -> str:
     return result.reason
 
 
-def moment(text: str) -> datetime | None:
+def in_utc(text: str) -> datetime | None:
     """Return a time of a journal in UTC, or None if it is none."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC)

@@ -19,7 +19,7 @@ from assay.report.pipeline import (
     FilePlaces,
     faults_to_show,
     fingerprint,
-    moment,
+    in_utc,
     observation,
 )
 from assay.report.sanitize import bounded
@@ -224,7 +224,7 @@ def _invocation(report: Report, places: FilePlaces, numbers: Mapping[object, int
 
 
 def _time(name: str, text: str) -> Values:
-    at = moment(text)
+    at = in_utc(text)
     return {name: at.isoformat(timespec="milliseconds").replace("+00:00", "Z")} if at else {}
 
 

@@ -146,7 +146,9 @@ def test_passes_are_an_option_of_the_command(tmp_path):
     run(tmp_path, "", "aisp/batch-quota/accounts-next-day")
     journal = str(tmp_path / "journal.jsonl")
     without, with_passes = (
-        json.loads(assay("report", journal, "--format", "json", *option, cwd=tmp_path)[1])["exchanges"]
+        json.loads(assay("report", journal, "--format", "json", *option, cwd=tmp_path)[1])[
+            "exchanges"
+        ]
         for option in ((), ("--passes",))
     )
     assert not without

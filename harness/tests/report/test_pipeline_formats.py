@@ -103,14 +103,19 @@ def verdicts_in_code_quality(text):
     return {each["description"].split(" ")[0]: each["severity"] for each in issues}
 
 
+#: The verdict of the obligations that an annotation is about together.
+GROUPS = {
+    "1 obligation inconclusive": "indeterminate",
+    "1 obligation not verified": "unverified",
+}
+
+
 def verdicts_in_github(text):
     """Return the command of each annotation of an obligation, or of a group of one."""
     commands = {}
     for name, properties, _ in workflow_commands(text):
-        title = properties["title"].split(" ")
-        commands[clause_of("unverified") if "not verified" in properties["title"] else title[0]] = (
-            name
-        )
+        title = properties["title"]
+        commands[clause_of(GROUPS[title]) if title in GROUPS else title.split(" ")[0]] = name
     return commands
 
 
