@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli import options
+from assay.cli import options, publication
 from assay.cli.details import note_folder
 from assay.cli.results import JOURNAL, finish, write_reports
 from assay.contract.files.document import file_name
@@ -60,6 +60,8 @@ LISTED = 10
 )
 @options.out
 @options.allow_incomplete
+@publication.format_option
+@publication.annotation_option
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON report instead of a summary.")
 @options.quiet
 def command(
@@ -134,7 +136,7 @@ def _print_json(folder: Path, result: RunResult) -> int:
     find_format("json").render(read, text)
     # As bytes: the encoding of the terminal must not change the document.
     click.echo(text.getvalue().encode(), nl=False)
-    return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
+    return result.exit.value if write_reports(read, folder, err=True) else Exit.FAULT.value
 
 
 def _new_folder(file: Path) -> Path:

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from assay import report
-from assay.cli import options
-from assay.cli.results import print_summary, write_reports
+from assay.cli import options, publication
+from assay.cli.results import REPORTS, print_summary, write_formats, write_reports
 from assay.errors import InputError
 from assay.judging.verdict import Exit
 
@@ -20,6 +20,7 @@ Examples:
   assay report journal.jsonl
   assay report journal.jsonl --format html --out report.html
   assay report journal.jsonl --format markdown >> "$GITHUB_STEP_SUMMARY"
+  assay report journal.jsonl -f sarif -f ctrf --out report
   assay report --merge shard-1 shard-2 shard-3 --out report
 """
 
@@ -29,18 +30,20 @@ Examples:
 @click.option(
     "-f",
     "--format",
-    "name",
-    default="text",
+    "names",
+    multiple=True,
+    default=("text",),
     show_default=True,
-    metavar="|".join(report.FORMATS),
-    help="Format of the report.",
+    metavar="NAME",
+    help=f"Format of the report: {', '.join(report.FORMATS)}; or all. Repeatable.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE|DIR",
-    help="Write to this file instead of standard output; with --merge, to a new folder.",
+    help="Write to this file instead of standard output; to this folder if there are several "
+    "formats, and to a new one with --merge.",
 )
 @click.option(
     "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
@@ -56,9 +59,10 @@ Examples:
     help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
 )
 @options.allow_incomplete
+@publication.annotation_option
 def command(
     journals: Sequence[Path],
-    name: str,
+    names: Sequence[str],
     out: Path | None,
     partial: bool,
     passes: bool,
@@ -70,21 +74,45 @@ def command(
     A damaged or unfinished journal is refused, since it is no evidence of conformance. The exit
     code of a merge is that of the merged verdicts.
     """
+    names = publication.format_names(names)
     if merge:
-        return _merge(journals, out, partial=partial, allow_incomplete=allow_incomplete)
+        return _merge(journals, out, names, partial=partial, allow_incomplete=allow_incomplete)
     if len(journals) > 1:
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
     read = report.read_journal(journals[0], partial=partial, passes=passes)
+    if len(names) > 1:
+        return _write_all(read, out, names)
     if out is not None:
-        report.render(read, name, out)
+        report.render(read, names[0], out / report.FORMATS[names[0]].file if out.is_dir() else out)
     else:
-        _print(read, name)
+        _print(read, names[0])
+    return 0
+
+
+def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> int:
+    """Write a report in several formats to a folder, and print the paths."""
+    if out is None:
+        hint = "add --out DIR: each format gets a file in it"
+        raise InputError.one("--format", "several formats, and no folder to write to", hint=hint)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError.one(str(out), f"cannot be a folder: {error.strerror}") from error
+    if not write_formats(read, out, names):
+        return Exit.FAULT.value
+    for name in names:
+        click.echo(out / report.FORMATS[name].file)
     return 0
 
 
 def _merge(
-    journals: Sequence[Path], out: Path | None, *, partial: bool, allow_incomplete: bool
+    journals: Sequence[Path],
+    out: Path | None,
+    names: Sequence[str],
+    *,
+    partial: bool,
+    allow_incomplete: bool,
 ) -> int:
     """Merge journals into a folder, write its reports, and print the summary."""
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
@@ -97,7 +125,8 @@ def _merge(
     )
     read = report.read_journal(merged.journal)
     print_summary(read, quiet=False)
-    written = write_reports(read, out)
+    further = tuple(name for name in names if name not in {"text", *REPORTS})
+    written = write_reports(read, out) and write_formats(read, out, further)
     return merged.exit.value if written else Exit.FAULT.value
 
 
@@ -105,4 +134,8 @@ def _print(read: report.Report, name: str) -> None:
     """Print a report: text as the terminal has it, documents in UTF-8."""
     form, text = report.find_format(name), io.StringIO()
     form.render(read, text)
-    click.echo(text.getvalue() if name == "text" else text.getvalue().encode(), nl=False)
+    if name == "text":
+        with publication.commands_stopped():
+            click.echo(text.getvalue(), nl=False)
+    else:
+        click.echo(text.getvalue().encode(), nl=False)

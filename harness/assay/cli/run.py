@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import doctor, options
+from assay.cli import doctor, options, publication
 from assay.cli.details import note_folder
 from assay.cli.progress import Progress
 from assay.cli.results import JOURNAL, continued_by, finish, named_if_cut_short
@@ -60,6 +60,7 @@ Examples:
   assay run
   assay run --target http://127.0.0.1:8080
   assay run --target bank.yaml --out reports/local/before-go-live
+  assay run --target bank.yaml --out "reports/gate/{started}" --format sarif
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
   assay run --shard 2/5 --out shard-2
@@ -73,7 +74,7 @@ SECTIONS = {
     "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "shard", "seed"),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
-    "Result": ("out", "resume", "allow_incomplete", "quiet"),
+    "Result": ("out", "resume", "allow_incomplete", "formats", "annotations", "quiet"),
 }
 
 
@@ -118,6 +119,8 @@ class RunOptions:
     "Needs no other option; contracts, target and seed are those of the first run.",
 )
 @options.allow_incomplete
+@publication.format_option
+@publication.annotation_option
 @click.option(
     "--journeys",
     type=click.IntRange(0, 1_000_000),

@@ -125,6 +125,7 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
         searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
+        journal=name,
     )
 
 

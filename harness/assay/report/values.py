@@ -279,7 +279,7 @@ class Report:
     """A run, read and checked; `results` are in plan order.
 
     `complete` is false only for a journal that was read with `partial`: its run ended
-    early, and `footer` may be missing.
+    early, and `footer` may be missing. `journal` is the path of the journal.
     """
 
     header: Header
@@ -290,6 +290,7 @@ class Report:
     searches: tuple[ReportedSearch, ...] = ()
     unfinished: tuple[UnfinishedTrial, ...] = ()
     elsewhere: tuple[ElsewhereObligation, ...] = ()
+    journal: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
