@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli import options
+from assay.cli import gate, options
+from assay.cli.waiver_notes import waiver_notes
 from assay.contexts.coverage import Cell
 from assay.contexts.covering import Depth
 from assay.estimate.estimate import announced, in_turn
@@ -38,6 +39,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
+@gate.waivers
 @options.selection
 @options.wait
 @options.ledger
@@ -47,6 +49,7 @@ Examples:
 def command(
     contracts: Sequence[str],
     target: str | None,
+    waivers: Path | None,
     keywords: str,
     marks: str,
     wait: timedelta | None,
@@ -62,6 +65,7 @@ def command(
     prepared = prepare(
         contracts,
         target,
+        waivers=waivers,
         keywords=keywords,
         marks=marks,
         wait=wait,
@@ -82,6 +86,8 @@ def command(
         return 0
     coverage = coverage_lines(plan, prepared.contexts, verbose)
     for line in (*waiting_lines(prepared), *base_only_lines(prepared.base_only), *coverage):
+        click.echo(line)
+    for line in waiver_notes(prepared.target):
         click.echo(line)
     return 0
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from assay import report
-from assay.cli import options
-from assay.cli.results import print_summary, write_reports
+from assay.cli import gate, options
+from assay.cli.results import JOURNAL, print_summary, write_reports
 from assay.errors import InputError
+from assay.judging.exit_policy import ExitPolicy, Floor
 from assay.judging.verdict import Exit
 
 EPILOG = """\b
@@ -51,6 +52,7 @@ Examples:
     help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
 )
 @options.allow_incomplete
+@gate.gate
 def command(
     journals: Sequence[Path],
     name: str,
@@ -58,6 +60,8 @@ def command(
     partial: bool,
     merge: bool,
     allow_incomplete: bool,
+    min_verified: Floor | None,
+    baseline: Path | None,
 ) -> int:
     """Render the journal of a run in any format, or merge the journals of its shards.
 
@@ -65,7 +69,17 @@ def command(
     code of a merge is that of the merged verdicts.
     """
     if merge:
-        return _merge(journals, out, partial=partial, allow_incomplete=allow_incomplete)
+        policy = gate.exit_policy(
+            allow_incomplete=allow_incomplete,
+            min_verified=min_verified,
+            baseline=baseline,
+            selection=report.read_journal(_journal(journals[0]), partial=partial).header.selection,
+        )
+        return _merge(journals, out, partial=partial, policy=policy)
+    for option, value in {"--min-verified": min_verified, "--baseline": baseline}.items():
+        if value is not None:
+            hint = "a run, `assay judge` and --merge decide an exit code; `assay compare` compares runs"
+            raise InputError.one(option, "only for --merge", hint=hint)
     if len(journals) > 1:
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
@@ -77,18 +91,18 @@ def command(
     return 0
 
 
-def _merge(
-    journals: Sequence[Path], out: Path | None, *, partial: bool, allow_incomplete: bool
-) -> int:
+def _journal(path: Path) -> Path:
+    return path / JOURNAL if path.is_dir() else path
+
+
+def _merge(journals: Sequence[Path], out: Path | None, *, partial: bool, policy: ExitPolicy) -> int:
     """Merge journals into a folder, write its reports, and print the summary."""
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
 
     if out is None:
         raise InputError.one("--merge", "there is no folder to write to", hint="add --out DIR")
     command_line = "assay " + " ".join(sys.argv[1:])
-    merged = merge(
-        journals, out, command=command_line, partial=partial, allow_incomplete=allow_incomplete
-    )
+    merged = merge(journals, out, command=command_line, partial=partial, policy=policy)
     read = report.read_journal(merged.journal)
     print_summary(read, quiet=False)
     written = write_reports(read, out)

@@ -20,6 +20,7 @@ from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
+from assay.judging.waivers import WaiverResult
 from assay.report import decode
 from assay.report.values import (
     ENDED,
@@ -34,6 +35,7 @@ from assay.report.values import (
     ReportedSearch,
     UnfinishedTrial,
 )
+from assay.report.waivers import lapsed
 
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
 
@@ -64,6 +66,7 @@ class _Draft:
     )
     faults: list[Fault] = field(default_factory=list[Fault])
     unfinished: list[UnfinishedTrial] = field(default_factory=list[UnfinishedTrial])
+    waivers: tuple[WaiverResult, ...] = ()
     footer: Footer | None = None
     begun: bool = False
 
@@ -92,15 +95,17 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         refuse(name, f"cannot be read: {error.strerror}")
     if draft.header is None:
         refuse(name, "not an Assay journal: it is empty")
+    expired = lapsed(draft.waivers)
     return Report(
         header=draft.header,
-        results=tuple(_with_exchanges(result, cited) for result in results),
+        results=tuple(_completed(result, cited, expired) for result in results),
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
         searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
+        waivers=draft.waivers,
     )
 
 
@@ -150,6 +155,8 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.faults.append(decode.fault(line))
         case "unfinished":
             draft.unfinished.append(decode.unfinished(line))
+        case "waivers":
+            draft.waivers = decode.waivers(line)
         case "footer":
             draft.footer = decode.footer(line)
         case kind:
@@ -288,9 +295,11 @@ def _second_pass(
     return exchanges
 
 
-def _with_exchanges(result: ReportedResult, read: dict[Key, ReportedExchange]) -> ReportedResult:
+def _completed(
+    result: ReportedResult, read: dict[Key, ReportedExchange], expired: Mapping[str, str]
+) -> ReportedResult:
     cited = tuple(read[key] for key in _keys(result) if key in read)
-    return replace(result, exchanges=cited)
+    return replace(result, exchanges=cited, waiver=expired.get(result.planned.id, ""))
 
 
 def _with_answers(search: ReportedSearch, read: dict[Key, ReportedExchange]) -> ReportedSearch:

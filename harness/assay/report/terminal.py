@@ -14,6 +14,7 @@ from assay.judging.verdict import Standing
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.views import by_reason, card_lines, make_card
+from assay.report.waivers import needing_attention, waiver_sentence
 from assay.report.wording import (
     PHRASES,
     SIGNS,
@@ -21,6 +22,7 @@ from assay.report.wording import (
     caveats,
     closing,
     counted,
+    exit_reasons,
     fault_count,
     finding_summary,
     headline,
@@ -80,6 +82,7 @@ def summary(report: Report) -> Iterator[Styled]:
     yield from _cards(report, Standing.VIOLATES)
     yield from _cards(report, Standing.INDETERMINATE)
     yield from _unverified(report)
+    yield from _waivers(report)
     yield from _searches(report)
     yield from _faults(report)
     yield from _counts(report)
@@ -89,6 +92,8 @@ def summary(report: Report) -> Iterator[Styled]:
     for sentence in caveats(report):
         yield Styled(sentence)
     yield Styled(closing(report), "bold")
+    for reason in exit_reasons(report):
+        yield Styled(bounded(reason, WIDTH))
 
 
 def _cards(report: Report, standing: Standing) -> Iterator[Styled]:
@@ -129,6 +134,18 @@ def _unverified(report: Report) -> Iterator[Styled]:
             yield Styled(f"      what to do: {group.advice}")
     if len(groups) > GROUPS:
         yield Styled(f"  and {len(groups) - GROUPS:,} more reasons")
+    yield Styled("")
+
+
+def _waivers(report: Report) -> Iterator[Styled]:
+    waivers = needing_attention(report.waivers)
+    if not waivers:
+        return
+    yield Styled("Waivers", "bold")
+    for waiver in waivers[:GROUPS]:
+        yield Styled(f"  {bounded(waiver_sentence(waiver), WIDTH)}", "yellow")
+    if len(waivers) > GROUPS:
+        yield Styled(f"  and {len(waivers) - GROUPS:,} more")
     yield Styled("")
 
 

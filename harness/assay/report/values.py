@@ -13,6 +13,7 @@ from datetime import datetime
 
 from assay.contract.model import Source
 from assay.judging.verdict import Evidence, Standing
+from assay.judging.waivers import WaiverResult
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -78,7 +79,8 @@ class PlannedObligation:
     """One obligation as planned before the first call.
 
     `says` is the sentence of the clause, `asks` that of the facet; `line` is the line in
-    the contract file. `disposition` and `reason` are what the plan decided.
+    the contract file. `parameters` is a digest of those of the clause. `disposition` and `reason`
+    are what the plan decided.
     """
 
     id: str
@@ -92,6 +94,7 @@ class PlannedObligation:
     sources: tuple[Source, ...] = ()
     line: int = 0
     needs: tuple[str, ...] = ()
+    parameters: str = ""
     calls: int = 0
     trial: str = ""
     disposition: str
@@ -153,7 +156,7 @@ class ReportedResult:
     `evidence` is bounded, and empty for the verdict `conforms`; `observations` counts all
     of it. `exchanges` are those that the evidence of a violated or inconclusive obligation
     cites. `trial` is set where they belong to another trial than the planned one, as when
-    only a search found the violation.
+    only a search found the violation. `waiver` says that its waiver has expired.
     """
 
     planned: PlannedObligation
@@ -165,6 +168,7 @@ class ReportedResult:
     reproduce: str = ""
     trial: str = ""
     exchanges: tuple[ReportedExchange, ...] = ()
+    waiver: str = ""
 
     @property
     def cites(self) -> tuple[int, ...]:
@@ -248,7 +252,10 @@ class UnfinishedTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """The closing line of a journal; without it the run is unfinished."""
+    """The closing line of a journal; without it the run is unfinished.
+
+    `reasons` say why it has this exit code.
+    """
 
     finished: str = ""
     planned: int
@@ -258,6 +265,7 @@ class Footer:
     exit: int
     digest: str
     aborted: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +284,7 @@ class Report:
     searches: tuple[ReportedSearch, ...] = ()
     unfinished: tuple[UnfinishedTrial, ...] = ()
     elsewhere: tuple[ElsewhereObligation, ...] = ()
+    waivers: tuple[WaiverResult, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

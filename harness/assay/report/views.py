@@ -50,7 +50,7 @@ class Card:
 
     `statement` is the sentence of the clause, `description` that of the facet. `missing`
     are exchanges that the evidence cites and the journal does not have. `reason` is empty
-    where the findings say it already.
+    where the findings say it already. `waiver` says that its waiver has expired.
     """
 
     id: str
@@ -67,6 +67,7 @@ class Card:
     exchanges: tuple[ReportedExchange, ...]
     missing: tuple[int, ...]
     reproduce: str
+    waiver: str = ""
 
 
 def make_card(result: ReportedResult) -> Card:
@@ -90,6 +91,7 @@ def make_card(result: ReportedResult) -> Card:
         exchanges=result.exchanges,
         missing=tuple(n for n in result.cites if n not in recorded),
         reproduce=result.reproduce,
+        waiver=result.waiver,
     )
 
 
@@ -132,6 +134,8 @@ def _sentences(card: Card) -> Iterator[str]:
         yield f"facet      {card.description}"
     for source in card.sources:
         yield f"source     {source_text(source)}"
+    if card.waiver:
+        yield f"waiver     {card.waiver}"
     if card.reason:
         yield f"reason     {card.reason}"
     for finding in card.findings:
