@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from assay.judging.changes import change_of
 from assay.judging.verdict import Standing
+from assay.planning.obligation import UNSPECIFIED
 from assay.report.comparison.values import (
     Category,
     ComparedObligation,
@@ -73,8 +74,10 @@ def _contexts(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
 def _clauses(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
     """Yield the clauses whose text, source or parameters are other ones, each once."""
     seen: set[str] = set()
-    for _, before, now in _both(old, new):
-        if now.clause in seen:
+    for name, before, now in _both(old, new):
+        # Open points have no clause of their own.
+        clause = name if now.kind == UNSPECIFIED else now.clause
+        if clause in seen:
             continue
         parts = [
             part
@@ -84,10 +87,10 @@ def _clauses(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
         if before.parameters and now.parameters and before.parameters != now.parameters:
             parts.append("parameters")
         if parts:
-            seen.add(now.clause)
+            seen.add(clause)
             yield Difference(
                 category=Category.CLAUSE_CHANGED,
-                name=now.clause,
+                name=clause,
                 before=before.sentence,
                 now=now.sentence,
                 detail=", ".join(parts),
@@ -111,8 +114,9 @@ def _waivers(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
 
 def _conditions(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
     """Yield what both runs were not made with alike."""
-    for name in dict.fromkeys([*new.conditions, *old.conditions]):
-        before, now = (run.conditions.get(name, "") for run in (old, new))
+    conditions = [{**run.conditions, "selection": _selection(run)} for run in (old, new)]
+    for name in dict.fromkeys([*conditions[1], *conditions[0]]):
+        before, now = (each.get(name, "") for each in conditions)
         if before != now:
             yield Difference(
                 category=Category.CONDITION_CHANGED,
@@ -120,3 +124,7 @@ def _conditions(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
                 before=before or "none",
                 now=now or "none",
             )
+
+
+def _selection(run: ComparedRun) -> str:
+    return " ".join(f"-{option} {text!r}" for option, text in run.selection.items() if text)
