@@ -47,6 +47,11 @@ Examples:
     "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
 )
 @click.option(
+    "--passes",
+    is_flag=True,
+    help="Include the exchanges that show that an obligation conforms (html, json).",
+)
+@click.option(
     "--merge",
     is_flag=True,
     help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
@@ -58,6 +63,7 @@ def command(
     name: str,
     out: Path | None,
     partial: bool,
+    passes: bool,
     merge: bool,
     allow_incomplete: bool,
     min_verified: Floor | None,
@@ -83,7 +89,7 @@ def command(
     if len(journals) > 1:
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
-    read = report.read_journal(journals[0], partial=partial)
+    read = report.read_journal(journals[0], partial=partial, passes=passes)
     if out is not None:
         report.render(read, name, out)
     else:

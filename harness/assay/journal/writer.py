@@ -28,7 +28,7 @@ from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
-from assay.judging.verdict import Verdict
+from assay.judging.verdict import Evidence, Verdict
 from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
 
@@ -194,10 +194,7 @@ class Journal:
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
-                "evidence": [
-                    _plain(each, "agreement", "expected", "seen", "variation", "exchanges")
-                    for each in verdict.evidence
-                ],
+                "evidence": [_evidence(each) for each in verdict.evidence],
                 "calls": verdict.calls,
                 "reproduce": self.redactor.link(reproduce),
                 **({"trial": trial} if trial else {}),
@@ -301,6 +298,15 @@ def parameter_digests(plan: Plan) -> dict[str, str]:
         ).hexdigest()[:16]
         for contract, clauses in plan.clauses.items()
         for name, bound in clauses.items()
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, object]:
+    """Return an observation; the decisive exchange and the controls only where they are named."""
+    return {
+        **_plain(evidence, "agreement", "expected", "seen", "variation", "exchanges"),
+        **({"decisive": evidence.decisive} if evidence.decisive else {}),
+        **({"controls": evidence.controls} if evidence.controls else {}),
     }
 
 

@@ -30,7 +30,9 @@ class Evidence:
     """One observation on one facet, resting on numbered exchanges.
 
     A check yields it only where the observation could have come out otherwise.
-    `variation` is the one difference from the accepted control, if any.
+    `variation` is the one difference from the accepted control, if any. `controls` are those
+    exchanges that belong to the control, `decisive` is the one that shows the observation; 0
+    stands for the last one that belongs to no control.
     """
 
     facet: str
@@ -39,6 +41,16 @@ class Evidence:
     seen: str
     exchanges: tuple[int, ...]
     variation: str = ""
+    decisive: int = 0
+    controls: tuple[int, ...] = ()
+
+    @property
+    def in_reading_order(self) -> tuple[int, ...]:
+        """Return the numbers of the exchanges: the decisive one first, then others, controls last."""
+        beside = [n for n in self.exchanges if n in self.controls]
+        own = [n for n in self.exchanges if n not in self.controls]
+        first = [self.decisive] if self.decisive in self.exchanges else own[-1:] or beside[-1:]
+        return tuple(dict.fromkeys((*first, *own, *beside)))
 
 
 class Standing(Enum):

@@ -40,6 +40,8 @@ from assay.report.values import (
 T = TypeVar("T")
 
 FORMAT = 1
+#: Numbers of exchanges that are read of one observation.
+CITED = 100
 
 _STANDINGS = {standing.value: standing for standing in Standing}
 _WAIVER_STATES = {state.value: state for state in WaiverState}
@@ -142,14 +144,26 @@ def _evidence_item(line: Line, facet: str) -> Evidence:
     agreement = line.text("agreement")
     if agreement not in _AGREEMENTS:
         line.refuse(f"unknown agreement {sanitize.clean(agreement, 40)!r}")
+    decisive = line.number_of("decisive", 0)
     return Evidence(
         facet=facet,
         agreement=_AGREEMENTS[agreement],
         expected=_clean(line, "expected"),
         seen=_clean(line, "seen"),
-        exchanges=tuple(line.list_of("exchanges", int)[:KEPT]),
+        exchanges=_numbers(line, "exchanges", decisive),
         variation=_clean(line, "variation"),
+        decisive=decisive,
+        controls=_numbers(line, "controls"),
     )
+
+
+def _numbers(line: Line, key: str, first: int = 0) -> tuple[int, ...]:
+    """Read the numbers of exchanges, in order, as many as a report has room for."""
+    numbers = line.list_of(key, int)
+    if len(numbers) <= CITED:
+        return tuple(numbers)
+    kept = sorted({*numbers[:CITED], *({first} & {*numbers})})
+    return tuple(kept)
 
 
 def obligation(line: Line) -> str:
@@ -158,14 +172,12 @@ def obligation(line: Line) -> str:
 
 
 def result(line: Line, about: PlannedObligation) -> ReportedResult:
-    """Read a verdict line; where the obligation conforms, its evidence is only counted."""
-    verdict = standing(line)
-    items = evidence(line, about.facet)
+    """Read a verdict line."""
     return ReportedResult(
         planned=about,
-        standing=verdict,
+        standing=standing(line),
         reason=_clean(line, "reason"),
-        evidence=() if verdict is Standing.CONFORMS else items,
+        evidence=evidence(line, about.facet),
         observations=len(line.objects("evidence")),
         calls=line.number_of("calls", 0),
         reproduce=_command(line, "reproduce"),

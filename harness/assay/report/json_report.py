@@ -12,6 +12,7 @@ from typing import TextIO
 
 from assay.judging.verdict import Evidence
 from assay.judging.waivers import as_record
+from assay.report.timeline import TimelineEntry
 from assay.report.values import (
     Headers,
     PlannedObligation,
@@ -47,6 +48,7 @@ def as_values(report: Report) -> Values:
         "counts": report.counts,
         "obligations": [*map(_obligation, report.results)],
         "exchanges": _exchanges(report),
+        "timelines": _timelines(report),
         "faults": [{"location": fault.where, "message": fault.what} for fault in report.faults],
         **({"waivers": [*map(as_record, report.waivers)]} if report.waivers else {}),
         **({"unfinished": [*map(asdict, report.unfinished)]} if report.unfinished else {}),
@@ -97,6 +99,7 @@ def _obligation(result: ReportedResult) -> Values:
         "evidence": [*map(_evidence, result.evidence)],
         "calls": result.calls,
         "reproduce": result.reproduce,
+        **({"resend": result.resend} if result.resend else {}),
         **({"trial": result.trial} if result.trial else {}),
     }
 
@@ -119,6 +122,8 @@ def _evidence(evidence: Evidence) -> Values:
         "seen": evidence.seen,
         "variation": evidence.variation,
         "exchanges": list(evidence.exchanges),
+        "decisive": next(iter(evidence.in_reading_order), None),
+        "controls": list(evidence.controls),
     }
 
 
@@ -130,6 +135,29 @@ def _exchanges(report: Report) -> list[Values]:
     )
     cited = {(exchange.trial, exchange.n): exchange for group in groups for exchange in group}
     return [*map(_exchange, cited.values())]
+
+
+def _timelines(report: Report) -> Values:
+    """Return the timeline of each trial that a verdict cites, by the name of the trial."""
+    timelines = {result.shown_by: result.timeline for result in report.results}
+    return {trial: [*map(_entry, timeline)] for trial, timeline in timelines.items() if timeline}
+
+
+def _entry(entry: TimelineEntry) -> Values:
+    """Return an entry of a timeline; what is empty is left out."""
+    values: Values = {
+        "event": entry.kind.value,
+        "time": entry.at,
+        "subject": entry.subject,
+        "text": entry.text,
+        "exchange": entry.exchange,
+        "operation": entry.operation,
+        "variation": entry.variation,
+        "outcome": entry.outcome,
+        "status": entry.status,
+        "reason": entry.why,
+    }
+    return {name: value for name, value in values.items() if value}
 
 
 def _exchange(exchange: ReportedExchange) -> Values:

@@ -300,11 +300,21 @@ def _verdict_line(verdict: Verdict, source: _Source) -> Values:
         return record
     line, offset = source.line, source.shard.offset
     record["evidence"] = [
-        {**item.values, "exchanges": [n + offset for n in item.list_of("exchanges", int)]}
-        for item in line.objects("evidence")
+        {**item.values, **_renumbered(item, offset)} for item in line.objects("evidence")
     ]
     kept = ("calls", "reproduce", "trial")
     return {**record, **{key: line.values[key] for key in kept if key in line.values}}
+
+
+def _renumbered(evidence: Line, offset: int) -> Values:
+    """Return the numbers of the exchanges of an observation as the merged run has them."""
+    numbers: Values = {
+        key: [n + offset for n in evidence.list_of(key, int)]
+        for key in ("exchanges", "controls")
+        if key in evidence.values
+    }
+    decisive = evidence.number_of("decisive", 0)
+    return {**numbers, **({"decisive": decisive + offset} if decisive else {})}
 
 
 def _times(shards: Sequence[ShardJournal]) -> Values:

@@ -11,7 +11,14 @@ from collections import Counter
 from collections.abc import Mapping
 
 from assay.judging.verdict import Standing
-from assay.report.values import WAYS, DocumentedAnswer, FoundSequence, Report, ReportedSearch
+from assay.report.values import (
+    EMBEDDED,
+    WAYS,
+    DocumentedAnswer,
+    FoundSequence,
+    Report,
+    ReportedSearch,
+)
 from assay.report.waivers import waiver_caveats
 
 #: Each verdict as a verb phrase after a number: "90 conform".
@@ -201,6 +208,18 @@ def finding_summary(finding: FoundSequence) -> str:
     """Return what a search found violated, in how many steps, and the file of the sequence."""
     summary = f"{finding.obligation} in {counted(finding.steps, 'step')}"
     return f"{summary}, {finding.sequence}" if finding.sequence else summary
+
+
+def about(report: Report) -> str:
+    """Return what was tested, in one line: target, contracts with versions, seed, tool."""
+    header = report.header
+    names = ", ".join(f"{each.id} {each.version}".rstrip() for each in header.contracts)
+    contracts = f"contract{'' if len(header.contracts) == 1 else 's'} {names}"
+    target = f"{header.target.name} ({header.target.transport})"
+    if header.target.base_url and header.target.transport != EMBEDDED:
+        target = f"{header.target.name} at {header.target.base_url}"
+    tool = f"{header.tool} {header.version}"
+    return f"tested: {target}, {contracts}, seed {header.seed}, {tool}, {header.started}"
 
 
 def closing(report: Report) -> str:

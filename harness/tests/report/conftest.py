@@ -144,7 +144,7 @@ class Journal:
             self.plan(name)
         for name in names:
             self.exchange(name.replace("/facet", "#facet"), body="y" * 3_000)
-            self.verdict(name, verdict, "expected 15; seen 17")
+            self.verdict(name, verdict, f"expected 15; seen 17 by {name}")
         return self.footer().read()
 
     def search(self, *found, how="journeys", **changes):

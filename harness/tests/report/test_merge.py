@@ -86,8 +86,25 @@ def shards(folder, of, variant="", numbers=None, **options):
 
 
 def shown(folder):
-    """Return what a report says of each obligation, without the numbers of exchanges."""
+    """Return what a report says of each obligation, exchanges being numbered in their trial."""
     report = read_journal(folder / "journal.jsonl")
+    first = {
+        result.shown_by: min(
+            (each.exchange for each in result.timeline if each.exchange), default=0
+        )
+        for result in report.results
+    }
+
+    def numbered(evidence, trial):
+        """Return an observation with the numbers of exchanges from the first of its trial."""
+        begin = first.get(trial, 0)
+        return replace(
+            evidence,
+            exchanges=tuple(n - begin for n in evidence.exchanges),
+            controls=tuple(n - begin for n in evidence.controls),
+            decisive=evidence.decisive and evidence.decisive - begin,
+        )
+
     return [
         (
             result.planned,
@@ -95,7 +112,7 @@ def shown(folder):
             result.reason,
             result.trial,
             result.reproduce,
-            [replace(each, exchanges=()) for each in result.evidence],
+            [numbered(each, result.shown_by) for each in result.evidence],
             [(each.trial, each.operation, each.response.status) for each in result.exchanges],
         )
         for result in report.results
