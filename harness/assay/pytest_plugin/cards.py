@@ -96,8 +96,9 @@ def _report(session: Session, journal: TrialJournal, verdict: Verdict) -> Report
         )
         # The redactor has given every value its pseudonym when the trial was recorded.
         journal.redactor.begin()
-        for event, access in journal.events.get(source or planned.obligation.trial, ()):
-            extract.event(source or planned.obligation.trial, event, access)
+        trial = source or planned.obligation.trial
+        for event, access in journal.events_of(trial):
+            extract.event(trial, event, access)
         reproduce = session.sources.reproduce(verdict.obligation)
         extract.verdict(verdict, reproduce, source, preliminary=True)
         if extract.out is not None:

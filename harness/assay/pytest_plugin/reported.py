@@ -35,19 +35,20 @@ class ReportedVerdicts:
     violations: dict[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
     summaries: dict[str, str] = field(default_factory=dict[str, str])
 
-    def note(self, report: pytest.TestReport) -> None:
-        """Note the verdict of an item whose teardown is over."""
+    def note(self, report: pytest.TestReport) -> str:
+        """Note the verdict of an item whose teardown is over; return its obligation, then."""
         properties: Mapping[str, object] = dict(report.user_properties)
         standing = properties.get(PROPERTY)
         if report.when == "call" and report.failed and standing is not None:
             self.summaries[str(properties["obligation"])] = summary_of(report)
         if report.when != "teardown" or standing is None:
-            return
+            return ""
         obligation = str(properties["obligation"])
         self.standings[obligation] = Standing(str(standing))
         self.reports[obligation] = report
         if properties.get("level") == Level.MUST.value and self.standings[obligation] in OPEN:
             self.open_musts.add(obligation)
+        return obligation
 
     def counts(self) -> Counter[str]:
         """Return the number of obligations by their verdicts."""

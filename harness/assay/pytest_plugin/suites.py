@@ -7,25 +7,21 @@ carry. The exit code is decided where the reports of all workers come together.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from assay.contexts.covering import Depth
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
 from assay.execution.lanes import lanes_for
 from assay.execution.session import Options, Session
-from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.journal_file import create
 from assay.judging.verdict import Exit, Standing, Verdict
@@ -34,11 +30,12 @@ from assay.planning.plan import Plan, Planned
 from assay.planning.prepare import Prepared, prepare
 from assay.pytest_plugin import presentation, searches
 from assay.pytest_plugin.items import add_markers, asks_nothing, obligation_of, parametrize, sort
+from assay.pytest_plugin.options import check_relayed, depth_of, shard_of, wait_of
 from assay.pytest_plugin.prompt import UncapturedPrompt
+from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
 from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
 from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.pytest_plugin.searches import search_of
-from assay.pytest_plugin.shards import shard_of
 from assay.pytest_plugin.summary import print_summary
 from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
 from assay.report.sanitize import one_line, visible
@@ -64,7 +61,11 @@ def install(config: pytest.Config) -> None:
     target = cast("str | None", config.getoption("--target"))
     try:
         prepared = prepare(
-            contracts, target, wait=_wait(config), contexts=_depth(config), shard=shard_of(config)
+            contracts,
+            target,
+            wait=wait_of(config),
+            contexts=depth_of(config),
+            shard=shard_of(config),
         )
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
@@ -72,22 +73,9 @@ def install(config: pytest.Config) -> None:
         if prepared.plan.person:
             raise pytest.UsageError("a person signs (`sca.kind: manual`): do not use -n")
         if config.option.assay_journal:
-            raise pytest.UsageError("--assay-journal records one process: do not use -n")
+            check_relayed(config, prepared)
     add_markers(config, prepared.plan)
     config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
-
-
-def _wait(config: pytest.Config) -> timedelta | None:
-    """Return the total time that the run may wait where no clock can be moved."""
-    text = cast("str | None", config.getoption("assay_wait", default=None))
-    return None if text is None else span(text, "--assay-wait")
-
-
-def _depth(config: pytest.Config) -> Depth | None:
-    """Return in which contexts rules are tested; None for the default of the target."""
-    text = cast("str | None", config.getoption("assay_contexts", default=None))
-    text = text or os.environ.get("ASSAY_CONTEXTS")
-    return Depth(text) if text else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,6 +90,8 @@ class Suites:
     claimed: set[str] = field(default_factory=set[str])
     run_trials: set[str] = field(default_factory=set[str])
     began: float = field(default_factory=time.monotonic)
+    sender: SendingRecorder | None = None
+    relay: Relay | None = None
     _planned: dict[str, Planned] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,7 +112,7 @@ class Suites:
     ) -> None:
         """Drop items without an obligation or search, and order the others."""
         items[:] = [item for item in items if not asks_nothing(item)]
-        sort(items, self.prepared.plan, waiting=_wait(config) is not None)
+        sort(items, self.prepared.plan, waiting=wait_of(config) is not None)
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -149,13 +139,13 @@ class Suites:
     def _open(self, plan: Plan) -> Session:
         option = self.config.option
         worker = hasattr(self.config, "workerinput")
+        several = worker or getattr(option, "numprocesses", None)
         try:
             environment = set_up(
-                self.prepared.target, seed=option.assay_seed, wait=_wait(self.config)
+                self.prepared.target, seed=option.assay_seed, wait=wait_of(self.config)
             )
-            journal = TrialJournal(
-                out=create(Path(option.assay_journal)) if option.assay_journal else None
-            )
+            recorded = option.assay_journal and not worker
+            journal = TrialJournal(out=create(Path(option.assay_journal)) if recorded else None)
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
         environment.person = UncapturedPrompt(self.config)
@@ -171,11 +161,13 @@ class Suites:
                 command="pytest " + " ".join(self.config.invocation_params.args),
                 reproduce=self.prepared.reproduce,
                 concurrency=lanes_for(
-                    self.prepared.target, 1 if worker else option.assay_concurrency
+                    self.prepared.target, 1 if several else option.assay_concurrency
                 ),
             ),
         )
         self.journal = journal
+        if option.assay_journal and worker:
+            self.sender = sending(session, journal)
         session.open()
         # In the order in which the items take them up.
         order = [
@@ -206,11 +198,7 @@ class Suites:
     @pytest.fixture
     def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
         """Run the trial of the obligation in all contexts, unless it has run; return the verdict."""
-        with self._opened() as session:
-            self.journal.keep_only(trials_of_violations(session))
-            session.settle(planned.obligation)
-            self._hold_contexts(session, planned.obligation)
-            verdict = session.settle(planned.obligation)
+        verdict = self._judge(planned.obligation.id)
         properties = request.node.user_properties
         properties.append((PROPERTY, verdict.standing.value))
         properties.append(("level", planned.obligation.level.value))
@@ -219,6 +207,15 @@ class Suites:
         if verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:
             pytest.skip(f"{verdict.standing.value}: {one_line(visible(verdict.reason))}")
         return verdict
+
+    def _judge(self, name: str) -> Verdict:
+        """Run the trial of an obligation in all contexts, unless it has run; return the verdict."""
+        obligation = self._planned[name].obligation
+        with self._opened() as session:
+            self.journal.keep_only(trials_of_violations(session))
+            session.settle(obligation)
+            self._hold_contexts(session, obligation)
+            return session.settle(obligation)
 
     @pytest.fixture
     def expect(
@@ -252,7 +249,20 @@ class Suites:
         failure = item.stash.get(FAILURE, None)
         if failure is not None and report.when == "call" and report.failed:
             presentation.present(self.config, report, call, failure)
+        if self.sender is not None and report.when == "teardown":
+            self.sender.send(report)
         return report
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
+        """Open the journal of a run with workers, once their items are known."""
+        if self.relay is not None or not self.config.option.assay_journal:
+            return
+        known = (name.partition("[")[2].removesuffix("]") for name in ids)
+        names = [name for name in known if name in self._planned]
+        self.session = self._open(self.prepared.part(names))
+        recorder = relayed(self.session)
+        self.relay = Relay(names=names, recorder=recorder, judge=self._judge)
 
     def _hold_contexts(self, session: Session, obligation: Obligation) -> None:
         """Run the trial of an obligation in further contexts, unless it has run there."""
@@ -269,8 +279,10 @@ class Suites:
             return searches.search(session, self.prepared, search_request, examples)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the verdicts of all workers."""
-        self.reported.note(report)
+        """Note the verdicts of all workers, and take up their trials."""
+        obligation = self.reported.note(report)
+        if self.relay is not None and obligation:
+            self.relay.take(report, obligation)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -280,6 +292,8 @@ class Suites:
     @pytest.hookimpl(specname="pytest_sessionfinish", tryfirst=True)
     def pytest_report_violations(self, session: pytest.Session) -> None:
         """Report violations that no item reports; pytest knows its hooks by their prefix."""
+        if self.relay is not None:
+            self.relay.finish()
         violations = violations_of(self.session, self.journal) if self.session else {}
         output = cast("dict[str, object] | None", getattr(self.config, "workeroutput", None))
         if output is not None:

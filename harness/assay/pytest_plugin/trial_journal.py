@@ -1,4 +1,4 @@
-"""Journal that keeps the events of trials, for the cards of what they violate.
+"""Journal that keeps what trials did, for the cards of what they violate and for a controller.
 
 A pytest run need not write a journal. The events of the trials of an item are kept while it runs,
 and those of trials that show a violation to the end.
@@ -8,32 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from assay.binding.encode import Access
+from assay.execution.lanes import Entry
 from assay.execution.session import Session
 from assay.history import Event
 from assay.journal.writer import Journal
 
-#: Events in order, each with the credentials with which it is recorded.
-Events: TypeAlias = list[tuple[Event, Access]]
-
 
 @dataclass(slots=True, kw_only=True)
 class TrialJournal(Journal):
-    """A journal that also keeps the events of trials, by trial, until they are forgotten."""
+    """A journal that also keeps the events of trials, and the secrets that they learned in between."""
 
-    events: dict[str, Events] = field(default_factory=dict[str, "Events"])
+    entries: dict[str, list[Entry]] = field(default_factory=dict[str, "list[Entry]"])
+    _learned: int = 0
 
     def event(self, trial: str, event: Event, access: Access) -> None:
         """Write an event of a trial, and keep it."""
-        self.events.setdefault(trial, []).append((event, access))
+        entries = self.entries.setdefault(trial, [])
+        secrets = self.redactor.secrets
+        entries += secrets.after(self._learned)
+        self._learned = secrets.count
+        entries.append((event, access))
         Journal.event(self, trial, event, access)
 
+    def entries_of(self, trial: str) -> list[Entry]:
+        """Return what a trial did and learned, in order."""
+        return [*self.entries.get(trial, ())]
+
+    def events_of(self, trial: str) -> list[tuple[Event, Access]]:
+        """Return the events of a trial, each with the credentials with which it is recorded."""
+        return [entry for entry in self.entries_of(trial) if isinstance(entry, tuple)]
+
     def keep_only(self, trials: Collection[str]) -> None:
-        """Forget the events of all other trials."""
-        for trial in self.events.keys() - {*trials}:
-            del self.events[trial]
+        """Forget all other trials."""
+        for trial in self.entries.keys() - {*trials}:
+            del self.entries[trial]
 
 
 def trials_of_violations(session: Session) -> frozenset[str]:

@@ -57,7 +57,8 @@ def failed(tmp_path_factory, faulty):
     """Run the suites on it, with every report that there is."""
     folder = tmp_path_factory.mktemp("cards")
     reports = ("--junitxml=junit.xml", "--html=page.html", "--alluredir=allure")
-    selected = ("--contract", "aisp", "--target", faulty, "-k", "next-day and accounts")
+    chosen = ("--assay-contexts", "base", "-k", "next-day and accounts")
+    selected = ("--contract", "aisp", "--target", faulty, *chosen)
     code, out = run(suites_dir(), *selected, *reports, "--tb=short", cwd=folder)
     assert code == 1
     return folder, out
