@@ -78,8 +78,10 @@ def test_markdown_is_cut_at_the_end(journal, written):
     contracts = [{"id": f"{text}{n}", "title": text, "version": text} for n in range(10)]
     target = {"name": text, "base_url": text}
     journal.lines[0] = journal.lines[0] | {
-        **{"contracts": [*journal.lines[0]["contracts"], *contracts], "target": target},
-        **{"tool": text, "version": text},
+        "contracts": [*journal.lines[0]["contracts"], *contracts],
+        "target": target,
+        "tool": text,
+        "version": text,
     }
     verdicts = ("unverified", "unspecified", "waived", "not-applicable", "indeterminate")
     for n in range(1_000):
@@ -95,4 +97,6 @@ def test_markdown_is_cut_at_the_end(journal, written):
     journal.search(*(f"{n}{text}" for n in range(100)))
     page = written(journal.footer().read(), "markdown")
     assert len(page.encode()) < MEBIBYTE
-    assert page.endswith("*The end of this page is left out to keep it under 1 MiB; the JSON report has it.*\n")
+    assert page.endswith(
+        "*The end of this page is left out to keep it under 1 MiB; the JSON report has it.*\n"
+    )
