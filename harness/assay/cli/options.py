@@ -111,7 +111,8 @@ def allow_incomplete(command: F) -> F:
     return click.option(
         "--allow-incomplete",
         is_flag=True,
-        help="Exit with 0 even if `must` obligations could not be verified.",
+        help="Exit with 0 even if some `must` obligations could not be verified; not if nothing "
+        "was.",
     )(command)
 
 

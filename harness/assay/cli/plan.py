@@ -16,7 +16,8 @@ from shutil import get_terminal_size
 
 import click
 
-from assay.cli import options
+from assay.cli import gate, options
+from assay.cli.waiver_notes import waiver_notes
 from assay.contexts.coverage import Cell
 from assay.contexts.covering import Depth
 from assay.estimate.estimate import announced, in_turn
@@ -40,6 +41,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
+@gate.waivers
 @options.selection
 @options.wait
 @options.ledger
@@ -49,6 +51,7 @@ Examples:
 def command(
     contracts: Sequence[str],
     target: str | None,
+    waivers: Path | None,
     keywords: str,
     marks: str,
     wait: timedelta | None,
@@ -64,6 +67,7 @@ def command(
     prepared = prepare(
         contracts,
         target,
+        waivers=waivers,
         keywords=keywords,
         marks=marks,
         wait=wait,
@@ -84,6 +88,8 @@ def command(
         return 0
     coverage = coverage_lines(plan, prepared.contexts, verbose)
     for line in (*waiting_lines(prepared), *base_only_lines(prepared.base_only), *coverage):
+        click.echo(line)
+    for line in waiver_notes(prepared.target):
         click.echo(line)
     return 0
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from assay import report
-from assay.cli import options, publication
-from assay.cli.results import REPORTS, print_summary, write_formats, write_reports
+from assay.cli import gate, options, publication
+from assay.cli.results import JOURNAL, REPORTS, print_summary, write_formats, write_reports
 from assay.errors import InputError
+from assay.judging.exit_policy import ExitPolicy, Floor
 from assay.judging.verdict import Exit
 
 EPILOG = """\b
@@ -60,6 +61,7 @@ Examples:
 )
 @options.allow_incomplete
 @publication.annotation_option
+@gate.gate
 def command(
     journals: Sequence[Path],
     names: Sequence[str],
@@ -68,6 +70,8 @@ def command(
     passes: bool,
     merge: bool,
     allow_incomplete: bool,
+    min_verified: Floor | None,
+    baseline: Path | None,
 ) -> int:
     """Render the journal of a run in any format, or merge the journals of its shards.
 
@@ -76,7 +80,17 @@ def command(
     """
     names = publication.format_names(names)
     if merge:
-        return _merge(journals, out, names, partial=partial, allow_incomplete=allow_incomplete)
+        policy = gate.exit_policy(
+            allow_incomplete=allow_incomplete,
+            min_verified=min_verified,
+            baseline=baseline,
+            selection=report.read_journal(_journal(journals[0]), partial=partial).header.selection,
+        )
+        return _merge(journals, out, names, partial=partial, policy=policy)
+    for option, value in {"--min-verified": min_verified, "--baseline": baseline}.items():
+        if value is not None:
+            hint = "a run, `assay judge` and --merge decide an exit code; `assay compare` compares runs"
+            raise InputError.one(option, "only for --merge", hint=hint)
     if len(journals) > 1:
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
@@ -106,13 +120,17 @@ def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> i
     return 0
 
 
+def _journal(path: Path) -> Path:
+    return path / JOURNAL if path.is_dir() else path
+
+
 def _merge(
     journals: Sequence[Path],
     out: Path | None,
     names: Sequence[str],
     *,
     partial: bool,
-    allow_incomplete: bool,
+    policy: ExitPolicy,
 ) -> int:
     """Merge journals into a folder, write its reports, and print the summary."""
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
@@ -120,9 +138,7 @@ def _merge(
     if out is None:
         raise InputError.one("--merge", "there is no folder to write to", hint="add --out DIR")
     command_line = "assay " + " ".join(sys.argv[1:])
-    merged = merge(
-        journals, out, command=command_line, partial=partial, allow_incomplete=allow_incomplete
-    )
+    merged = merge(journals, out, command=command_line, partial=partial, policy=policy)
     read = report.read_journal(merged.journal)
     print_summary(read, quiet=False)
     further = tuple(name for name in names if name not in {"text", *REPORTS})

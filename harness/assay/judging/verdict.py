@@ -117,19 +117,6 @@ def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
     return {standing.value: counts[standing] for standing in Standing}
 
 
-def exit_of(
-    counts: dict[str, int], *, incomplete_musts: int, faults: int, allow_incomplete: bool
-) -> Exit:
-    """Return the exit code of a finished run."""
-    if faults:
-        return Exit.FAULT
-    if counts[Standing.VIOLATES.value]:
-        return Exit.VIOLATION
-    if incomplete_musts and not allow_incomplete:
-        return Exit.INCOMPLETE
-    return Exit.OK
-
-
 def explain(verdict: Verdict) -> str:
     """Return a few lines on why an obligation does not conform."""
     lines = [f"{verdict.obligation} {verdict.standing.value}: {verdict.reason}"]

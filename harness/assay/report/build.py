@@ -23,6 +23,7 @@ from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
+from assay.judging.waivers import WaiverResult
 from assay.report import decode
 from assay.report.exchange_text import curl_command
 from assay.report.sanitize import clean, one_line
@@ -41,6 +42,7 @@ from assay.report.values import (
     ReportedSearch,
     UnfinishedTrial,
 )
+from assay.report.waivers import lapsed
 
 _FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE, Standing.WAIVED)
 #: Verdicts of which the evidence is shown.
@@ -73,6 +75,7 @@ class _Draft:
     )
     faults: list[Fault] = field(default_factory=list[Fault])
     unfinished: list[UnfinishedTrial] = field(default_factory=list[UnfinishedTrial])
+    waivers: tuple[WaiverResult, ...] = ()
     footer: Footer | None = None
     begun: bool = False
 
@@ -104,6 +107,7 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
     if draft.header is None:
         refuse(name, "not an Assay journal: it is empty")
     network = draft.header.target.transport != EMBEDDED
+    expired = lapsed(draft.waivers)
     return Report(
         header=draft.header,
         results=tuple(
@@ -116,6 +120,7 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
                 ),
                 timeline=timelines.of(result.shown_by),
                 resend=curl_command(exchanges[0]) if exchanges and network else "",
+                waiver=expired.get(result.planned.id, ""),
             )
             for result in results
         ),
@@ -126,6 +131,7 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
         journal=name,
+        waivers=draft.waivers,
     )
 
 
@@ -175,6 +181,8 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.faults.append(decode.fault(line))
         case "unfinished":
             draft.unfinished.append(decode.unfinished(line))
+        case "waivers":
+            draft.waivers = decode.waivers(line)
         case "footer":
             draft.footer = decode.footer(line)
         case kind:

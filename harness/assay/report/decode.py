@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from assay.contract.model import Source
 from assay.journal.lines import Line
 from assay.judging.verdict import Agreement, Evidence, Standing
+from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report import sanitize
 from assay.report.values import (
     KEPT,
@@ -43,6 +44,7 @@ FORMAT = 1
 CITED = 100
 
 _STANDINGS = {standing.value: standing for standing in Standing}
+_WAIVER_STATES = {state.value: state for state in WaiverState}
 _AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
 
@@ -99,15 +101,20 @@ def planned(line: Line) -> PlannedObligation:
         PlannedObligation,
         line,
         id=obligation(line),
-        sources=tuple(
-            Source(
-                section=_clean(source, "section"),
-                line=source.number_of("line", 0),
-                text=_clean(source, "text"),
-            )
-            for source in line.objects("sources")
-        ),
+        sources=sources(line),
         needs=_texts(line, "needs"),
+    )
+
+
+def sources(line: Line) -> tuple[Source, ...]:
+    """Read the places in the source document."""
+    return tuple(
+        Source(
+            section=_clean(source, "section"),
+            line=source.number_of("line", 0),
+            text=_clean(source, "text"),
+        )
+        for source in line.objects("sources")
     )
 
 
@@ -279,9 +286,33 @@ def resumed(line: Line) -> None:
         line.text(key)
 
 
+def waivers(line: Line) -> tuple[WaiverResult, ...]:
+    """Read the waivers of a run with their states."""
+    return tuple(
+        _read(
+            WaiverResult,
+            waiver,
+            state=_waiver_state(waiver),
+            waived=tuple(map(sanitize.one_line, _texts(waiver, "waived"))),
+            violated=tuple(map(sanitize.one_line, _texts(waiver, "violated"))),
+        )
+        for waiver in line.objects("waivers")
+    )
+
+
+def _waiver_state(line: Line) -> WaiverState:
+    state = line.text("state")
+    if state not in _WAIVER_STATES:
+        line.refuse(f"unknown state of a waiver {sanitize.clean(state, 40)!r}")
+    return _WAIVER_STATES[state]
+
+
 def footer(line: Line) -> Footer:
     """Read the closing line."""
     counts = line.inner("counts")
     return _read(
-        Footer, line, counts={verdict: counts.number_of(verdict, 0) for verdict in _STANDINGS}
+        Footer,
+        line,
+        counts={verdict: counts.number_of(verdict, 0) for verdict in _STANDINGS},
+        reasons=tuple(map(sanitize.one_line, _texts(line, "reasons"))),
     )

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from assay.judging.verdict import Evidence
+from assay.judging.waivers import as_record
 from assay.report.timeline import TimelineEntry
 from assay.report.values import (
     Headers,
@@ -49,6 +50,7 @@ def as_values(report: Report) -> Values:
         "exchanges": _exchanges(report),
         "timelines": _timelines(report),
         "faults": [{"location": fault.where, "message": fault.what} for fault in report.faults],
+        **({"waivers": [*map(as_record, report.waivers)]} if report.waivers else {}),
         **({"unfinished": [*map(asdict, report.unfinished)]} if report.unfinished else {}),
         **({"searches": [*map(_search, report.searches)]} if report.searches else {}),
     }
@@ -65,9 +67,11 @@ def _run(report: Report) -> Values:
         "seed": report.header.seed,
         "selection": dict(report.header.selection),
         "command": report.header.command,
+        "party": report.header.party,
         "exchanges": footer.exchanges if footer else None,
         "faults": fault_count(report),
         "exit_code": footer.exit if footer else None,
+        "exit_reasons": list(footer.reasons) if footer else [],
         "journal_digest": footer.digest if footer else None,
     }
 
@@ -107,6 +111,7 @@ def _plan(planned: PlannedObligation) -> Values:
         "needs": list(planned.needs),
         "calls": planned.calls,
         "trial": planned.trial,
+        **({"parameters": planned.parameters} if planned.parameters else {}),
     }
 
 

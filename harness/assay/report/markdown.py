@@ -28,6 +28,7 @@ from assay.report.views import (
     source_text,
     timeline_lines,
 )
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -36,6 +37,7 @@ from assay.report.wording import (
     closing,
     counted,
     duration,
+    exit_reasons,
     headline,
     search_notes,
     search_summary,
@@ -97,6 +99,8 @@ def _page(report: Report) -> Blocks:
     yield from _section("Open points of the source document", points, OPEN_POINTS, "points")
     waived = map(_reasoned, report.of(Standing.WAIVED))
     yield from _section("Known non-conformities, waived", waived, OTHERS, "waivers")
+    waivers = (f"- {_text(waiver_sentence(each))}" for each in report.waivers)
+    yield from _section("Waivers", waivers, OTHERS, "waivers")
     not_applicable = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
     yield from _section("Not applicable", not_applicable, OTHERS, "obligations")
     yield from _section("Search", _searches(report), SEARCHES, "lines")
@@ -106,6 +110,7 @@ def _page(report: Report) -> Blocks:
     head = "| Clause | Facets |\n| --- | --- |"
     yield from _section("All clauses", rows, MATRIX, "clauses", head)
     yield _text(closing(report))
+    yield from (f"\n{_text(reason)}" for reason in exit_reasons(report))
 
 
 def _section(title: str, blocks: Iterable[str], budget: int, noun: str, head: str = "") -> Blocks:
@@ -182,6 +187,8 @@ def _sentences(card: Card) -> Blocks:
         yield f"- **Facet:** {_text(card.description)}"
     for source in card.sources[:FINDINGS]:
         yield f"- **Source:** {_text(source_text(source))}"
+    if card.waiver:
+        yield f"- **Waiver:** {_text(card.waiver)}"
     if card.reason:
         yield f"- **Reason:** {_text(card.reason)}"
     for finding in card.findings[:FINDINGS]:

@@ -17,6 +17,7 @@ from assay.report.causes import by_cause
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.views import Group, by_reason, card_lines, make_card
+from assay.report.waivers import needing_attention, waiver_sentence
 from assay.report.wording import (
     PHRASES,
     SIGNS,
@@ -25,6 +26,7 @@ from assay.report.wording import (
     caveats,
     closing,
     counted,
+    exit_reasons,
     fault_count,
     finding_summary,
     headline,
@@ -106,6 +108,7 @@ def summary(report: Report) -> Iterator[Styled]:
     """Yield the summary line by line."""
     yield from _groups("Not verified", by_reason(report.of(Standing.UNVERIFIED)))
     yield from _groups("Inconclusive", by_cause(report))
+    yield from _waivers(report)
     yield from _searches(report)
     yield from _faults(report)
     yield from _violations(report)
@@ -117,6 +120,8 @@ def summary(report: Report) -> Iterator[Styled]:
         yield Styled(sentence)
     yield Styled(about(report), "dim")
     yield Styled(closing(report), "bold")
+    for reason in exit_reasons(report):
+        yield Styled(bounded(reason, WIDTH))
 
 
 def _violations(report: Report) -> Iterator[Styled]:
@@ -157,6 +162,18 @@ def _groups(title: str, groups: tuple[Group, ...]) -> Iterator[Styled]:
             yield Styled(f"      what to do: {group.advice}")
     if len(groups) > GROUPS:
         yield Styled(f"  and {len(groups) - GROUPS:,} more reasons")
+    yield Styled("")
+
+
+def _waivers(report: Report) -> Iterator[Styled]:
+    waivers = needing_attention(report.waivers)
+    if not waivers:
+        return
+    yield Styled("Waivers", "bold")
+    for waiver in waivers[:GROUPS]:
+        yield Styled(f"  {bounded(waiver_sentence(waiver), WIDTH)}", "yellow")
+    if len(waivers) > GROUPS:
+        yield Styled(f"  and {len(waivers) - GROUPS:,} more")
     yield Styled("")
 
 

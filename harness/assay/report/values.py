@@ -13,6 +13,7 @@ from datetime import datetime
 
 from assay.contract.model import Source
 from assay.judging.verdict import Evidence, Standing
+from assay.judging.waivers import WaiverResult
 from assay.report.timeline import Timeline
 
 Headers = tuple[tuple[str, str], ...]
@@ -82,7 +83,8 @@ class PlannedObligation:
     """One obligation as planned before the first call.
 
     `says` is the sentence of the clause, `asks` that of the facet; `line` is the line in
-    the contract file. `disposition` and `reason` are what the plan decided.
+    the contract file. `parameters` is a digest of those of the clause. `disposition` and `reason`
+    are what the plan decided.
     """
 
     id: str
@@ -96,6 +98,7 @@ class PlannedObligation:
     sources: tuple[Source, ...] = ()
     line: int = 0
     needs: tuple[str, ...] = ()
+    parameters: str = ""
     calls: int = 0
     trial: str = ""
     disposition: str
@@ -159,7 +162,8 @@ class ReportedResult:
     conforming one, only if they were asked for. `trial` is set where they belong to another
     trial than the planned one, as when only a search found the violation. `timeline` is that
     of the trial; results that the same trial shows share it. `resend` is the command that
-    sends the decisive request again, where a target in the network got it.
+    sends the decisive request again, where a target in the network got it. `waiver` says that
+    its waiver has expired.
     """
 
     planned: PlannedObligation
@@ -173,6 +177,7 @@ class ReportedResult:
     exchanges: tuple[ReportedExchange, ...] = ()
     timeline: Timeline = ()
     resend: str = ""
+    waiver: str = ""
 
     @property
     def cites(self) -> tuple[int, ...]:
@@ -262,7 +267,10 @@ class UnfinishedTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """The closing line of a journal; without it the run is unfinished."""
+    """The closing line of a journal; without it the run is unfinished.
+
+    `reasons` say why it has this exit code.
+    """
 
     finished: str = ""
     planned: int
@@ -272,6 +280,7 @@ class Footer:
     exit: int
     digest: str
     aborted: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,6 +300,7 @@ class Report:
     unfinished: tuple[UnfinishedTrial, ...] = ()
     elsewhere: tuple[ElsewhereObligation, ...] = ()
     journal: str = ""
+    waivers: tuple[WaiverResult, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

@@ -55,7 +55,7 @@ class Card:
     `statement` is the sentence of the clause, `description` that of the facet. `missing`
     are exchanges that the evidence cites and the journal does not have. `reason` is empty
     where the findings say it already. `exchanges` has the decisive ones first and controls
-    last; `roles` says which are which.
+    last; `roles` says which are which. `waiver` says that its waiver has expired.
     """
 
     id: str
@@ -75,6 +75,7 @@ class Card:
     resend: str
     roles: Mapping[int, EvidenceRole]
     timeline: Timeline
+    waiver: str = ""
 
 
 def make_card(result: ReportedResult) -> Card:
@@ -101,6 +102,7 @@ def make_card(result: ReportedResult) -> Card:
         resend=result.resend,
         roles=roles(against or result.evidence),
         timeline=result.timeline,
+        waiver=result.waiver,
     )
 
 
@@ -161,6 +163,8 @@ def _sentences(card: Card) -> Iterator[str]:
         yield f"facet      {card.description}"
     for source in card.sources:
         yield f"source     {source_text(source)}"
+    if card.waiver:
+        yield f"waiver     {card.waiver}"
     if card.reason:
         yield f"reason     {card.reason}"
     for finding in card.findings:

@@ -19,6 +19,7 @@ from assay.report.values import (
     Report,
     ReportedSearch,
 )
+from assay.report.waivers import waiver_caveats
 
 #: Each verdict as a verb phrase after a number: "90 conform".
 PHRASES: Mapping[Standing, str] = {
@@ -123,6 +124,7 @@ def caveats(report: Report) -> tuple[str, ...]:
     for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
             sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
+    sentences += waiver_caveats(report.waivers)
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
         sentences.append(f"The harness itself failed {times}; this is no finding about the target.")
@@ -233,6 +235,14 @@ def closing(report: Report) -> str:
     if faults := fault_count(report):
         line += f", {counted(faults, 'harness fault')}"
     return line if report.complete else f"{line}; INCOMPLETE"
+
+
+def exit_reasons(report: Report) -> tuple[str, ...]:
+    """Return the exit code of a run with the reasons for it, the decisive one first."""
+    if report.footer is None or not report.footer.reasons:
+        return ()
+    first, *others = report.footer.reasons
+    return f"exit code {report.footer.exit}: {first}", *(f"besides: {each}" for each in others)
 
 
 def duration(seconds: float) -> str:

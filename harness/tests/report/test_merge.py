@@ -13,6 +13,7 @@ from assay.errors import InputError, JournalError
 from assay.execution.environment import set_up
 from assay.execution.session import Options, Session, run_session
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.observations import (
     MergedVerdicts,
     ShardObservations,
@@ -198,7 +199,9 @@ def test_a_missing_shard_is_unverified(tmp_path):
     plan = prepare(keywords=SOME).plan
     number = divide(plan, 3)["pis/unspecified/payload-shapes"]
     folders = shards(tmp_path, 3, numbers={1, 2, 3} - {number})
-    merged = merge(folders, tmp_path / "merged", command="assay", allow_incomplete=True)
+    merged = merge(
+        folders, tmp_path / "merged", command="assay", policy=ExitPolicy(allow_incomplete=True)
+    )
     report = read_journal(tmp_path / "merged" / "journal.jsonl")
     own = {line["obligation"] for folder in folders for line in lines(folder, "plan")}
     missing = [result for result in report.results if result.planned.id not in own]
