@@ -114,9 +114,7 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
             replace(
                 result,
                 exchanges=(
-                    exchanges := tuple(
-                        cited[key] for key in _keys(result, passes=passes) if key in cited
-                    )
+                    exchanges := tuple(filter(None, map(cited.get, _keys(result, passes=passes))))
                 ),
                 timeline=timelines.of(result.shown_by),
                 resend=curl_command(exchanges[0]) if exchanges and network else "",
