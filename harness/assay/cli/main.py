@@ -35,6 +35,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("assay.cli.init", "Write a first target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run, in any format."),
     "compare": ("assay.cli.compare", "Compare two runs: what became worse, what better."),
+    "trend": ("assay.cli.trend", "Write a page about all runs of a folder."),
+    "badge": ("assay.cli.badge", "Write a badge with the state of a run."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
