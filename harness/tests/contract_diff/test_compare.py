@@ -312,7 +312,9 @@ def test_a_fingerprint_depends_on_the_change_alone():
     (change,) = compare(old, new).changes
     moved = loads("\n\n" + CONTRACT, "else.yaml")
     edited = CONTRACT.replace("limit: 10", "limit: 9").replace("Ten calls", "9 calls")
-    same = [each for each in compare(moved, loads(edited, "b.yaml")).changes if each.id == change.id]
+    same = [
+        each for each in compare(moved, loads(edited, "b.yaml")).changes if each.id == change.id
+    ]
 
     assert ["a8f5284ca37f5dda"] == [change.fingerprint]
     assert [change.fingerprint] == [each.fingerprint for each in same]
@@ -322,7 +324,9 @@ def test_a_fingerprint_depends_on_the_change_alone():
 def test_gates_choose_by_party():
     """Each gate, and which of three changes it stops at."""
     edited = CONTRACT.replace("limit: 10", "limit: 9").replace("about: number", "about: key")
-    edited = edited.replace("[value]", "[value, day]").replace("Ten", "10").replace("Vienna", "Rome")
+    edited = (
+        edited.replace("[value]", "[value, day]").replace("Ten", "10").replace("Vienna", "Rome")
+    )
     diff = compare(loads(CONTRACT), loads(edited))
     stopped = {
         gate: sorted(change.name for change in diff.changes if stops(change))

@@ -12,7 +12,6 @@ from assay.rules.consequences import UNSTATED
 from assay.rules.kinds import KINDS
 
 
-
 def guest(name):
     """Return a kind of the guests' package, which declares what ours declare."""
     path = Path(__file__).parents[1] / "guest_kinds" / "assay_guest_kinds" / f"{name}.py"
@@ -351,7 +350,7 @@ def test_lists_have_no_order():
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(1, True), (0, False), (1, Decimal("1")), (Decimal("0.10"), Decimal("0.1")), ("1", 1)],
+    [(1, True), (0, False), (1, Decimal(1)), (Decimal("0.10"), Decimal("0.1")), ("1", 1)],
 )
 def test_values_that_python_takes_for_equal_differ(one, other):
     """A contract says true or 1, 0.10 or 0.1, and means it."""
