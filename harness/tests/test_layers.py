@@ -58,7 +58,7 @@ WALLS = {
     "sqlite3": {"execution"},
     "h11": {"traffic"},
     "httpcore": {"transport"},
-    "harfile": {"traffic"},
+    "harfile": {"traffic", "report"},
     "jinja2": {"report", "sandbox"},
     "werkzeug": {"sandbox"},
     "waitress": {"sandbox"},

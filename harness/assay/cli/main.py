@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),
     "init": ("assay.cli.init", "Write a first target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run, in any format."),
+    "compare": ("assay.cli.compare", "Compare two runs: what became worse, what better."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),

@@ -217,6 +217,7 @@ def _again(clause: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidenc
             else "the same answer as before other data was read",
             seen="the same answer" if agreement is AGREES else _difference(old, new),
             exchanges=(old.n, new.n),
+            controls=(old.n,),
             variation=seen.answer.call.variation,
         )
 
@@ -261,5 +262,6 @@ def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> It
             expected="nothing that the larger consent did not show",
             seen=f"{len(added)} more items{also}" if added or values else "nothing more",
             exchanges=(first.n, page.n),
+            controls=(first.n,),
             variation=seen.answer.call.variation,
         )

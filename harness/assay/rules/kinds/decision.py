@@ -239,15 +239,17 @@ def _judge(
     if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
         return
     agreement, why = judgement
-    numbers = {*request.numbers, *(control.numbers if control else ())}
+    controls = control.numbers if control else ()
     for row in about.rows:
         yield Evidence(
             facet=row.id,
             agreement=agreement,
             expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
             seen=f"{request.describe()}; {why}" if why else request.describe(),
-            exchanges=tuple(sorted(numbers)),
+            exchanges=tuple(sorted({*request.numbers, *controls})),
             variation=request.made.call.variation,
+            decisive=request.made.n,
+            controls=controls,
         )
 
 

@@ -159,6 +159,7 @@ class _Values:
                 expected=f"another {value} than that of a customer of another name",
                 seen="the same" if others else "another",
                 exchanges=(*(apart or others.values()), exchange.n),
+                controls=tuple(apart or others.values()),
                 variation=exchange.call.variation,
             )
 

@@ -318,14 +318,16 @@ def _evidence(
     if judged is None:
         return
     agreement, why, controls = judged
-    requests = (request, relation.former, *controls)
+    beside = tuple(n for each in (relation.former, *controls) for n in each.numbers)
     yield Evidence(
         facet=relation.facet,
         agreement=agreement,
         expected=_EXPECTED.get(relation.facet, "accepted: it differs in one thing"),
         seen=f"{request.describe()}; {why}" if why else request.describe(),
-        exchanges=tuple(sorted({n for each in requests for n in each.numbers})),
+        exchanges=tuple(sorted({*request.numbers, *beside})),
         variation=request.made.call.variation,
+        decisive=request.made.n,
+        controls=beside,
     )
 
 

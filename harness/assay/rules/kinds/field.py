@@ -24,7 +24,7 @@ from assay.rules.consequences import (
     SERVE_MORE,
 )
 from assay.rules.evidence import AGREES, DISAGREES, doubt
-from assay.rules.formats import FORMATS, LOOKALIKES
+from assay.rules.formats import FAULTS, FORMATS, LOOKALIKES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
@@ -265,6 +265,13 @@ def _is_lookalike(clause: Field, resource: str, item: Item) -> bool:
     return form in LOOKALIKES and LOOKALIKES[form](value) and FORMATS[form](value)
 
 
+def _describe(clause: Field, resource: str, value: Json) -> str:
+    """Describe a wrong value; a report masks the value, and not what is wrong with it."""
+    form = clause.format.get(resource, "")
+    fault = FAULTS[form](value) if form in FAULTS else ""
+    return f"{value!r}: {fault}" if fault else f"{value!r}"
+
+
 def _judge(
     clause: Field, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
 ) -> Iterator[Evidence]:
@@ -277,7 +284,9 @@ def _judge(
             facet=resource,
             agreement=DISAGREES if wrong else AGREES,
             expected=f"{clause.field} to be {description}",
-            seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
+            seen=_describe(clause, resource, wrong[0])
+            if wrong
+            else f"as expected in {len(there)} items",
             exchanges=(exchange.n,),
         )
         yield doubt(evidence, "others look alike and are none") if doubtful else evidence

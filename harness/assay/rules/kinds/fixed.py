@@ -324,6 +324,8 @@ def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterato
         seen=describe_answer(exchange) + (f"; it shows {shown!r}" if shown is not None else ""),
         exchanges=tuple(sorted({*change.numbers, *beside})),
         variation=exchange.call.variation,
+        decisive=exchange.n,
+        controls=(control.n,) if control else (),
     )
 
 

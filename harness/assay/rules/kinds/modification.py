@@ -325,6 +325,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
         seen=describe_answer(exchange),
         exchanges=change.numbers,
         variation=exchange.call.variation,
+        decisive=exchange.n,
     )
 
 

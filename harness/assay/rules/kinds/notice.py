@@ -292,6 +292,7 @@ def _judge(
         expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *control_numbers})),
+        controls=control_numbers,
         variation=request.made.call.variation or _variation(request),
     )
 

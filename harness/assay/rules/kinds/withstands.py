@@ -173,5 +173,6 @@ def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
         expected="an orderly answer, not a failure of the target",
         seen=describe_answer(exchange),
         exchanges=(control.n, exchange.n),
+        controls=(control.n,),
         variation=exchange.call.variation,
     )
