@@ -41,12 +41,19 @@ def test_the_exit_code_is_that_of_the_gate(files, names, gate, expected):
 
 
 def test_several_gates_each_say_how_many(files):
-    """The option is repeatable, and standard error has a line for each gate that fails."""
-    gates = ("--fail-on", "breaking-bank", "--fail-on", "breaking-tpp", "--fail-on", "review")
-    code, out, err = assay("diff", "old.yaml", "new.yaml", *gates, cwd=files)
+    """Gates are separated by commas, and standard error has a line for each gate that fails."""
+    gates = "breaking-bank, breaking-tpp,review,none"
+    code, out, err = assay("diff", "old.yaml", "new.yaml", "--fail-on", gates, cwd=files)
     assert 1 == code
     assert err == ("assay: --fail-on breaking-tpp: 1 change\nassay: --fail-on review: 2 changes\n")
     assert "rules/accounts.page-size/size: 5 → 6" in out
+
+
+def test_a_gate_that_does_not_exist(files):
+    """The nearest is named, before anything is read."""
+    code, _, err = assay("diff", "old.yaml", "nope.yaml", "--fail-on", "braking", cwd=files)
+    assert 2 == code
+    assert "there is no gate 'braking' (did you mean 'breaking'?)" in err
 
 
 def test_output_goes_to_a_file(files):
