@@ -35,7 +35,7 @@ class FilePlaces:
     """The places of the obligations of a report."""
 
     def __init__(self, report: Report) -> None:
-        root = _root(Path.cwd())
+        root = repository_root(Path.cwd())
         self._paths = {
             contract.id: _path_in(root, contract.path) for contract in report.header.contracts
         }
@@ -47,7 +47,7 @@ class FilePlaces:
         return FilePlace(path=name, line=max(planned.line, 1), exists=bool(path))
 
 
-def _root(folder: Path) -> Path:
+def repository_root(folder: Path) -> Path:
     """Return the root of the repository of a folder, or the folder if it is in none."""
     resolved = folder.resolve()
     within = (parent for parent in (resolved, *resolved.parents) if (parent / ".git").exists())
