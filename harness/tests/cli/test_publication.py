@@ -10,6 +10,7 @@ from command_line import assay
 from consumers import workflow_commands
 
 from assay.cli import publication
+from assay.report import FORMATS
 
 FEW = ("-k", "accounts.available", "--contexts", "base")
 GITHUB = {"GITHUB_ACTIONS": "true"}
@@ -145,13 +146,12 @@ def test_shards_are_published_once(tmp_path):
     for n in ("1", "2"):
         _, out, _ = assay("run", *few, "--shard", f"{n}/2", "--out", n, cwd=tmp_path, **GITHUB)
         assert [] == commands_executed(out)
-    merged = ("report", "--merge", "1", "2", "--out", "m", "-f", "ctrf", "-f", "har")
+    merged = ("report", "--merge", "1", "2", "--out", "m", "-f", "all")
     _, out, _ = assay(*merged, cwd=tmp_path, **GITHUB)
     ((name, _, _),) = workflow_commands(executed_in(out))
     assert "notice" == name
-    assert {"ctrf-report.json", "exchanges.har"} < {
-        path.name for path in (tmp_path / "m").iterdir()
-    }
+    files = {path.name for path in (tmp_path / "m").iterdir()} - {"journal.jsonl"}
+    assert {form.file for form in FORMATS.values()} - {"report.txt"} == files
 
 
 @pytest.mark.parametrize(
