@@ -33,6 +33,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),
     "init": ("assay.cli.init", "Write a first target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run, in any format."),
+    "verify": ("assay.cli.verify", "Judge a run again, and compare; check its signature."),
+    "attest": ("assay.cli.attest", "Sign a run: its journal, reports, contracts and target."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
