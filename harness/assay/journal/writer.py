@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
-from assay.contract.model import Json
+from assay.contract.model import Contract, Json, Source
 from assay.errors import JournalError
 from assay.history import Accepted, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
@@ -262,13 +262,41 @@ def header(
         "started": now(),
         "seed": seed,
         "contracts": [
-            _plain(contract, "id", "title", "version", "digest", "path", "document")
+            {
+                **_plain(contract, "id", "title", "version", "digest", "path", "document"),
+                **_outline(contract),
+            }
             for contract in plan.contracts.values()
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
         "selection": dict(selection),
         **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }
+
+
+def _outline(contract: Contract) -> dict[str, object]:
+    """Return what a contract says of the lines of its document besides its rules."""
+    outline = contract.outline
+    if not outline.sections:
+        return {}
+    excluded = (_plain(each, "section", "lines", "reason") for each in outline.not_requirements)
+    return {
+        "outline": {
+            "sections": [
+                {"title": title, "lines": list(lines)}
+                for title, lines in outline.sections.items()
+            ],
+            "not_requirements": [*excluded],
+            "scope": [
+                {**_plain(each, "id", "statement"), "sources": _sources(each.sources)}
+                for each in contract.scope
+            ],
+        }
+    }
+
+
+def _sources(sources: Sequence[Source]) -> list[dict[str, object]]:
+    return [_plain(source, "section", "line", "text") for source in sources]
 
 
 def _plain(value: object, *names: str) -> dict[str, object]:
@@ -288,7 +316,7 @@ def planned(item: Planned) -> dict[str, object]:
         **_plain(obligation, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": obligation.statement,
         "asks": obligation.description,
-        "sources": [_plain(source, "section", "line", "text") for source in obligation.sources],
+        "sources": _sources(obligation.sources),
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }

@@ -11,10 +11,10 @@ from dataclasses import MISSING, fields
 from pathlib import PureWindowsPath
 from typing import Any, TypeVar
 
-from assay.contract.model import Source
 from assay.journal.lines import Line
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.report import sanitize
+from assay.report.outline import contract_outlines, read_sources
 from assay.report.values import (
     KEPT,
     WAYS,
@@ -88,6 +88,7 @@ def header(line: Line) -> Header:
         target=_read(TargetRef, line.inner("target")),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
+        outlines=contract_outlines(line),
     )
 
 
@@ -97,14 +98,7 @@ def planned(line: Line) -> PlannedObligation:
         PlannedObligation,
         line,
         id=obligation(line),
-        sources=tuple(
-            Source(
-                section=_clean(source, "section"),
-                line=source.number_of("line", 0),
-                text=_clean(source, "text"),
-            )
-            for source in line.objects("sources")
-        ),
+        sources=read_sources(line),
         needs=_texts(line, "needs"),
     )
 

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from assay.contract.model import Source
 from assay.judging.verdict import Evidence, Standing
+from assay.report.outline import ContractOutline
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -71,6 +72,7 @@ class Header:
     party: str = "bank"
     shard: str = ""
     division: str = ""
+    outlines: tuple[ContractOutline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
