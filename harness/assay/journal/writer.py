@@ -269,6 +269,8 @@ def header(
             for contract in plan.contracts.values()
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
+        "environment": target.environment,
+        "not_offered": sorted(target.not_offered),
         "selection": dict(selection),
         **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }
@@ -283,16 +285,27 @@ def _outline(contract: Contract) -> dict[str, object]:
     return {
         "outline": {
             "sections": [
-                {"title": title, "lines": list(lines)}
-                for title, lines in outline.sections.items()
+                {"title": title, "lines": list(lines)} for title, lines in outline.sections.items()
             ],
             "not_requirements": [*excluded],
             "scope": [
                 {**_plain(each, "id", "statement"), "sources": _sources(each.sources)}
                 for each in contract.scope
             ],
+            "cited": _cited(contract),
         }
     }
+
+
+def _cited(contract: Contract) -> list[dict[str, object]]:
+    """Return the lines that rules and open points name, whatever part of them is tested."""
+    lines: dict[str, set[int]] = {}
+    sources = [source for clause in contract.clauses for source in clause.sources]
+    sources += [source for point in contract.open_points for source in point.sources]
+    for source in sources:
+        if source.line:
+            lines.setdefault(source.section, set()).add(source.line)
+    return [{"title": title, "lines": sorted(each)} for title, each in lines.items()]
 
 
 def _sources(sources: Sequence[Source]) -> list[dict[str, object]]:

@@ -21,6 +21,7 @@ from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
 from assay.report import decode
+from assay.report.traffic_summary import read_traffic_summary
 from assay.report.values import (
     ENDED,
     ElsewhereObligation,
@@ -101,6 +102,7 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
+        traffic=read_traffic_summary(path),
     )
 
 

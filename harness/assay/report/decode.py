@@ -88,6 +88,7 @@ def header(line: Line) -> Header:
         target=_read(TargetRef, line.inner("target")),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
+        not_offered=_texts(line, "not_offered"),
         outlines=contract_outlines(line),
     )
 

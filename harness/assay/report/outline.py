@@ -7,23 +7,29 @@ every other text of a report; the matrix of source lines (`source_matrix`) is co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assay.contract.model import NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
 from assay.report.sanitize import clean, one_line
+
+#: The title of a section of the document, and numbers of its lines.
+SectionLines: TypeAlias = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContractOutline:
     """What a contract says of the lines of its document besides its rules and open points.
 
-    `sections` are the title and the lines of each section. The statements of `scope` say who is
-    covered; they are not tested.
+    `sections` are the title and the lines of each section, `cited` those lines that a clause or an
+    open point of the contract names, whether or not it was part of the run. The statements of
+    `scope` say who is covered; they are not tested.
     """
 
     contract: str
     document: str = ""
-    sections: tuple[tuple[str, tuple[int, ...]], ...]
+    sections: tuple[SectionLines, ...]
+    cited: tuple[SectionLines, ...] = ()
     not_requirements: tuple[NotRequirement, ...] = ()
     scope: tuple[OpenPoint, ...] = ()
 
@@ -51,10 +57,8 @@ def _contract_outline(contract: Line) -> ContractOutline:
     return ContractOutline(
         contract=_text(contract, "id"),
         document=_text(contract, "document"),
-        sections=tuple(
-            (_text(section, "title"), tuple(section.list_of("lines", int)))
-            for section in outline.objects("sections")
-        ),
+        sections=_section_lines(outline, "sections"),
+        cited=_section_lines(outline, "cited"),
         not_requirements=tuple(
             NotRequirement(
                 section=_text(each, "section"),
@@ -71,6 +75,13 @@ def _contract_outline(contract: Line) -> ContractOutline:
             )
             for each in outline.objects("scope")
         ),
+    )
+
+
+def _section_lines(outline: Line, key: str) -> tuple[SectionLines, ...]:
+    return tuple(
+        (_text(section, "title"), tuple(section.list_of("lines", int)))
+        for section in outline.objects(key)
     )
 
 

@@ -14,6 +14,7 @@ from datetime import datetime
 from assay.contract.model import Source
 from assay.judging.verdict import Evidence, Standing
 from assay.report.outline import ContractOutline
+from assay.report.traffic_summary import TrafficSummary
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -59,6 +60,7 @@ class Header:
 
     `party` is the judged party: `bank` or `tpp`. `shard` is the part of a plan that was run, such
     as `2/5`, and `division` identifies the division of that plan; both are empty for a whole plan.
+    `environment` is `sandbox` or `live`, `not_offered` the clauses that the target need not offer.
     """
 
     tool: str
@@ -72,6 +74,8 @@ class Header:
     party: str = "bank"
     shard: str = ""
     division: str = ""
+    environment: str = ""
+    not_offered: tuple[str, ...] = ()
     outlines: tuple[ContractOutline, ...] = ()
 
 
@@ -267,7 +271,7 @@ class Report:
     """A run, read and checked; `results` are in plan order.
 
     `complete` is false only for a journal that was read with `partial`: its run ended
-    early, and `footer` may be missing.
+    early, and `footer` may be missing. `traffic` is missing where no journal was read.
     """
 
     header: Header
@@ -278,6 +282,7 @@ class Report:
     searches: tuple[ReportedSearch, ...] = ()
     unfinished: tuple[UnfinishedTrial, ...] = ()
     elsewhere: tuple[ElsewhereObligation, ...] = ()
+    traffic: TrafficSummary | None = None
 
     @property
     def counts(self) -> dict[str, int]:
