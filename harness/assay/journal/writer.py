@@ -8,6 +8,7 @@ cut short leaves an honest, unfinished journal. Such a journal can be continued,
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,15 +20,17 @@ from typing import IO, Any, cast
 from assay import __version__
 from assay.binding.encode import Access
 from assay.binding.target import Target
-from assay.contract.model import Contract, Json, Source
+from assay.contract.model import Json
 from assay.errors import JournalError
 from assay.history import Accepted, Event, Exchange, Subject
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
+from assay.journal.outline_record import outline_record, source_records
 from assay.journal.redact import Redactor
-from assay.judging.verdict import Verdict
+from assay.judging.verdict import Evidence, Verdict
+from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
@@ -192,10 +195,7 @@ class Journal:
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
-                "evidence": [
-                    _plain(each, "agreement", "expected", "seen", "variation", "exchanges")
-                    for each in verdict.evidence
-                ],
+                "evidence": [_evidence(each) for each in verdict.evidence],
                 "calls": verdict.calls,
                 "reproduce": self.redactor.link(reproduce),
                 **({"trial": trial} if trial else {}),
@@ -231,12 +231,23 @@ class Journal:
         self._write_plan(plan)
 
     def _write_plan(self, plan: Plan, known: int = 0, known_elsewhere: int = 0) -> None:
+        digests = parameter_digests(plan)
+
+        def line(item: Planned) -> dict[str, object]:
+            clause = f"{item.obligation.contract}/{item.obligation.clause}"
+            digest = digests.get(clause)
+            return {**planned(item), **({"parameters": digest} if digest else {})}
+
         for item in plan.items[known:]:
-            self.write("plan", planned(item))
+            self.write("plan", line(item))
         elsewhere = plan.shard.elsewhere if plan.shard else ()
         for position, number, item in elsewhere[known_elsewhere:]:
-            place = {"position": position, "shard": number}
-            self.write("elsewhere", {**place, **planned(item)})
+            self.write("elsewhere", {"position": position, "shard": number, **line(item)})
+
+    def waivers(self, results: Sequence[WaiverResult]) -> None:
+        """Write the state of each waiver, if the target has any."""
+        if results:
+            self.write("waivers", {"waivers": [as_record(each) for each in results]})
 
     def footer(self, record: Mapping[str, object]) -> None:
         """Write the footer, with the digest of all lines before it, and close the journal."""
@@ -264,7 +275,7 @@ def header(
         "contracts": [
             {
                 **_plain(contract, "id", "title", "version", "digest", "path", "document"),
-                **_outline(contract),
+                **({"outline": outline} if (outline := outline_record(contract)) else {}),
             }
             for contract in plan.contracts.values()
         ],
@@ -276,48 +287,32 @@ def header(
     }
 
 
-def _outline(contract: Contract) -> dict[str, object]:
-    """Return what a contract says of the lines of its document besides its rules."""
-    outline = contract.outline
-    if not outline.sections:
-        return {}
-    excluded = (_plain(each, "section", "lines", "reason") for each in outline.not_requirements)
-    return {
-        "outline": {
-            "sections": [
-                {"title": title, "lines": list(lines)} for title, lines in outline.sections.items()
-            ],
-            "not_requirements": [*excluded],
-            "scope": [
-                {**_plain(each, "id", "statement"), "sources": _sources(each.sources)}
-                for each in contract.scope
-            ],
-            "cited": _cited(contract),
-        }
-    }
-
-
-def _cited(contract: Contract) -> list[dict[str, object]]:
-    """Return the lines that rules and open points name, whatever part of them is tested."""
-    lines: dict[str, set[int]] = {}
-    sources = [source for clause in contract.clauses for source in clause.sources]
-    sources += [source for point in contract.open_points for source in point.sources]
-    for source in sources:
-        if source.line:
-            lines.setdefault(source.section, set()).add(source.line)
-    return [{"title": title, "lines": sorted(each)} for title, each in lines.items()]
-
-
-def _sources(sources: Sequence[Source]) -> list[dict[str, object]]:
-    return [_plain(source, "section", "line", "text") for source in sources]
-
-
 def _plain(value: object, *names: str) -> dict[str, object]:
     """Return fields of a value by their names; of an enumeration, its value."""
     contents = {name: getattr(value, name) for name in names}
     return {
         name: content.value if isinstance(content, Enum) else content
         for name, content in contents.items()
+    }
+
+
+def parameter_digests(plan: Plan) -> dict[str, str]:
+    """Return a digest of the parameters of each clause, by its full id."""
+    return {
+        f"{contract}/{name}": hashlib.sha256(
+            json.dumps(bound.clause.params, sort_keys=True, default=str).encode()
+        ).hexdigest()[:16]
+        for contract, clauses in plan.clauses.items()
+        for name, bound in clauses.items()
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, object]:
+    """Return an observation; the decisive exchange and the controls only where they are named."""
+    return {
+        **_plain(evidence, "agreement", "expected", "seen", "variation", "exchanges"),
+        **({"decisive": evidence.decisive} if evidence.decisive else {}),
+        **({"controls": evidence.controls} if evidence.controls else {}),
     }
 
 
@@ -329,7 +324,7 @@ def planned(item: Planned) -> dict[str, object]:
         **_plain(obligation, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": obligation.statement,
         "asks": obligation.description,
-        "sources": _sources(obligation.sources),
+        "sources": source_records(obligation.sources),
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }

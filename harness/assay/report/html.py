@@ -34,8 +34,10 @@ from assay.report.html_tables import (
 )
 from assay.report.sanitize import css_string
 from assay.report.source_matrix import Coverage, source_matrices
+from assay.report.traffic_summary import read_traffic_summary
 from assay.report.values import Report
 from assay.report.views import by_clause, by_reason, is_open_point, reason_of, source_text
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -59,10 +61,11 @@ def render(report: Report, out: TextIO) -> None:
     """Write the report as one HTML page."""
     style = page_text("page.css") + _running_footer(report)
     script = page_text("page.js")
-    evidence = evidence_of(report)
+    traffic = read_traffic_summary(report.journal)
+    evidence = evidence_of(report, traffic)
     rows = by_clause(report)
     matrices = source_matrices(report)
-    coverage = coverage_table(report, rows)
+    coverage = coverage_table(traffic, rows)
     chunks = page_template("page.html.j2").generate(
         **_NAMES,
         report=report,
@@ -81,8 +84,9 @@ def render(report: Report, out: TextIO) -> None:
         coverage=coverage,
         questions=open_questions(report),
         inapplicable=not_applicable_groups(report),
-        bars=traffic_bars(report),
-        sections=page_sections(report, matrices, coverage),
+        traffic=traffic,
+        bars=traffic_bars(traffic),
+        sections=page_sections(report, matrices, coverage, traffic),
         most=FOUND,
         summary=SUMMARY,
         planned=frozenset(result.planned.id for result in report.results),
@@ -154,6 +158,7 @@ _NAMES: Mapping[str, object] = {
     "answer_summary": answer_summary,
     "search_notes": search_notes,
     "source_text": source_text,
+    "waiver_sentence": waiver_sentence,
     "reason": reason_of,
     "short": short,
     "open_point": is_open_point,

@@ -12,7 +12,7 @@ from pathlib import PureWindowsPath
 
 from assay.judging.verdict import Standing
 from assay.report.source_matrix import MatrixLine, SourceMatrix
-from assay.report.traffic_summary import OperationTraffic, context_values
+from assay.report.traffic_summary import OperationTraffic, TrafficSummary, context_values
 from assay.report.values import Report, ReportedResult
 from assay.report.views import ClauseRow
 
@@ -32,7 +32,10 @@ class PageSection:
 
 
 def page_sections(
-    report: Report, matrices: Sequence[SourceMatrix], coverage: CoverageTable | None
+    report: Report,
+    matrices: Sequence[SourceMatrix],
+    coverage: CoverageTable | None,
+    traffic: TrafficSummary,
 ) -> Mapping[str, PageSection]:
     """Return the sections that the page has, in their order."""
 
@@ -53,10 +56,11 @@ def page_sections(
                 ("waived", "Known non-conformities, waived", Standing.WAIVED),
             )
         ),
+        ("waivers", "Waivers", report.waivers, len(report.waivers)),
         ("clauses", "All clauses", clauses, None),
         ("document", "Source document", any(each.lines for each in matrices), None),
         ("coverage", "Contexts", coverage, None),
-        ("traffic", "Calls and latency", report.traffic and report.traffic.operations, None),
+        ("traffic", "Calls and latency", traffic.operations, None),
         *(
             (id_, title, number_of(standing), number_of(standing))
             for id_, title, standing in (
@@ -92,12 +96,12 @@ class CoverageTable:
     rows: tuple[CoverageRow, ...]
 
 
-def coverage_table(report: Report, clauses: Sequence[ClauseRow]) -> CoverageTable | None:
+def coverage_table(traffic: TrafficSummary, clauses: Sequence[ClauseRow]) -> CoverageTable | None:
     """Return what further contexts were tested of each clause, or None if none was."""
     dimensions: dict[str, dict[str, None]] = {}
     tested: dict[str, dict[str, dict[str, None]]] = {}
     contexts: dict[str, int] = {}
-    for trial in report.traffic.trials if report.traffic else ():
+    for trial in traffic.trials:
         clause = trial.trial.partition("#")[0]
         for context in filter(None, trial.contexts):
             contexts[clause] = contexts.get(clause, 0) + 1
@@ -131,9 +135,9 @@ class TrafficBar:
     p95: float
 
 
-def traffic_bars(report: Report) -> tuple[TrafficBar, ...]:
+def traffic_bars(traffic: TrafficSummary) -> tuple[TrafficBar, ...]:
     """Return the operations with the bars of their calls and latencies."""
-    operations = report.traffic.operations if report.traffic else ()
+    operations = traffic.operations
     most = max((each.calls for each in operations), default=0) or 1
     slowest = max((each.p95 for each in operations), default=0.0) or 1.0
     return tuple(

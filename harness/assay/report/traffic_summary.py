@@ -11,9 +11,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
+from assay.journal.lines import Line
+from assay.report.exchanges import base_trial, exchange_lines, milliseconds
 from assay.report.sanitize import clean, one_line
 
 #: Names kept of operations, outcomes and values of one dimension; a hostile journal may have any number.
@@ -58,10 +58,6 @@ class TrafficSummary:
     operations: tuple[OperationTraffic, ...] = ()
     trials: tuple[RecordedContexts, ...] = ()
 
-    def contexts_of(self, trial: str) -> tuple[str, ...]:
-        """Return the contexts in which a trial, named without a context, was run."""
-        return next((each.contexts for each in self.trials if each.trial == trial), ())
-
 
 @dataclass(slots=True, kw_only=True)
 class _Tally:
@@ -103,7 +99,7 @@ class TrafficTally:
         tally.outcomes[outcome if known else "others"] += 1
         status = line.inner("response").number_of("status", 0)
         tally.statuses[status if 0 <= status < 1000 else 0] += 1  # noqa: PLR2004 -- three digits
-        latency = max(line.decimal("ms", 0.0), 0.0)
+        latency = milliseconds(line)
         tally.longest = max(tally.longest, latency)
         tally.classes[max(int(math.log(max(latency, _SHORTEST) / _SHORTEST) / _STEP), 0)] += 1
         trial, context = split_trial(_text(line, "trial"))
@@ -136,8 +132,8 @@ class TrafficTally:
 
 def split_trial(trial: str) -> tuple[str, str]:
     """Return a trial without its context, and its context, which is empty in the base context."""
-    base, bracket, context = trial.partition(" [")
-    return (base, context.removesuffix("]")) if bracket else (trial, "")
+    base = base_trial(trial)
+    return base, trial[len(base) :].removeprefix(" [").removesuffix("]")
 
 
 def context_values(context: str) -> Iterator[tuple[str, str]]:
@@ -147,17 +143,11 @@ def context_values(context: str) -> Iterator[tuple[str, str]]:
         yield dimension, value
 
 
-def read_traffic_summary(path: str | Path) -> TrafficSummary:
-    """Read a journal that has been checked, and count its exchanges."""
-    name, tally = str(path), TrafficTally()
-    with Path(path).open("rb") as stream:
-        abandoned = abandoned_lines(stream, name)
-        for number, raw in raw_lines(stream, name):
-            if b'"exchange"' not in raw or not raw.endswith(b"\n") or abandoned(number):
-                continue
-            line = parse(name, number, raw)
-            if line.text("type") == "exchange":
-                tally.add(line)
+def read_traffic_summary(journal: str) -> TrafficSummary:
+    """Count the exchanges of a journal that has been checked; none if there is no journal."""
+    tally = TrafficTally()
+    for line in exchange_lines(journal):
+        tally.add(line)
     return tally.summary()
 
 
