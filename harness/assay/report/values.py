@@ -347,5 +347,4 @@ class Report:
 
     def contract(self, name: str) -> ContractRef:
         """Return the contract with this id, without details if the header does not have it."""
-        known = (contract for contract in self.header.contracts if contract.id == name)
-        return next(known, ContractRef(id=name))
+        return next((each for each in self.header.contracts if each.id == name), ContractRef(id=name))
