@@ -40,7 +40,7 @@ STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stopped:
+class _CommandStop:
     """The token that lets GitHub execute commands again, and the stream that it is printed on."""
 
     token: str
@@ -145,7 +145,7 @@ def commands_stopped(*, err: bool = False) -> Generator[None]:
     if _server() != GITHUB:
         yield
         return
-    stopped = _Stopped(token=secrets.token_hex(16), err=err)
+    stopped = _CommandStop(token=secrets.token_hex(16), err=err)
     meta = click.get_current_context().meta
     meta[_key(STOPPED)] = stopped
     click.echo(stopped.stop, err=err)
@@ -161,7 +161,7 @@ def publish(read: Report) -> None:
 
     A shard has neither: the merged report of all shards has them once.
     """
-    stopped: _Stopped | None = _kept(STOPPED, None)
+    stopped: _CommandStop | None = _kept(STOPPED, None)
     if stopped is None or read.header.shard:
         return
     lines = (f"{stopped.resume}\n", _rendered(read, "github"), f"{stopped.stop}\n")
