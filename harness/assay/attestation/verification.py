@@ -7,7 +7,6 @@ signature shows that it is the journal of the signer, whose word its exchanges a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -17,6 +16,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from assay import __version__
+from assay.attestation.exit_check import exit_findings
 from assay.attestation.findings import FindingKind, VerificationFinding, differs, not_rejudged
 from assay.attestation.inputs import FoundInputs, find_inputs
 from assay.attestation.plan_check import check_plan
@@ -26,7 +26,6 @@ from assay.attestation.statement import ATTESTATION
 from assay.attestation.written_run import WrittenRun, read_run
 from assay.errors import InputError, JournalError
 from assay.journal.chain import chain_breaks, is_chained
-from assay.judging.verdict import OPEN, Exit, Standing, exit_of
 from assay.report.shard_journal import JOURNAL
 from assay.traffic.journal_trials import is_journal
 
@@ -102,6 +101,7 @@ def verify(
     *,
     contracts: Sequence[str] = (),
     target: str | None = None,
+    waivers: Path | None = None,
     key: Ed25519PublicKey | None = None,
 ) -> Verification:
     """Verify a journal, and with a key the attestation beside it.
@@ -121,8 +121,8 @@ def verify(
         run = read_run(journal)
         if checked is not None:
             findings += compare_statement(checked, run.report, attestation)
-        findings += _footer_findings(run)
-        inputs = find_inputs(run, contracts, target)
+        findings += exit_findings(run)
+        inputs = find_inputs(run, contracts, target, waivers)
         rejudged, judged_findings = _rejudge(journal, run, inputs)
         findings += judged_findings
         notes += _notes(run, rejudged)
@@ -158,33 +158,6 @@ def _line_findings(journal: Path) -> Iterator[VerificationFinding]:
         yield differs(f"{journal.name}:{each.line}", f"this line {each.what}", each.line)
     if breaks[_MOST_BREAKS:]:
         yield differs(journal.name, "more lines are changed, missing or out of order")
-
-
-def _footer_findings(run: WrittenRun) -> Iterator[VerificationFinding]:
-    """Yield what the footer says otherwise than the verdicts."""
-    report = run.report
-    if report.footer is None or not report.complete:
-        yield not_rejudged("footer", "the run has not ended: its verdicts are preliminary")
-        return
-    words = Counter(each.standing.value for each in report.results)
-    counts = {standing.value: words[standing.value] for standing in Standing}
-    musts = [each for each in report.results if each.planned.level == "must"]
-    exits = {
-        exit_of(
-            counts,
-            incomplete_musts=sum(each.standing in OPEN for each in musts),
-            faults=len(report.faults),
-            allow_incomplete=allowed,
-        )
-        for allowed in (False, True)
-    }
-    if Exit.OK in exits:
-        exits.add(Exit.INCOMPLETE)  # a run that was stopped
-    if any(each.violated for each in report.elsewhere):
-        exits = {Exit.VIOLATION} if exits <= {Exit.OK, Exit.INCOMPLETE} else exits
-    if report.footer.exit not in {each.value for each in exits}:
-        known = " or ".join(str(each.value) for each in sorted(exits, key=lambda each: each.value))
-        yield differs("footer", f"exit code {report.footer.exit}, by the verdicts {known}")
 
 
 def _rejudge(

@@ -79,6 +79,11 @@ class WrittenRun:
         return "party" in self.header.values
 
     @property
+    def is_merged(self) -> bool:
+        """Whether it was merged from shards."""
+        return "merged" in self.header.values
+
+    @property
     def invocation(self) -> Raw:
         """The options of the run, if it was one of `assay run`."""
         known = self.header.values.get("invocation")

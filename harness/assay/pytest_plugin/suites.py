@@ -29,6 +29,7 @@ from assay.execution.session import Options, Session
 from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
@@ -208,7 +209,7 @@ class Suites:
             journal=journal,
             options=Options(
                 seed=option.assay_seed,
-                allow_incomplete=option.allow_incomplete,
+                policy=ExitPolicy(allow_incomplete=option.allow_incomplete),
                 selection={"k": option.keyword, "m": option.markexpr},
                 command="pytest " + " ".join(self.config.invocation_params.args),
                 reproduce=self.prepared.reproduce,
