@@ -37,6 +37,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "verify": ("assay.cli.verify", "Judge a run again, and compare; check its signature."),
     "attest": ("assay.cli.attest", "Sign a run: its journal, reports, contracts and target."),
     "compare": ("assay.cli.compare", "Compare two runs: what became worse, what better."),
+    "trend": ("assay.cli.trend", "Write a page about all runs of a folder."),
+    "badge": ("assay.cli.badge", "Write a badge with the state of a run."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
