@@ -127,7 +127,11 @@ def _find_target(
             return
         if target.name == recorded.name:
             seen = candidate
-    if seen:
+    elsewhere = run.invocation.get("waivers")
+    if elsewhere and waivers is None:
+        what = f"its file of waivers, {elsewhere!s:.200}, is not here: pass it with --waivers"
+        found.missing[name] = what
+    elif seen:
         found.other[name] = f"{seen} is not the target file that the run read"
     else:
         found.missing[name] = "its file is not here: pass it with --target"
