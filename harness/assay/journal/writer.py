@@ -28,6 +28,7 @@ from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
+from assay.journal.outline_record import outline_record, source_records
 from assay.journal.redact import Redactor
 from assay.judging.verdict import Evidence, Verdict
 from assay.judging.waivers import WaiverResult, as_record
@@ -279,10 +280,15 @@ def header(
         "started": now(),
         "seed": seed,
         "contracts": [
-            _plain(contract, "id", "title", "version", "digest", "path", "document")
+            {
+                **_plain(contract, "id", "title", "version", "digest", "path", "document"),
+                **({"outline": outline} if (outline := outline_record(contract)) else {}),
+            }
             for contract in plan.contracts.values()
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
+        "environment": target.environment,
+        "not_offered": sorted(target.not_offered),
         "selection": dict(selection),
         **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }
@@ -325,7 +331,7 @@ def planned(item: Planned) -> dict[str, object]:
         **_plain(obligation, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": obligation.statement,
         "asks": obligation.description,
-        "sources": [_plain(source, "section", "line", "text") for source in obligation.sources],
+        "sources": source_records(obligation.sources),
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }
