@@ -8,6 +8,7 @@ cut short leaves an honest, unfinished journal. Such a journal can be continued,
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,7 +28,8 @@ from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
 from assay.journal.redact import Redactor
-from assay.judging.verdict import Verdict
+from assay.judging.verdict import Evidence, Verdict
+from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
@@ -192,10 +194,7 @@ class Journal:
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
-                "evidence": [
-                    _plain(each, "agreement", "expected", "seen", "variation", "exchanges")
-                    for each in verdict.evidence
-                ],
+                "evidence": [_evidence(each) for each in verdict.evidence],
                 "calls": verdict.calls,
                 "reproduce": self.redactor.link(reproduce),
                 **({"trial": trial} if trial else {}),
@@ -231,12 +230,23 @@ class Journal:
         self._write_plan(plan)
 
     def _write_plan(self, plan: Plan, known: int = 0, known_elsewhere: int = 0) -> None:
+        digests = parameter_digests(plan)
+
+        def line(item: Planned) -> dict[str, object]:
+            clause = f"{item.obligation.contract}/{item.obligation.clause}"
+            digest = digests.get(clause)
+            return {**planned(item), **({"parameters": digest} if digest else {})}
+
         for item in plan.items[known:]:
-            self.write("plan", planned(item))
+            self.write("plan", line(item))
         elsewhere = plan.shard.elsewhere if plan.shard else ()
         for position, number, item in elsewhere[known_elsewhere:]:
-            place = {"position": position, "shard": number}
-            self.write("elsewhere", {**place, **planned(item)})
+            self.write("elsewhere", {"position": position, "shard": number, **line(item)})
+
+    def waivers(self, results: Sequence[WaiverResult]) -> None:
+        """Write the state of each waiver, if the target has any."""
+        if results:
+            self.write("waivers", {"waivers": [as_record(each) for each in results]})
 
     def footer(self, record: Mapping[str, object]) -> None:
         """Write the footer, with the digest of all lines before it, and close the journal."""
@@ -277,6 +287,26 @@ def _plain(value: object, *names: str) -> dict[str, object]:
     return {
         name: content.value if isinstance(content, Enum) else content
         for name, content in contents.items()
+    }
+
+
+def parameter_digests(plan: Plan) -> dict[str, str]:
+    """Return a digest of the parameters of each clause, by its full id."""
+    return {
+        f"{contract}/{name}": hashlib.sha256(
+            json.dumps(bound.clause.params, sort_keys=True, default=str).encode()
+        ).hexdigest()[:16]
+        for contract, clauses in plan.clauses.items()
+        for name, bound in clauses.items()
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, object]:
+    """Return an observation; the decisive exchange and the controls only where they are named."""
+    return {
+        **_plain(evidence, "agreement", "expected", "seen", "variation", "exchanges"),
+        **({"decisive": evidence.decisive} if evidence.decisive else {}),
+        **({"controls": evidence.controls} if evidence.controls else {}),
     }
 
 

@@ -2,13 +2,16 @@
 
 A truncated or altered journal is refused: if it could be read as a complete one, a run would be
 green without proof. There are two passes. The first checks every line and reads plan, verdicts and
-footer; the second reads only the exchanges that a finding cites. So memory grows with the number of
-obligations, not with that of exchanges. Nothing is judged here: verdicts are read.
+footer; the second reads the timelines of the trials that verdicts cite, and the exchanges that a
+finding cites. So memory grows with the number of obligations, not with that of exchanges. Nothing
+is judged here: verdicts are read.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,8 +23,13 @@ from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
+from assay.judging.waivers import WaiverResult
 from assay.report import decode
+from assay.report.exchange_text import curl_command
+from assay.report.sanitize import clean, one_line
+from assay.report.timeline import TimelineReader
 from assay.report.values import (
+    EMBEDDED,
     ENDED,
     ElsewhereObligation,
     Fault,
@@ -34,8 +42,11 @@ from assay.report.values import (
     ReportedSearch,
     UnfinishedTrial,
 )
+from assay.report.waivers import lapsed
 
-_FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
+_FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE, Standing.WAIVED)
+#: Verdicts of which the evidence is shown.
+_SHOWN = (*_FINDINGS, Standing.CONFORMS)
 
 #: Lines that a resumed run needs, and a report only checks.
 CHECKED: Mapping[str, Callable[[Line], object]] = {
@@ -64,16 +75,18 @@ class _Draft:
     )
     faults: list[Fault] = field(default_factory=list[Fault])
     unfinished: list[UnfinishedTrial] = field(default_factory=list[UnfinishedTrial])
+    waivers: tuple[WaiverResult, ...] = ()
     footer: Footer | None = None
     begun: bool = False
 
 
-def read_journal(path: str | Path, *, partial: bool = False) -> Report:
+def read_journal(path: str | Path, *, partial: bool = False, passes: bool = False) -> Report:
     """Read a journal; refuse one that is damaged, unfinished or not ours.
 
     With `partial`, an unfinished journal is read too, wherever it was cut: the last preliminary
     verdicts count, and obligations that the run did not reach are unverified. A damaged journal
-    is always refused.
+    is always refused. With `passes`, the exchanges that show that an obligation conforms are
+    read as well.
     """
     name = str(path)
     try:
@@ -82,8 +95,9 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
             draft = _first_pass(stream, name, abandoned, partial=partial)
             results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
-            wanted = _wanted(results, draft.searches.values())
-            cited = _second_pass(stream, name, abandoned, wanted)
+            wanted = _wanted(results, draft.searches.values(), passes=passes)
+            timelines = TimelineReader(cited=_cited(results))
+            cited = _second_pass(stream, name, abandoned, wanted, timelines)
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -92,15 +106,32 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         refuse(name, f"cannot be read: {error.strerror}")
     if draft.header is None:
         refuse(name, "not an Assay journal: it is empty")
+    network = draft.header.target.transport != EMBEDDED
+    expired = lapsed(draft.waivers)
     return Report(
         header=draft.header,
-        results=tuple(_with_exchanges(result, cited) for result in results),
+        results=tuple(
+            replace(
+                result,
+                exchanges=(
+                    exchanges := tuple(
+                        cited[key] for key in _keys(result, passes=passes) if key in cited
+                    )
+                ),
+                timeline=timelines.of(result.shown_by),
+                resend=curl_command(exchanges[0]) if exchanges and network else "",
+                waiver=expired.get(result.planned.id, ""),
+            )
+            for result in results
+        ),
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
         searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
+        journal=name,
+        waivers=draft.waivers,
     )
 
 
@@ -150,6 +181,8 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.faults.append(decode.fault(line))
         case "unfinished":
             draft.unfinished.append(decode.unfinished(line))
+        case "waivers":
+            draft.waivers = decode.waivers(line)
         case "footer":
             draft.footer = decode.footer(line)
         case kind:
@@ -253,44 +286,62 @@ def _result(draft: _Draft, planned: PlannedObligation) -> ReportedResult:
     return draft.results.get(planned.id) or draft.preliminary.get(planned.id, missing)
 
 
-def _keys(result: ReportedResult) -> tuple[Key, ...]:
-    if result.standing not in _FINDINGS:
-        return ()
-    trial = result.trial or result.planned.trial
-    return tuple((trial, n) for n in result.cites)
+def _keys(result: ReportedResult, *, passes: bool) -> tuple[Key, ...]:
+    shown = _SHOWN if passes else _FINDINGS
+    return tuple((result.shown_by, n) for n in result.cites) if result.standing in shown else ()
+
+
+def _cited(results: Iterable[ReportedResult]) -> Mapping[str, frozenset[int]]:
+    """Return the trials of which a timeline is shown, each with the exchanges that are cited."""
+    cited: dict[str, set[int]] = {}
+    for result in results:
+        if result.standing in _SHOWN:
+            cited.setdefault(result.shown_by, set()).update(result.cites)
+    return {trial: frozenset(numbers) for trial, numbers in cited.items()}
 
 
 def _wanted(
-    results: Iterable[ReportedResult], searches: Iterable[ReportedSearch]
+    results: Iterable[ReportedResult], searches: Iterable[ReportedSearch], *, passes: bool
 ) -> frozenset[Key]:
-    cited = {key for result in results for key in _keys(result)}
+    cited = {key for result in results for key in _keys(result, passes=passes)}
     answers = (answer for search in searches for answer in search.documented)
     return frozenset(cited | {(answer.trial, answer.exchange) for answer in answers})
 
 
+#: How the line of an event begins, as the writer orders it.
+_EVENT = re.compile(rb'\{"type": "([a-z]+)", "trial": ("(?:[^"\\]|\\.)*")')
+
+
+def _event(raw: bytes) -> tuple[str, str]:
+    """Return kind and trial of the line of an event without reading all of it; "" if it is none."""
+    match = _EVENT.match(raw)
+    if match is None or not raw.endswith(b"\n") or match[1].decode() not in EVENTS:
+        return "", ""
+    trial: str = json.loads(match[2])
+    return match[1].decode(), one_line(clean(trial))
+
+
 def _second_pass(
-    stream: BinaryIO, path: str, abandoned: Callable[[int], bool], wanted: frozenset[Key]
+    stream: BinaryIO,
+    path: str,
+    abandoned: Callable[[int], bool],
+    wanted: frozenset[Key],
+    timelines: TimelineReader,
 ) -> dict[Key, ReportedExchange]:
     exchanges: dict[Key, ReportedExchange] = {}
-    if not wanted:
-        return exchanges
+    trials = {trial for trial, _ in wanted} | timelines.cited.keys()
     for number, raw in raw_lines(stream, path):
-        if b'"exchange"' not in raw or not raw.endswith(b"\n") or abandoned(number):
+        kind, trial = _event(raw)
+        if trial not in trials or not kind or abandoned(number):
             continue
         line = parse(path, number, raw)
-        if line.text("type") != "exchange":
-            continue
-        key = decode.exchange_key(line)
-        if key in exchanges:
-            line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
-        if key in wanted:
+        if trial in timelines.cited:
+            timelines.add(trial, kind, line)
+        if kind == "exchange" and (key := decode.exchange_key(line)) in wanted:
+            if key in exchanges:
+                line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
             exchanges[key] = decode.exchange(line)
     return exchanges
-
-
-def _with_exchanges(result: ReportedResult, read: dict[Key, ReportedExchange]) -> ReportedResult:
-    cited = tuple(read[key] for key in _keys(result) if key in read)
-    return replace(result, exchanges=cited)
 
 
 def _with_answers(search: ReportedSearch, read: dict[Key, ReportedExchange]) -> ReportedSearch:

@@ -15,14 +15,13 @@ from typing import TextIO
 from jinja2 import Environment, StrictUndefined, Template
 
 from assay.judging.verdict import Standing
+from assay.report.exchange_text import exchange_lines, exchange_title
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
 from assay.report.views import (
     Card,
     by_clause,
     by_reason,
-    exchange_lines,
-    exchange_title,
     is_open_point,
     make_card,
     notes,

@@ -132,7 +132,9 @@ def _observations(line: Line) -> ShardObservations:
         },
         waivers=tuple(
             Waiver(
-                obligation=waiver.text("obligation"),
+                obligation=waiver.text("obligation", ""),
+                clause=waiver.text("clause", ""),
+                intermittent=waiver.flag("intermittent", default=False),
                 owner=waiver.text("owner"),
                 reason=waiver.text("reason"),
                 expires=_day(waiver, "expires").isoformat(),
@@ -140,6 +142,12 @@ def _observations(line: Line) -> ShardObservations:
             for waiver in line.objects("waivers")
         ),
         today=_day(line, "today"),
+        covers={
+            waiver.text("obligation", "") or waiver.text("clause", ""): tuple(
+                waiver.list_of("covers", str)
+            )
+            for waiver in line.objects("waivers")
+        },
     )
 
 

@@ -16,6 +16,7 @@ from assay.history import Authorised, Exchange, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
 from assay.judging.corrections import soften
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import Check, judge
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
@@ -56,12 +57,16 @@ class Judged:
 
 @dataclass(slots=True, kw_only=True)
 class Judge:
-    """Judges recorded histories by what is planned for one party."""
+    """Judges recorded histories by what is planned for one party.
+
+    A `sample` is a recording, of which more traffic may show something else.
+    """
 
     plan: Plan
     target: Target
     party: Party
-    allow_incomplete: bool = False
+    policy: ExitPolicy = field(default_factory=ExitPolicy)
+    sample: bool = False
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
     _operations: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
@@ -69,7 +74,9 @@ class Judge:
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
-        self._assembly = VerdictAssembly(plan=self.plan, target=self.target, party=self.party)
+        self._assembly = VerdictAssembly(
+            plan=self.plan, target=self.target, party=self.party, sample=self.sample
+        )
 
     def judge(self, histories: Sequence[NamedHistory], *, stopped: bool = False) -> Judged:
         """Return a verdict on every obligation that is planned.
@@ -93,9 +100,7 @@ class Judge:
                 self._assembly.record([verdict])
                 trials[verdict.obligation] = trial
         verdicts = self._assembly.final()
-        conclusion = self._assembly.conclude(
-            verdicts, allow_incomplete=self.allow_incomplete, stopped=stopped
-        )
+        conclusion = self._assembly.conclude(verdicts, policy=self.policy, stopped=stopped)
         return Judged(conclusion=conclusion, trials=trials)
 
     def _judge_clause(

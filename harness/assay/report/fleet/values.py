@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from assay.judging.changes import ChangeKind, change_of
 from assay.judging.verdict import OPEN, Exit, Standing
 from assay.report.values import Report
 
@@ -167,6 +168,11 @@ class VerdictChange:
     before: Standing | None
     now: Standing | None
 
+    @property
+    def kind(self) -> ChangeKind | None:
+        """How the verdict changed."""
+        return change_of(self.before, self.now)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
@@ -180,16 +186,12 @@ class Changes:
     @property
     def new_violations(self) -> tuple[VerdictChange, ...]:
         """The violations that were none before."""
-        return tuple(each for each in self.verdicts if each.now is Standing.VIOLATES)
+        return tuple(each for each in self.verdicts if each.kind is ChangeKind.NEWLY_VIOLATED)
 
     @property
     def resolved(self) -> tuple[VerdictChange, ...]:
-        """What conforms now and was violated before."""
-        return tuple(
-            each
-            for each in self.verdicts
-            if each.before is Standing.VIOLATES and each.now is Standing.CONFORMS
-        )
+        """What conforms now and was violated before, waived or not."""
+        return tuple(each for each in self.verdicts if each.kind is ChangeKind.FIXED)
 
     @property
     def others(self) -> tuple[VerdictChange, ...]:

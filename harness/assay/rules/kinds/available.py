@@ -15,6 +15,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -55,6 +56,7 @@ class Available(Kind):
     """An operation that must answer, and the consent and resources needed to call it."""
 
     name = "available"
+    purpose = PROMISE
     bare_calls = True
 
     operation: Operation = parameters.operation()

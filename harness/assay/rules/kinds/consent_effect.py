@@ -18,7 +18,8 @@ from typing import Final
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -62,10 +63,18 @@ class ConsentEffect(Kind):
     """
 
     name = "consent-effect"
+    purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)
-    quota: int = parameters.whole(key="quota", required=False, default=0)
+    quota: int = parameters.whole(
+        key="quota",
+        required=False,
+        default=0,
+        compare=comparisons.ordered(
+            larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
+        ),
+    )
 
     def facets(self) -> tuple[Facet, ...]:
         """What is taken, what is refused, and lists that name nothing."""

@@ -20,7 +20,9 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules import comparisons
 from assay.rules import parameters as rules_parameters
+from assay.rules.consequences import LIMIT, REFUSE_MORE, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.alternative_causes import Explanations
@@ -69,10 +71,13 @@ class Duplicate(Kind):
     """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
+    purpose = LIMIT
     applies_to = ("makes",)
 
     lifecycle: Lifecycle = the_request()
-    parameters: tuple[str, ...] = arguments(key="parameters")
+    parameters: tuple[str, ...] = arguments(
+        key="parameters", compare=comparisons.members(added=SERVE_MORE, removed=REFUSE_MORE)
+    )
     named_modes: tuple[str, ...] = rules_parameters.parameter(
         rules_parameters.ref("words"),
         lambda value, _: tuple(str(name) for name in value),
@@ -80,6 +85,7 @@ class Duplicate(Kind):
         references=_at_once,
         required=False,
         default=(),
+        compare=comparisons.test_only,
     )
 
     @property
@@ -312,14 +318,16 @@ def _evidence(
     if judged is None:
         return
     agreement, why, controls = judged
-    requests = (request, relation.former, *controls)
+    beside = tuple(n for each in (relation.former, *controls) for n in each.numbers)
     yield Evidence(
         facet=relation.facet,
         agreement=agreement,
         expected=_EXPECTED.get(relation.facet, "accepted: it differs in one thing"),
         seen=f"{request.describe()}; {why}" if why else request.describe(),
-        exchanges=tuple(sorted({n for each in requests for n in each.numbers})),
+        exchanges=tuple(sorted({*request.numbers, *beside})),
         variation=request.made.call.variation,
+        decisive=request.made.n,
+        controls=beside,
     )
 
 

@@ -16,6 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import EARLIER, Consents, NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
@@ -30,6 +31,7 @@ class Listing(Kind):
     """An operation that lists the resources of a customer, and how consent is given."""
 
     name = "listing"
+    purpose = PROMISE
 
     operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()
