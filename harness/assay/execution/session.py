@@ -83,6 +83,11 @@ class Session:
         """The number of exchanges and signatures so far."""
         return self.recorder.exchanges
 
+    @property
+    def sources(self) -> Sources:
+        """Where violations come from that another trial than the planned one showed."""
+        return self._verdicts.sources
+
     def _see(self, event: Event) -> None:
         """Take in an event that was just recorded."""
         self._assembly.see(event)
@@ -231,12 +236,7 @@ class Session:
         self.journal.write("fault", {"where": trial.id, "what": what})
 
     def replay(
-        self,
-        name: str,
-        contract: Contract,
-        steps: Script,
-        *,
-        seed: int | None = None,
+        self, name: str, contract: Contract, steps: Script, *, seed: int | None = None
     ) -> ProbeRun:
         """Perform the steps of a sequence for the record, as a trial of its own.
 

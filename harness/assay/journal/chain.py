@@ -59,6 +59,8 @@ def chain_breaks(stream: BinaryIO, path: str) -> Iterator[ChainBreak]:
     for number, raw in raw_lines(stream, path):
         place = _PLACE.search(raw)
         written, follows = (int(place[1]), place[2].decode()) if place else (0, "")
+        if place is None and not raw.endswith(b"\n"):
+            break  # the writer was stopped in the middle of this line
         if place is None:
             yield ChainBreak(number, "has no place in the chain: it was not written by the run")
         elif written <= highest:

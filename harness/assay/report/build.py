@@ -138,7 +138,8 @@ def _first_pass(
         if draft.footer is None:
             digest.update(raw)
         elif draft.footer.digest != f"sha256:{digest.hexdigest()}":
-            line.refuse("damaged: the digest does not match the lines before it")
+            what = "damaged: the digest does not match the lines before it"
+            line.refuse(f"{what} (`assay verify` names the line)")
     _check_findings(draft)
     _check_complete(draft)
     return draft

@@ -163,12 +163,10 @@ class ReportedResult:
     """One obligation and its verdict.
 
     `evidence` is bounded, `observations` counts all of it. `exchanges` are those that the
-    evidence of a violated or inconclusive obligation cites, the most telling first; of a
-    conforming one, only if they were asked for. `trial` is set where they belong to another
-    trial than the planned one, as when only a search found the violation. `timeline` is that
-    of the trial; results that the same trial shows share it. `resend` is the command that
-    sends the decisive request again, where a target in the network got it. `waiver` says that
-    its waiver has expired.
+    evidence cites, the most telling first; of a conforming obligation, only if asked for. `trial`
+    is set if it is not the planned one, as when only a search found the violation; `timeline` is
+    that of the trial. `resend` is the command that sends the decisive request again, where a
+    target in the network got it. `waiver` says that its waiver has expired.
     """
 
     planned: PlannedObligation
