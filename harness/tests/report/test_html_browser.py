@@ -160,7 +160,7 @@ def test_deep_link(opened, cascade):
     page = opened(cascade, fragment="#aisp/clause-2/facet")
     target = page.locator("[id='aisp/clause-2/facet']")
     assert target.is_visible()
-    assert page.evaluate("document.activeElement.id") == "aisp/clause-2/facet"
+    expect(target).to_be_focused()
     page.get_by_label("Verdict").select_option("violates")
     assert not target.is_visible()
     page.evaluate("location.hash = '#aisp/clause-2/facet?'")
@@ -185,11 +185,13 @@ def test_theme(opened, cascade):
 
 def test_keyboard(opened, cascade):
     """The first key press reaches the skip link, and focus is always visible."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
     page = opened(cascade)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the findings"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "violations"
+    expect(page.locator("#violations")).to_be_focused()
     page.keyboard.press("Tab")
     style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert style == "solid"
