@@ -13,7 +13,7 @@ from shutil import which
 import pytest
 from report.test_hostile import HOSTILE, hostile_report
 
-from assay.sca.chromium import NAMES
+from assay.sca.chromium import DRIVER, NAMES
 
 pytestmark = pytest.mark.slow
 
@@ -32,12 +32,11 @@ def chromium():
         pytest.fail(f"ASSAY_BROWSER=required, and there is no {', '.join(missing)}")
     if missing:
         pytest.skip(f"there is no {', '.join(missing)}")
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=False)
-        yield browser
-        browser.close()
+    browser = DRIVER.start(
+        lambda running: running.chromium.launch(executable_path=path, chromium_sandbox=False)
+    )
+    yield browser
+    DRIVER.end(browser)
 
 
 @pytest.fixture
