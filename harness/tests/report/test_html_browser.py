@@ -112,11 +112,12 @@ def test_accessible(opened, cascade, scheme, viewport):
     assert page.evaluate(AXE) == []
 
 
-def test_hostile_in_a_browser(opened, journal):
-    """No text of a target runs, loads or breaks the layout of a phone."""
-    page = opened(hostile_report(journal, "".join(HOSTILE.values()) * 20), viewport=PHONE)
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_hostile_in_a_browser(opened, journal, viewport):
+    """No text of a target runs, loads or breaks the layout, wide or on a phone."""
+    page = opened(hostile_report(journal, "".join(HOSTILE.values()) * 20), viewport=viewport)
     page.click("text=Expand all")
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert page.locator("script, img, iframe").count() == 1
 
 
