@@ -186,7 +186,6 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     for line in lines:
         click.echo(line)
     click.echo(f"report: {folder / 'fleet.html'}")
-    click.echo(f"folder: {folder}")
     link_latest()
     return report.exit
 
