@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.attestation.written_run import WrittenRun
-from assay.binding.read import find_target
+from assay.binding.read import SUFFIXES, find_target
 from assay.binding.target import Target
 from assay.contract.model import Contract
 from assay.contract.parse import find_contract, parse_contract
@@ -43,8 +43,10 @@ class FoundInputs:
         return not self.other and not self.missing
 
 
-def find_inputs(run: WrittenRun, contracts: Sequence[str], target: str | None) -> FoundInputs:
-    """Find the contracts and the target file of a run.
+def find_inputs(
+    run: WrittenRun, contracts: Sequence[str], target: str | None, waivers: Path | None = None
+) -> FoundInputs:
+    """Find the contracts and the target file of a run, with its file of waivers.
 
     Raises:
         InputError: a file that was given cannot be used, or no contract of the run is in it.
@@ -59,7 +61,7 @@ def find_inputs(run: WrittenRun, contracts: Sequence[str], target: str | None) -
             raise InputError.one(contract.path, f"{name} is no contract of this run", hint=hint)
     for recorded in run.report.header.contracts:
         _find_contract(recorded, given, found)
-    _find_target(run, target, found)
+    _find_target(run, target, waivers or _waivers_file(run), found)
     return found
 
 
@@ -92,7 +94,7 @@ def _find_contract(
 def _contract_files(recorded: ContractRef) -> Iterator[Path]:
     """Yield the files that may be a contract: the recorded path, and the shipped one of its name."""
     path = Path(recorded.path)
-    if recorded.path and path.suffix in {".yaml", ".yml"} and _is_file(path):
+    if recorded.path and path.suffix in SUFFIXES and _is_file(path):
         yield path
     try:
         shipped = find_contract(recorded.id) if recorded.id.isidentifier() else path
@@ -102,11 +104,13 @@ def _contract_files(recorded: ContractRef) -> Iterator[Path]:
         yield shipped
 
 
-def _find_target(run: WrittenRun, given: str | None, found: FoundInputs) -> None:
+def _find_target(
+    run: WrittenRun, given: str | None, waivers: Path | None, found: FoundInputs
+) -> None:
     recorded = run.report.header.target
     name = f"target {recorded.name}"
     if given is not None:
-        target = load_target(given)
+        target = load_target(given, waivers)
         if (target.name, target.digest) == (recorded.name, recorded.digest):
             found.target = target
         else:
@@ -115,7 +119,7 @@ def _find_target(run: WrittenRun, given: str | None, found: FoundInputs) -> None
     seen = ""
     for candidate in _target_names(run):
         try:
-            target = load_target(candidate)
+            target = load_target(candidate, waivers)
         except (InputError, ValueError):
             continue
         if (target.name, target.digest) == (recorded.name, recorded.digest):
@@ -123,10 +127,22 @@ def _find_target(run: WrittenRun, given: str | None, found: FoundInputs) -> None
             return
         if target.name == recorded.name:
             seen = candidate
-    if seen:
+    elsewhere = run.invocation.get("waivers")
+    if elsewhere and waivers is None:
+        what = f"its file of waivers, {elsewhere!s:.200}, is not here: pass it with --waivers"
+        found.missing[name] = what
+    elif seen:
         found.other[name] = f"{seen} is not the target file that the run read"
     else:
         found.missing[name] = "its file is not here: pass it with --target"
+
+
+def _waivers_file(run: WrittenRun) -> Path | None:
+    """Return the file of waivers that the run recorded, if it is here."""
+    recorded = run.invocation.get("waivers")
+    path = Path(recorded) if isinstance(recorded, str) and recorded else None
+    is_here = path is not None and path.suffix in SUFFIXES and _is_file(path)
+    return path if is_here else None
 
 
 def _target_names(run: WrittenRun) -> Iterator[str]:
@@ -134,7 +150,7 @@ def _target_names(run: WrittenRun) -> Iterator[str]:
     recorded = run.invocation.get("target")
     if isinstance(recorded, str) and recorded:
         file = Path(recorded.partition("#")[0])
-        local = file.suffix in {".yaml", ".yml"} and _is_file(file)
+        local = file.suffix in SUFFIXES and _is_file(file)
         if local or recorded.startswith(("http://", "https://")):
             yield recorded
     name = run.report.header.target.name

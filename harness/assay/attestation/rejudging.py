@@ -7,7 +7,7 @@ that the journal shortens. A time, a reason in words, or what a search tried is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from assay.attestation.plan_check import CheckedPlan
 from assay.attestation.written_run import WrittenEvidence, WrittenRun, WrittenVerdict
 from assay.binding.target import Target
 from assay.judging.verdict import DECIDED, OPEN, Agreement, Standing, Verdict
+from assay.judging.waivers import WaiverResult
 from assay.planning.plan import Disposition, Planned
 from assay.traffic.evidence_summary import MAX_EVIDENCE
 from assay.traffic.journal_trials import read_trials
@@ -46,9 +47,8 @@ def rejudge(path: Path, run: WrittenRun, checked: CheckedPlan, target: Target) -
     """
     histories = read_trials(path).histories
     judge = Judge(plan=checked.plan, target=target, party=checked.party, today=run.day)
-    stopped = not run.report.complete
-    verdicts = judge.judge(histories, stopped=stopped).conclusion.verdicts
-    again = {verdict.obligation: verdict for verdict in verdicts}
+    conclusion = judge.judge(histories, stopped=not run.report.complete).conclusion
+    again = {verdict.obligation: verdict for verdict in conclusion.verdicts}
     findings: list[VerificationFinding] = []
     unshown = 0
     for item in checked.plan.items:
@@ -60,8 +60,24 @@ def rejudge(path: Path, run: WrittenRun, checked: CheckedPlan, target: Target) -
         comparison = _Comparison(run=run, item=item, recorded=recorded, again=again[name])
         findings += comparison.findings()
         unshown += comparison.unshown()
+    if not findings and not run.is_part:
+        findings += _waiver_findings(run.report.waivers, conclusion.waivers)
     exchanges = sum(len(named.history.exchanges) for named in histories)
     return Rejudged(exchanges=exchanges, unshown=unshown, findings=tuple(findings))
+
+
+def _waiver_findings(
+    recorded: Sequence[WaiverResult], again: Sequence[WaiverResult]
+) -> Iterator[VerificationFinding]:
+    """Yield the waivers whose recorded state is not that which follows from the verdicts."""
+    states = {each.name: each.state.value for each in again}
+    written = {each.name: each.state.value for each in recorded}
+    for name in dict.fromkeys((*states, *written)):
+        if written.get(name) != states.get(name):
+            what = f"written as {written.get(name, 'missing')}"
+            yield differs(
+                f"waiver of {name}", f"{what}, by the verdicts {states.get(name, 'none')}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +94,7 @@ class _Comparison:
         recorded, again = self.recorded, self.again
         if recorded.standing is again.standing is not Standing.UNVERIFIED:
             yield from self._evidence_findings()
-        elif recorded.standing is again.standing and self._decided_by_plan():
+        elif recorded.standing is again.standing and self._unverified_alike():
             return
         elif self._decided_by_plan() or not self._open_for_a_reason():
             if self._is_hidden():
@@ -91,6 +107,11 @@ class _Comparison:
 
     def _decided_by_plan(self) -> bool:
         return self.item.disposition is not Disposition.ASK
+
+    def _unverified_alike(self) -> bool:
+        """Whether an obligation is unverified by the plan, or by what judges recordings."""
+        by_judge = self.run.of_judge and self.recorded.reason == self.again.reason
+        return by_judge or self._decided_by_plan()
 
     def _open_for_a_reason(self) -> bool:
         """Whether a verdict was left open, and the exchanges do not contradict that."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from assay import __version__
+from assay.attestation.exit_check import exit_findings
 from assay.attestation.findings import FindingKind, VerificationFinding, differs, not_rejudged
 from assay.attestation.inputs import FoundInputs, find_inputs
 from assay.attestation.plan_check import check_plan
@@ -25,8 +26,6 @@ from assay.attestation.statement import ATTESTATION
 from assay.attestation.written_run import WrittenRun, read_run
 from assay.errors import InputError, JournalError
 from assay.journal.chain import chain_breaks, is_chained
-from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
-from assay.judging.verdict import Exit
 from assay.report.shard_journal import JOURNAL
 from assay.traffic.journal_trials import is_journal
 
@@ -102,6 +101,7 @@ def verify(
     *,
     contracts: Sequence[str] = (),
     target: str | None = None,
+    waivers: Path | None = None,
     key: Ed25519PublicKey | None = None,
 ) -> Verification:
     """Verify a journal, and with a key the attestation beside it.
@@ -121,8 +121,8 @@ def verify(
         run = read_run(journal)
         if checked is not None:
             findings += compare_statement(checked, run.report, attestation)
-        findings += _footer_findings(run)
-        inputs = find_inputs(run, contracts, target)
+        findings += exit_findings(run)
+        inputs = find_inputs(run, contracts, target, waivers)
         rejudged, judged_findings = _rejudge(journal, run, inputs)
         findings += judged_findings
         notes += _notes(run, rejudged)
@@ -158,34 +158,6 @@ def _line_findings(journal: Path) -> Iterator[VerificationFinding]:
         yield differs(f"{journal.name}:{each.line}", f"this line {each.what}", each.line)
     if breaks[_MOST_BREAKS:]:
         yield differs(journal.name, "more lines are changed, missing or out of order")
-
-
-def _footer_findings(run: WrittenRun) -> Iterator[VerificationFinding]:
-    """Yield what the footer says otherwise than the verdicts."""
-    report = run.report
-    if report.footer is None or not report.complete:
-        yield not_rejudged("footer", "the run has not ended: its verdicts are preliminary")
-        return
-    options = run.invocation
-    if options.get("baseline") or options.get("min_verified"):
-        yield not_rejudged("footer", "its exit code depends on options that it was given")
-        return
-    facts = RunFacts(
-        verdicts={each.planned.id: each.standing for each in report.results},
-        musts=[each.planned.id for each in report.results if each.planned.level == "must"],
-        waivers=report.waivers,
-        faults=len(report.faults),
-        elsewhere=[each.planned.id for each in report.elsewhere if each.violated],
-        part=bool(report.header.shard),
-    )
-    exits = {
-        decide_exit(facts, ExitPolicy(allow_incomplete=allowed)).exit for allowed in (False, True)
-    }
-    if Exit.OK in exits:
-        exits.add(Exit.INCOMPLETE)  # a run that was stopped
-    if report.footer.exit not in {each.value for each in exits}:
-        known = " or ".join(str(each.value) for each in sorted(exits, key=lambda each: each.value))
-        yield differs("footer", f"exit code {report.footer.exit}, by the verdicts {known}")
 
 
 def _rejudge(

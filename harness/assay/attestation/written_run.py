@@ -79,6 +79,16 @@ class WrittenRun:
         return "party" in self.header.values
 
     @property
+    def is_part(self) -> bool:
+        """Whether its verdicts may rest on other shards, or are only those of a recording."""
+        return bool(self.report.header.shard) or self.is_merged or self.of_judge
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether it was merged from shards."""
+        return "merged" in self.header.values
+
+    @property
     def invocation(self) -> Raw:
         """The options of the run, if it was one of `assay run`."""
         known = self.header.values.get("invocation")

@@ -11,7 +11,7 @@ import click
 from assay.attestation import envelope
 from assay.attestation.signing import attest
 from assay.attestation.verification import journal_in, verify
-from assay.cli import options
+from assay.cli import gate, options
 from assay.cli.results import REPORTS
 from assay.cli.verify import print_verification
 from assay.errors import InputError
@@ -35,6 +35,7 @@ Exit codes:
 @click.command(epilog=EPILOG)
 @click.argument("run", type=click.Path(path_type=Path), required=False)
 @options.recorded_files
+@gate.waivers
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -56,6 +57,7 @@ def command(
     run: Path | None,
     contracts: Sequence[str],
     target: str | None,
+    waivers: Path | None,
     key: Path | None,
     key_password_env: str | None,
     new_key: Path | None,
@@ -73,7 +75,7 @@ def command(
         hint = "assay attest RUN --key FILE"
         raise InputError.one("attest", f"{missing} is missing", hint=hint)
     private = envelope.private_key(key, password)
-    result = verify(journal_in(run), contracts=contracts, target=target)
+    result = verify(journal_in(run), contracts=contracts, target=target, waivers=waivers)
     if result.differences:
         print_verification(result)
         return Exit.VIOLATION.value

@@ -11,7 +11,7 @@ import click
 from assay.attestation.envelope import public_key
 from assay.attestation.findings import VerificationFinding
 from assay.attestation.verification import Verification, VerificationResult, journal_in, verify
-from assay.cli import options
+from assay.cli import gate, options
 from assay.report import sanitize
 from assay.report.wording import counted
 
@@ -38,6 +38,7 @@ EXITS = {
 @click.command(epilog=EPILOG)
 @click.argument("run", type=click.Path(path_type=Path))
 @options.recorded_files
+@gate.waivers
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -54,7 +55,12 @@ EXITS = {
     help="Format of the result.",
 )
 def command(
-    run: Path, contracts: Sequence[str], target: str | None, key: Path | None, form: str
+    run: Path,
+    contracts: Sequence[str],
+    target: str | None,
+    waivers: Path | None,
+    key: Path | None,
+    form: str,
 ) -> int:
     """Verify the journal of a run: judge it again, and compare every verdict.
 
@@ -65,6 +71,7 @@ def command(
         journal_in(run),
         contracts=contracts,
         target=target,
+        waivers=waivers,
         key=public_key(key) if key else None,
     )
     if form == "json":

@@ -6,6 +6,7 @@ import os
 from datetime import date
 
 import pytest
+from command_line import assay
 from forging import JOURNAL, STANDINGS, forged, lines_of, recorded, with_verdict, written
 from shipped import VARIANTS
 
@@ -19,6 +20,7 @@ from assay.errors import InputError
 from assay.planning.plan import Shard
 from assay.report.merge import merge
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
+from assay.traffic.session import open_recording
 
 #: A few faults, each with contexts: a page, an answer that is not well-formed, an effect that
 #: every trial may show, and a right that is never given. `ASSAY_VERIFIED_MUTANTS=600` tries all.
@@ -358,6 +360,54 @@ def test_waivers_are_those_of_the_day_of_the_run(identity, tmp_path):
     found = differences(verify(written(path, later), target=str(own)))
     assert "written as waived, judged again violates" in found[name]
     assert date(2100, 1, 1) == read_run(path).day
+    needless = [
+        {**line, "waivers": [{**each, "state": "superfluous"} for each in line["waivers"]]}
+        if line["type"] == "waivers"
+        else {**line, **({"exit": 2} if line["type"] == "footer" else {})}
+        for line in lines
+    ]
+    found = differences(verify(written(path, needless), target=str(own)))
+    assert {f"waiver of {name}": "written as superfluous, by the verdicts in-force"} == found
+
+
+def test_a_file_of_waivers(tmp_path):
+    """It is found where the run had it, or given; if it is not here, the result says so."""
+    own = "- {obligation: aisp/psu-identity/own-value, owner: we, reason: a, expires: 2099-12-31}"
+    (tmp_path / "waivers.yaml").write_text(f"assay: 1\nwaivers:\n  {own}\n", "utf-8")
+    options = ("-q", "-k", "psu-identity", "--waivers", "waivers.yaml", "--out", "run")
+    assert 2 == assay("run", *options, cwd=tmp_path)[0]  # it is not needed
+    assert 0 == assay("verify", "run", cwd=tmp_path)[0]
+    (tmp_path / "waivers.yaml").rename(tmp_path / "moved.yaml")
+    code, out, _ = assay("verify", "run", cwd=tmp_path)
+    assert (3, True) == (code, "its file of waivers, waivers.yaml, is not here" in out)
+    assert 0 == assay("verify", "run", "--waivers", "moved.yaml", cwd=tmp_path)[0]
+
+
+def test_a_resumed_run(tmp_path):
+    """A run that was cut short and continued is verified as any other."""
+    options = ("-q", "-k", "psu-identity or listing", "--contexts", "base", "--out", "run")
+    assert 0 == assay("run", *options, cwd=tmp_path)[0]
+    path = tmp_path / "run" / JOURNAL
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert 0 == assay("run", "-q", "--resume", "run", cwd=tmp_path)[0]
+    lines = lines_of(path)
+    assert "resumed" in {line["type"] for line in lines}
+    assert VerificationResult.VERIFIED is verify(path).result
+    name = next(line["obligation"] for line in lines if line["type"] == "verdict")
+    found = differences(verify(forged(path, with_verdict(lines, name, "violates"))))
+    assert {name} == found.keys()
+
+
+def test_a_judged_journal(identity, tmp_path):
+    """What `assay judge` wrote of a journal is verified, what it does not show included."""
+    path = written(tmp_path / JOURNAL, identity)
+    judged = tmp_path / "judged" / JOURNAL
+    open_recording(path).close(judged)
+    assert VerificationResult.VERIFIED is verify(judged).result
+    lines = lines_of(judged)
+    name = next(line["obligation"] for line in lines if line.get("verdict") == "violates")
+    found = differences(verify(forged(judged, with_verdict(lines, name, "conforms"))))
+    assert {name} == found.keys()
 
 
 def test_a_trial_that_the_run_did_not_judge(identity, tmp_path):
