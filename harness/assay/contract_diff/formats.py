@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 from urllib.parse import quote
@@ -69,7 +70,8 @@ def _dump(value: object, out: TextIO) -> None:
 
 def _number(value: object) -> object:
     if isinstance(value, Decimal):
-        return float(value)
+        number = float(value)
+        return number if isfinite(number) else str(value)
     raise TypeError(f"no JSON: {type(value).__name__}")
 
 
@@ -147,8 +149,8 @@ def render_github(diff: ContractDiff, out: TextIO) -> None:
         )
         out.write(command_line(annotation))
     rest = len(concerned) - ANNOTATIONS
-    more = f", {counted(rest, 'more annotation')}" if rest > 0 else ""
-    closing = Annotation(command="notice", title="Assay", message=headline(diff) + more)
+    remainder = f", {counted(rest, 'more annotation')}" if rest > 0 else ""
+    closing = Annotation(command="notice", title="Assay", message=headline(diff) + remainder)
     out.write(command_line(closing))
 
 

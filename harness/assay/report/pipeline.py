@@ -118,7 +118,7 @@ def expiring_waivers(report: Report) -> tuple[WaiverResult, ...]:
 def observation(result: ReportedResult) -> str:
     """Return what a result shows against its obligation, in one sentence."""
     for finding in make_card(result).findings:
-        return f"expected {finding.expected}; seen {finding.seen}"
+        return f"Expected {finding.expected}; seen {finding.seen}."
     return result.reason
 
 

@@ -345,6 +345,4 @@ class Report:
 
     def contract(self, name: str) -> ContractRef:
         """Return the contract with this id, without details if the header does not have it."""
-        return next(
-            (each for each in self.header.contracts if each.id == name), ContractRef(id=name)
-        )
+        return {each.id: each for each in self.header.contracts}.get(name, ContractRef(id=name))

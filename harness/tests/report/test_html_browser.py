@@ -229,3 +229,26 @@ def test_before_print(opened, cascade):
     assert before < is_open.count() == all_there.count()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert before == is_open.count()
+
+
+def test_large_page(opened, journal):
+    """A thousand findings open in less than two seconds of the browser's time, and filter in one."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
+    page = opened(journal.findings(1_000))
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.reload()
+    assert 0.05 < busy(session) < 2
+    before = busy(session)
+    page.keyboard.press("/")
+    page.keyboard.type("clause-77/")
+    expect(page.locator("[role=status]")).to_have_text("1 of 1,000 obligations shown")
+    assert busy(session) - before < 1
+    assert page.evaluate("document.documentElement.outerHTML.length") < 12_000_000
+
+
+def busy(session):
+    """Return the processor time that the page's main thread has taken, in seconds."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(each["value"] for each in metrics if each["name"] == "TaskDuration")

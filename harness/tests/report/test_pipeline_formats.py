@@ -303,14 +303,14 @@ def test_har_is_read(everything, written):
 
 
 def test_har_memory_is_flat(journal):
-    """Ten thousand exchanges take no more memory than a hundred."""
+    """A thousand exchanges take no more memory than a hundred."""
 
     class Nowhere(StringIO):
         def write(self, text):
             return len(text)
 
     peaks = []
-    for number in (100, 2_000):
+    for number in (100, 1_000):
         big = type(journal)(journal.path.with_name(f"{number}.jsonl")).plan()
         for n in range(number):
             big.exchange(n=n, body="x" * 2_000)

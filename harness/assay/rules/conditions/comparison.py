@@ -133,13 +133,15 @@ def _members(pair: _Pair, key: str, old: _Node, new: _Node) -> Iterator[Paramete
                 at = (key, item[0]), (key, other[0])
                 yield from _compare(pair.below((key, _name(item[1])), item[1], other[1], at))
     # One more condition makes `all` narrower, and `any` wider.
-    more, fewer = (pair.narrower, pair.wider) if key == "all" else (pair.wider, pair.narrower)
+    if_added, if_removed = (
+        (pair.narrower, pair.wider) if key == "all" else (pair.wider, pair.narrower)
+    )
     for index, node in before:
         gone = pair.below((key, _name(node)), node, ABSENT, ((key, index), (key,)))
-        yield gone.difference(fewer)
+        yield gone.difference(if_removed)
     for index, node in after:
         come = pair.below((key, _name(node)), ABSENT, node, ((key,), (key, index)))
-        yield come.difference(more)
+        yield come.difference(if_added)
 
 
 def _name(node: Json) -> str:
