@@ -18,7 +18,7 @@ TESTS = Path(__file__).parent
 ROWS = (
     {"cli", "pytest_plugin", "testing"},
     {"fleet"},
-    {"contextual_matrix", "contextual_neutral"},
+    {"contextual_matrix", "contextual_neutral", "attestation"},
     {"kill_matrix", "traffic", "doctor"},
     {"policy_trace"},
     {"planning.prepare"},
@@ -53,7 +53,7 @@ WALLS = {
     "click": {"cli"},
     "rich": {"cli", "report"},
     "authlib": {"transport"},
-    "cryptography": {"transport", "sandbox", "doctor"},
+    "cryptography": {"transport", "sandbox", "doctor", "attestation"},
     "http_message_signatures": {"transport"},
     "sqlite3": {"execution"},
     "h11": {"traffic"},

@@ -113,11 +113,12 @@ def command(
         policy=policy,
         command="assay " + " ".join(sys.argv[1:]),
     )
-    if as_json:
-        return _print_json(folder, result)
-    if not quiet:
-        _print_scope(recording, party)
-    return finish(folder, result, quiet=quiet)
+    with publication.commands_stopped(err=as_json):
+        if as_json:
+            return _print_json(folder, result)
+        if not quiet:
+            _print_scope(recording, party)
+        return finish(folder, result, quiet=quiet)
 
 
 def _print_scope(recording: RecordingSession, party: str) -> None:
@@ -149,7 +150,7 @@ def _print_json(folder: Path, result: RunResult) -> int:
     find_format("json").render(read, text)
     # As bytes: the encoding of the terminal must not change the document.
     click.echo(text.getvalue().encode(), nl=False)
-    return result.exit.value if write_reports(read, folder, err=True) else Exit.FAULT.value
+    return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
 
 
 def _new_folder(file: Path) -> Path:

@@ -65,6 +65,24 @@ def target(command: F) -> F:
     )(command)
 
 
+def recorded_files(command: F) -> F:
+    """Add `--contract` and `--target` of a run that was recorded."""
+    command = click.option(
+        "-t",
+        "--target",
+        metavar="FILE|URL|NAME",
+        help="Target file of the run. Default: the one that it recorded, or the shipped one.",
+    )(command)
+    return click.option(
+        "-c",
+        "--contract",
+        "contracts",
+        multiple=True,
+        metavar="NAME|FILE",
+        help="Contract of the run. Repeatable. Default: those that it recorded, or the shipped ones.",
+    )(command)
+
+
 def selection(command: F) -> F:
     """Add `-k` and `-m`."""
     command = click.option(

@@ -13,6 +13,7 @@ import os
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -34,6 +35,26 @@ FORMATS_OF: Mapping[str, tuple[str, ...]] = {GITLAB: ("code-quality",)}
 STEP_SUMMARY, MOST_BYTES = "GITHUB_STEP_SUMMARY", 1024 * 1024
 #: The word for every format there is.
 EVERY = "all"
+#: The key of the token that lets GitHub execute commands again.
+STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CommandStop:
+    """The token that lets GitHub execute commands again, and the stream that it is printed on."""
+
+    token: str
+    err: bool
+
+    @property
+    def stop(self) -> str:
+        """Return the command after which no other one is executed."""
+        return f"::stop-commands::{self.token}"
+
+    @property
+    def resume(self) -> str:
+        """Return the command after which commands are executed."""
+        return f"::{self.token}::"
 
 
 # -- options ---------------------------------------------------------------------
@@ -116,27 +137,35 @@ def _server() -> str:
 
 # -- GitHub ----------------------------------------------------------------------
 @contextmanager
-def commands_stopped() -> Generator[None]:
-    """Keep GitHub from executing workflow commands in what is printed meanwhile."""
+def commands_stopped(*, err: bool = False) -> Generator[None]:
+    """Keep GitHub from executing workflow commands in what is printed meanwhile.
+
+    With `err`, this is said on standard error, and so are the annotations.
+    """
     if _server() != GITHUB:
         yield
         return
-    token = secrets.token_hex(16)
-    click.echo(f"::stop-commands::{token}")
+    stopped = _CommandStop(token=secrets.token_hex(16), err=err)
+    meta = click.get_current_context().meta
+    meta[_key(STOPPED)] = stopped
+    click.echo(stopped.stop, err=err)
     try:
         yield
     finally:
-        click.echo(f"::{token}::")
+        click.echo(stopped.resume, err=err)
+        del meta[_key(STOPPED)]
 
 
-def publish(read: Report, *, err: bool) -> None:
+def publish(read: Report) -> None:
     """Print the annotations of a report and append it to the step summary, if this is GitHub.
 
     A shard has neither: the merged report of all shards has them once.
     """
-    if _server() != GITHUB or read.header.shard:
+    stopped: _CommandStop | None = _kept(STOPPED, None)
+    if stopped is None or read.header.shard:
         return
-    click.echo(_rendered(read, "github"), nl=False, err=err)
+    lines = (f"{stopped.resume}\n", _rendered(read, "github"), f"{stopped.stop}\n")
+    click.echo("".join(lines), nl=False, err=stopped.err)
     if path := os.environ.get(STEP_SUMMARY):
         _append(Path(path), _rendered(read, "markdown").encode())
 

@@ -78,7 +78,7 @@ def command(
     A damaged or unfinished journal is refused, since it is no evidence of conformance. The exit
     code of a merge is that of the merged verdicts.
     """
-    names = publication.format_names(names)
+    names = [*publication.format_names(names)]
     if merge:
         policy = gate.exit_policy(
             allow_incomplete=allow_incomplete,
@@ -86,7 +86,8 @@ def command(
             baseline=baseline,
             selection=report.read_journal(_journal(journals[0]), partial=partial).header.selection,
         )
-        return _merge(journals, out, names, partial=partial, policy=policy)
+        with publication.commands_stopped():
+            return _merge(journals, out, names, partial=partial, policy=policy)
     for option, value in {"--min-verified": min_verified, "--baseline": baseline}.items():
         if value is not None:
             hint = "a run, `assay judge` and --merge decide an exit code; `assay compare` compares runs"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.publication import chosen_formats, commands_stopped, link_latest, publish
+from assay.cli.publication import chosen_formats, link_latest, publish
 from assay.errors import InputError, JournalError
 from assay.execution.session import RunResult
 from assay.judging.verdict import Exit
@@ -36,12 +36,7 @@ REPORTS = {
 
 
 def print_summary(read: Report, *, quiet: bool) -> None:
-    """Print the summary, coloured on a terminal; no command in it is executed by a build server."""
-    with commands_stopped():
-        _print_summary(read, quiet=quiet)
-
-
-def _print_summary(read: Report, *, quiet: bool) -> None:
+    """Print the summary, coloured on a terminal."""
     from assay.report import terminal, wording  # noqa: PLC0415 -- not before the run is over
 
     if quiet:
@@ -57,17 +52,16 @@ def _print_summary(read: Report, *, quiet: bool) -> None:
         click.echo(text.getvalue(), nl=False)
 
 
-def write_reports(read: Report, folder: Path, *, err: bool = False) -> bool:
+def write_reports(read: Report, folder: Path) -> bool:
     """Write every report next to the journal, and publish what a build server reads.
 
-    Print which report cannot be written, and return whether all can. With `err`, annotations go
-    to standard error.
+    Print which report cannot be written, and return whether all can.
     """
     names = dict.fromkeys((*REPORTS, *chosen_formats()))
     written = write_formats(read, folder, tuple(names))
     if not written:
         click.echo(f"assay: `assay report {folder / JOURNAL}` renders the journal", err=True)
-    publish(read, err=err)
+    publish(read)
     link_latest()
     return written
 

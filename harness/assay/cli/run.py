@@ -169,7 +169,7 @@ def command(**given: Any) -> int:
     Without options: the shipped contracts against the embedded sandbox.
     """
     options_ = RunOptions(**given)
-    with terminable():
+    with terminable(), publication.commands_stopped():
         return run(options_) if options_.resume is None else _resume(options_, options_.resume)
 
 

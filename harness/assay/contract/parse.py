@@ -23,12 +23,14 @@ from assay.contract.model import (
     Due,
     Json,
     Level,
+    NotRequirement,
     OpenPoint,
     Operation,
+    Outline,
     Resource,
     Source,
 )
-from assay.contract.references import OPEN, findings
+from assay.contract.references import OPEN, findings, line_numbers
 from assay.errors import InputError, Problem, did_you_mean
 from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
@@ -142,6 +144,7 @@ def _contract(document: Document) -> Contract:
         open_points=_statements(document, "unspecified"),
         scope=_statements(document, "scope"),
         hosts=raw.get("hosts", {}),
+        outline=_outline(raw.get("outline", {})),
         path=document.path,
         digest=document.digest,
     )
@@ -209,6 +212,19 @@ def _statements(document: Document, section: str) -> tuple[OpenPoint, ...]:
             line=document.line((section, n)),
         )
         for n, raw in enumerate(raws)
+    )
+
+
+def _outline(raw: _Raw) -> Outline:
+    sections = raw.get("sections", {}).items()
+    return Outline(
+        sections={title: line_numbers(lines) for title, lines in sections},
+        not_requirements=tuple(
+            NotRequirement(
+                section=each["section"], lines=line_numbers(each["lines"]), reason=each["reason"]
+            )
+            for each in raw.get("not-requirements", ())
+        ),
     )
 
 

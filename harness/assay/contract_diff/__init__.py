@@ -38,11 +38,11 @@ def compare(old: Document, new: Document) -> ContractDiff:
     """Return the changes from one version of a contract to another."""
     compared = Compared(old=old, new=new)
     versions = old.data, new.data
-    found = {
+    matches = {
         noun: match(*(mapped(data, section) for data in versions), ignored=_ALL)
         for noun, section in (("operation", "operations"), ("resource", "resources"))
     }
-    renamed = {noun: matched.renamed for noun, matched in found.items()}
+    renamed = {noun: matched.renamed for noun, matched in matches.items()}
     clauses = match(*(listed(data, "rules") for data in versions), ignored=WORDS)
     points = [frozenset(entry.name for entry in listed(data, "unspecified")) for data in versions]
     settled = points[0] & {entry.name for entry in clauses.added}
@@ -52,8 +52,8 @@ def compare(old: Document, new: Document) -> ContractDiff:
         new=_version(new),
         changes=(
             *names_and_hosts(compared),
-            *operations(compared, found["operation"], renamed),
-            *resources(compared, found["resource"], renamed),
+            *operations(compared, matches["operation"], renamed),
+            *resources(compared, matches["resource"], renamed),
             *rules(compared, clauses, renamed, (points[0], points[1])),
             *statements(compared, "scope", "scope", _ALL),
             *statements(compared, "open-point", "unspecified", settled | opened),

@@ -14,10 +14,10 @@ from assay.contract.model import Level
 from assay.contract_diff.effects import STATEMENT
 from assay.contract_diff.structure import (
     WORDS,
-    Entry,
     Matched,
     Raw,
     Renamed,
+    SectionEntry,
     differences,
     renamings,
     whole,
@@ -57,7 +57,9 @@ def rules(
         yield whole(compared, noun, entry, purpose_of(entry.raw).added, added=True)
 
 
-def _pair(compared: Compared, old: Entry, new: Entry, renamed: Renamed) -> Iterator[ContractChange]:
+def _pair(
+    compared: Compared, old: SectionEntry, new: SectionEntry, renamed: Renamed
+) -> Iterator[ContractChange]:
     """Yield the changes of a rule that both versions have."""
     before, after = (_entry(each, STATEMENT) for each in (old, new))
     versions = Versions(old=before.raw, new=after.raw)
@@ -97,7 +99,7 @@ def both(first: Consequence, second: Consequence) -> Consequence:
 
 
 def _at_key(
-    compared: Compared, old: Entry, new: Entry, key: str, consequence: Consequence
+    compared: Compared, old: SectionEntry, new: SectionEntry, key: str, consequence: Consequence
 ) -> ContractChange:
     default = _DEFAULT if key == "level" else ""
     return compared.change(
@@ -117,15 +119,15 @@ def _comparisons(kind: Any) -> Mapping[str, Comparison]:
     return {each.key: each.compare or undirected for each in kind.declared().values() if each.key}
 
 
-def _entry(entry: Entry, keys: Mapping[str, object]) -> Entry:
+def _entry(entry: SectionEntry, keys: Mapping[str, object]) -> SectionEntry:
     raw = {key: value for key, value in entry.raw.items() if key in keys}
-    return Entry(name=entry.name, at=entry.at, raw=raw)
+    return SectionEntry(name=entry.name, at=entry.at, raw=raw)
 
 
-def _parameters(entry: Entry) -> Entry:
+def _parameters(entry: SectionEntry) -> SectionEntry:
     raw = {
         key: value
         for key, value in entry.raw.items()
         if key not in WORDS and key not in {"kind", "level"}
     }
-    return Entry(name=entry.name, at=entry.at, raw=raw)
+    return SectionEntry(name=entry.name, at=entry.at, raw=raw)

@@ -15,7 +15,7 @@ from assay.contract.references import OPEN
 from assay.rules.comparisons import (
     ABSENT,
     Comparison,
-    Difference,
+    ParameterDifference,
     Versions,
     any_change,
     by_name,
@@ -46,7 +46,7 @@ from assay.rules.consequences import (
 )
 
 
-def wording(key: str, versions: Versions) -> Iterator[Difference]:
+def wording(key: str, versions: Versions) -> Iterator[ParameterDifference]:
     """Compare texts and what consists of texts, down to each of them."""
     old, new = versions.values(key)
     yield from _texts((key,), old, new, (key,), (key,))
@@ -54,7 +54,7 @@ def wording(key: str, versions: Versions) -> Iterator[Difference]:
 
 def _texts(
     path: tuple[str, ...], old: Json, new: Json, old_at: Pointer, new_at: Pointer
-) -> Iterator[Difference]:
+) -> Iterator[ParameterDifference]:
     if same(old, new):
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -65,14 +65,14 @@ def _texts(
     elif isinstance(old, list) and isinstance(new, list):
         yield from _lists(path, cast("list[Json]", old), cast("list[Json]", new), old_at, new_at)
     else:
-        yield Difference(
+        yield ParameterDifference(
             path=path, old=old, new=new, consequence=WORDING, old_at=old_at, new_at=new_at
         )
 
 
 def _lists(
     path: tuple[str, ...], old: list[Json], new: list[Json], old_at: Pointer, new_at: Pointer
-) -> Iterator[Difference]:
+) -> Iterator[ParameterDifference]:
     """Compare lists of one length item by item, others by what is in only one of them."""
     if len(old) == len(new):
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
@@ -91,14 +91,14 @@ def _lists(
         yield from _texts(path, len(old), len(new), old_at, new_at)
 
 
-def zone(key: str, versions: Versions) -> Iterator[Difference]:
+def zone(key: str, versions: Versions) -> Iterator[ParameterDifference]:
     """Compare time zones, of which one can be open."""
     old, new = versions.values(key)
     consequence = SETTLED if old == OPEN else OPENED if new == OPEN else REPLACED
     yield from any_change(consequence)(key, versions)
 
 
-def hosts(key: str, versions: Versions) -> Iterator[Difference]:
+def hosts(key: str, versions: Versions) -> Iterator[ParameterDifference]:
     """Compare the forms of hosts, and the patterns of their parts."""
     forms = by_name(any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS)
     none = Versions(old={key: {}}, new={key: {}})
@@ -116,8 +116,8 @@ def hosts(key: str, versions: Versions) -> Iterator[Difference]:
         yield _with(difference, consequence)
 
 
-def _with(difference: Difference, consequence: Consequence) -> Difference:
-    return Difference(
+def _with(difference: ParameterDifference, consequence: Consequence) -> ParameterDifference:
+    return ParameterDifference(
         path=difference.path,
         old=difference.old,
         new=difference.new,

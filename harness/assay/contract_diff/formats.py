@@ -1,7 +1,7 @@
-"""The output formats of a comparison, and those for programs: JSON, GitHub, GitLab and SARIF.
+"""The output formats of a comparison, and those for programs: JSON, GitHub, code quality, SARIF.
 
-`contract/schema/diff.json` is the schema of the JSON output. In the others a change is an
-annotation of the new file: at its line, or at that of the nearest parent of what was removed.
+`contract/schema/diff.json` is the schema of the JSON output. In the others a change belongs to
+the new file: to its line, or to that of the nearest parent of what was removed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 from urllib.parse import quote
@@ -19,13 +20,16 @@ from assay.contract_diff.text import (
     PARTIES,
     headline,
     impacts,
-    places,
     render_markdown,
     render_text,
     title,
 )
 from assay.contract_diff.values import ContractChange, ContractDiff, ContractVersion
-from assay.report.sanitize import clean
+from assay.report.github_annotations import Annotation, command_line
+from assay.report.pipeline import FilePlace, repository_root
+from assay.report.sanitize import bounded, clean, one_line
+from assay.report.sarif import SCHEMA as SARIF_SCHEMA
+from assay.report.wording import counted
 from assay.rules.comparisons import ABSENT
 from assay.rules.consequences import Impact
 
@@ -36,7 +40,7 @@ ANNOTATIONS: Final = 10
 _Values: TypeAlias = dict[str, object]
 Render: TypeAlias = Callable[[ContractDiff, TextIO], None]
 
-#: The words of GitHub, SARIF and GitLab for the worse impact of a change.
+#: The words of each format for the worse impact of a change; what concerns no party has none.
 _GITHUB: Final = {
     Impact.BREAKING: "error",
     Impact.ADJUST: "warning",
@@ -48,15 +52,15 @@ _SARIF: Final = {
     Impact.ADJUST: "warning",
     Impact.REVIEW: "warning",
     Impact.EASIER: "note",
-    Impact.NONE: "none",
 }
-_GITLAB: Final = {
+_CODE_QUALITY: Final = {
     Impact.BREAKING: "critical",
     Impact.ADJUST: "major",
     Impact.REVIEW: "major",
-    Impact.EASIER: "minor",
-    Impact.NONE: "info",
+    Impact.EASIER: "info",
 }
+#: The greatest length of a description, in characters.
+DESCRIPTION: Final = 1_000
 
 
 def _dump(value: object, out: TextIO) -> None:
@@ -66,7 +70,8 @@ def _dump(value: object, out: TextIO) -> None:
 
 def _number(value: object) -> object:
     if isinstance(value, Decimal):
-        return float(value)
+        number = float(value)
+        return number if isfinite(number) else str(value)
     raise TypeError(f"no JSON: {type(value).__name__}")
 
 
@@ -118,83 +123,92 @@ def _change(change: ContractChange) -> _Values:
     }
 
 
-# -- annotations ----------------------------------------------------------------------
+# -- for build servers ----------------------------------------------------------------
+def _place(path: str, line: int) -> FilePlace:
+    """Return a place with a path from the root of the repository, if the file is in it."""
+    resolved, root = Path(path).resolve(), repository_root(Path.cwd())
+    inside = resolved.is_relative_to(root)
+    shown = resolved.relative_to(root).as_posix() if inside else clean(path)
+    return FilePlace(path=shown, line=max(line, 1), exists=inside)
+
+
+def _message(change: ContractChange) -> str:
+    return f"{title(change)} ({impacts(change)})"
+
+
 def render_github(diff: ContractDiff, out: TextIO) -> None:
     """Write the ten most severe changes as commands that GitHub shows beside the lines."""
     concerned = [change for change in diff.by_severity if change.worst in _GITHUB]
     for change in concerned[:ANNOTATIONS]:
-        properties = (
-            f"file={_property(diff.new.path)},line={change.new_line},title={_property(change.id)}"
+        place = _place(diff.new.path, change.new_line)
+        annotation = Annotation(
+            command=_GITHUB[change.worst],
+            title=change.id,
+            message=_message(change),
+            place=place if place.exists else None,
         )
-        message = _data(f"{title(change)} ({impacts(change)})")
-        out.write(f"::{_GITHUB[change.worst]} {properties}::{message}\n")
+        out.write(command_line(annotation))
     rest = len(concerned) - ANNOTATIONS
-    more = f" ({rest:,} more than are annotated)" if rest > 0 else ""
-    out.write(f"{headline(diff)}{more}\n")
+    remainder = f", {counted(rest, 'more annotation')}" if rest > 0 else ""
+    closing = Annotation(command="notice", title="Assay", message=headline(diff) + remainder)
+    out.write(command_line(closing))
 
 
-def _data(text: str) -> str:
-    return clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def render_gitlab(diff: ContractDiff, out: TextIO) -> None:
-    """Write a code quality report of GitLab."""
-    _dump(
-        [
-            {
-                "description": f"{title(change)} ({impacts(change)})",
-                "check_name": change.id,
-                "fingerprint": change.fingerprint,
-                "severity": _GITLAB[change.worst],
-                "location": {"path": diff.new.path, "lines": {"begin": max(1, change.new_line)}},
-            }
-            for change in diff.by_severity
-        ],
-        out,
-    )
+def render_code_quality(diff: ContractDiff, out: TextIO) -> None:
+    """Write a code quality report of GitLab; an issue for each change that concerns a party."""
+    issues: list[_Values] = []
+    for change in diff.by_severity:
+        if change.worst in _CODE_QUALITY:
+            place = _place(diff.new.path, change.new_line)
+            issues.append(
+                {
+                    "type": "issue",
+                    "description": one_line(bounded(_message(change), DESCRIPTION)),
+                    "check_name": change.id,
+                    "fingerprint": change.fingerprint,
+                    "severity": _CODE_QUALITY[change.worst],
+                    "location": {"path": place.path, "lines": {"begin": place.line}},
+                }
+            )
+    _dump(issues, out)
 
 
 def render_sarif(diff: ContractDiff, out: TextIO) -> None:
-    """Write a SARIF 2.1.0 log."""
-    rules = sorted({change.id for change in diff.changes})
+    """Write a SARIF 2.1.0 log; a result for each change that concerns a party."""
+    changes = [change for change in diff.by_severity if change.worst in _SARIF]
+    rules = sorted({change.id for change in changes})
     driver = {
-        "name": "assay diff",
+        "name": "Assay diff",
         "version": __version__,
         "rules": [{"id": name, "shortDescription": {"text": name}} for name in rules],
     }
-    results = [_result(change, diff) for change in diff.by_severity]
-    _dump(
-        {
-            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-            "version": "2.1.0",
-            "runs": [{"tool": {"driver": driver}, "results": results}],
-        },
-        out,
-    )
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"assay-diff/{diff.new.contract}/"},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(change, diff) for change in changes],
+    }
+    _dump({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, out)
 
 
 def _result(change: ContractChange, diff: ContractDiff) -> _Values:
     return {
         "ruleId": change.id,
         "level": _SARIF[change.worst],
-        "message": {"text": f"{title(change)} ({impacts(change)}; {places(change, diff)})"},
+        "message": {"text": _message(change)},
         "locations": [_location(diff.new.path, change.new_line)],
-        "relatedLocations": [_location(diff.old.path, change.old_line)],
+        "relatedLocations": [{"id": 1, **_location(diff.old.path, change.old_line)}],
         "partialFingerprints": {"assayContractChange/v1": change.fingerprint},
         "properties": {party.value: change.impact(party).value for party in PARTIES},
     }
 
 
 def _location(path: str, line: int) -> _Values:
-    uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path)
+    place = _place(path, line)
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": uri},
-            "region": {"startLine": max(1, line)},
+            "artifactLocation": {"uri": quote(place.path)},
+            "region": {"startLine": place.line},
         }
     }
 
@@ -205,6 +219,6 @@ FORMATS: Mapping[str, Render] = {
     "json": render_json,
     "markdown": render_markdown,
     "github": render_github,
-    "gitlab": render_gitlab,
+    "code-quality": render_code_quality,
     "sarif": render_sarif,
 }

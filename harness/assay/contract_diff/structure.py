@@ -31,7 +31,7 @@ Renamed: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SectionEntry:
     """One named entry of a section, with its place and its content."""
 
     name: str
@@ -43,9 +43,9 @@ class Entry:
 class Matched:
     """The entries of a section in two versions: pairs in the new order, and those of one version."""
 
-    pairs: tuple[tuple[Entry, Entry], ...]
-    removed: tuple[Entry, ...]
-    added: tuple[Entry, ...]
+    pairs: tuple[tuple[SectionEntry, SectionEntry], ...]
+    removed: tuple[SectionEntry, ...]
+    added: tuple[SectionEntry, ...]
 
     @property
     def renamed(self) -> Mapping[str, str]:
@@ -53,32 +53,35 @@ class Matched:
         return {old.name: new.name for old, new in self.pairs if old.name != new.name}
 
 
-def mapped(data: Raw, section: str) -> list[Entry]:
+def mapped(data: Raw, section: str) -> list[SectionEntry]:
     """Return the entries of a section that is a mapping."""
     raws = cast("Mapping[str, Raw]", data.get(section) or {})
-    return [Entry(name=name, at=(section, name), raw=raw) for name, raw in raws.items()]
+    return [SectionEntry(name=name, at=(section, name), raw=raw) for name, raw in raws.items()]
 
 
-def listed(data: Raw, section: str) -> list[Entry]:
+def listed(data: Raw, section: str) -> list[SectionEntry]:
     """Return the entries of a section that is a list, which have ids."""
     raws = cast("Sequence[Raw]", data.get(section) or ())
     return [
-        Entry(name=str(raw["id"]), at=(section, index), raw=raw) for index, raw in enumerate(raws)
+        SectionEntry(name=str(raw["id"]), at=(section, index), raw=raw)
+        for index, raw in enumerate(raws)
     ]
 
 
-def match(old: Sequence[Entry], new: Sequence[Entry], *, ignored: frozenset[str]) -> Matched:
+def match(
+    old: Sequence[SectionEntry], new: Sequence[SectionEntry], *, ignored: frozenset[str]
+) -> Matched:
     """Match entries by name, then those that only one version has by their content.
 
     The content is compared without the `ignored` keys; among several the first is taken.
     """
     before, after = {each.name: each for each in old}, {each.name: each for each in new}
-    gone: dict[str, list[Entry]] = {}
+    gone: dict[str, list[SectionEntry]] = {}
     for entry in old:
         if entry.name not in after:
             gone.setdefault(_content(entry, ignored), []).append(entry)
-    pairs: list[tuple[Entry, Entry]] = []
-    added: list[Entry] = []
+    pairs: list[tuple[SectionEntry, SectionEntry]] = []
+    added: list[SectionEntry] = []
     for entry in new:
         if entry.name in before:
             pairs.append((before[entry.name], entry))
@@ -91,14 +94,14 @@ def match(old: Sequence[Entry], new: Sequence[Entry], *, ignored: frozenset[str]
     return Matched(pairs=tuple(pairs), removed=removed, added=tuple(added))
 
 
-def _content(entry: Entry, ignored: frozenset[str]) -> str:
+def _content(entry: SectionEntry, ignored: frozenset[str]) -> str:
     return canonical({key: value for key, value in entry.raw.items() if key not in ignored})
 
 
 def differences(
     compared: Compared,
     noun: str,
-    entries: tuple[Entry, Entry],
+    entries: tuple[SectionEntry, SectionEntry],
     comparisons: Mapping[str, Comparison],
     versions: Versions,
 ) -> Iterator[ContractChange]:
@@ -117,12 +120,12 @@ def differences(
             )
 
 
-def _section(entry: Entry) -> tuple[str, ...]:
+def _section(entry: SectionEntry) -> tuple[str, ...]:
     return (str(entry.at[0]), entry.name) if entry.at else ()
 
 
 def whole(
-    compared: Compared, noun: str, entry: Entry, consequence: Consequence, *, added: bool
+    compared: Compared, noun: str, entry: SectionEntry, consequence: Consequence, *, added: bool
 ) -> ContractChange:
     """Return the change of an entry that only one version has."""
     values = (ABSENT, entry.raw) if added else (entry.raw, ABSENT)
@@ -162,7 +165,7 @@ def names_and_hosts(compared: Compared) -> Iterator[ContractChange]:
         {key: value for key, value in document.data.items() if key in CONTRACT}
         for document in (compared.old, compared.new)
     )
-    entries = Entry(name="", at=(), raw=old), Entry(name="", at=(), raw=new)
+    entries = SectionEntry(name="", at=(), raw=old), SectionEntry(name="", at=(), raw=new)
     versions = Versions(old=old, new=new)
     yield from differences(compared, "contract", entries, CONTRACT, versions)
 
@@ -177,7 +180,7 @@ def operations(compared: Compared, matched: Matched, renamed: Renamed) -> Iterat
         yield whole(compared, "operation", entry, _offered(entry, SERVE_MORE), added=True)
 
 
-def _offered(entry: Entry, consequence: Consequence) -> Consequence:
+def _offered(entry: SectionEntry, consequence: Consequence) -> Consequence:
     """Return the consequence of an operation that is offered, or not even that."""
     return consequence if entry.raw.get("available", True) else TEST_ONLY
 
@@ -220,7 +223,9 @@ def statements(
     for pair in matched.pairs:
         if not same(pair[0].raw, pair[1].raw):
             versions = Versions(old=_said(pair[0].raw), new=_said(pair[1].raw))
-            said = tuple(Entry(name=each.name, at=each.at, raw=_said(each.raw)) for each in pair)
+            said = tuple(
+                SectionEntry(name=each.name, at=each.at, raw=_said(each.raw)) for each in pair
+            )
             yield from differences(compared, noun, (said[0], said[1]), STATEMENT, versions)
     for entry in matched.added:
         yield whole(compared, noun, entry, UNDECIDED, added=True)

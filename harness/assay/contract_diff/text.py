@@ -119,7 +119,7 @@ def _text(diff: ContractDiff) -> Iterator[str]:
             yield f"      {impacts(change)}"
             if change.statement:
                 yield f"      {one_line(clean(change.statement, STATEMENT))}"
-            yield f"      {clean(places(change, diff))}  [{change.id} {change.fingerprint}]"
+            yield f"      {clean(places(change, diff))}  [{change.id}]"
 
 
 def render_markdown(diff: ContractDiff, out: TextIO) -> None:

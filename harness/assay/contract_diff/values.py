@@ -140,7 +140,7 @@ class Compared:
             consequence=consequence,
             old_line=self.old.line(places[0]),
             new_line=self.new.line(places[1]),
-            fingerprint=hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()[:16],
+            fingerprint=hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()[:32],
             statement=statement,
             moved_from=moved_from,
         )

@@ -23,10 +23,12 @@ from assay.binding.target import Target
 from assay.contract.model import Json
 from assay.errors import JournalError
 from assay.history import Accepted, Event, Exchange, Subject
+from assay.journal.chain import CHAIN, ChainWriter
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
+from assay.journal.outline_record import outline_record, source_records
 from assay.journal.redact import Redactor
 from assay.judging.verdict import Evidence, Verdict
 from assay.judging.waivers import WaiverResult, as_record
@@ -60,6 +62,7 @@ class Journal:
     redactor: Redactor = field(default_factory=Redactor)
     _encoder: EventEncoder | None = None
     _digest: Any = field(default_factory=hashlib.sha256)
+    _chain: ChainWriter = field(default_factory=ChainWriter)
     _torn: bool = False
 
     @classmethod
@@ -85,7 +88,7 @@ class Journal:
         """
         if self.out is None:
             return
-        continue_lines(self.out, path, self._digest.update)
+        continue_lines(self.out, path, self._see)
         self._write_plan(plan, *known)
         lines = [[each[0], each[-1]] for each in abandoned]
         self.write("resumed", {"at": now(), "version": __version__, "abandoned": lines})
@@ -102,15 +105,20 @@ class Journal:
         """
         if self.out is None or self._torn:
             return
-        encoded = encode_line({"type": kind, **record})
+        encoded = encode_line({"type": kind, **record, CHAIN: self._chain.place()})
         self._torn = True
         try:
             self.out.write(encoded.decode("utf-8"))
             self.out.flush()
         except OSError as error:
             raise JournalError(f"cannot write the journal: {error.strerror}") from None
-        self._digest.update(encoded)
+        self._see(encoded)
         self._torn = False
+
+    def _see(self, line: bytes) -> None:
+        """Take a line into the digest and the chain."""
+        self._digest.update(line)
+        self._chain.see(line)
 
     def event(self, trial: str, event: Event, access: Access) -> None:
         """Write an event of a trial."""
@@ -272,10 +280,15 @@ def header(
         "started": now(),
         "seed": seed,
         "contracts": [
-            _plain(contract, "id", "title", "version", "digest", "path", "document")
+            {
+                **_plain(contract, "id", "title", "version", "digest", "path", "document"),
+                **({"outline": outline} if (outline := outline_record(contract)) else {}),
+            }
             for contract in plan.contracts.values()
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
+        "environment": target.environment,
+        "not_offered": sorted(target.not_offered),
         "selection": dict(selection),
         **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }
@@ -318,7 +331,7 @@ def planned(item: Planned) -> dict[str, object]:
         **_plain(obligation, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": obligation.statement,
         "asks": obligation.description,
-        "sources": [_plain(source, "section", "line", "text") for source in obligation.sources],
+        "sources": source_records(obligation.sources),
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }

@@ -10,10 +10,8 @@ is judged here: verdicts are read.
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -25,9 +23,7 @@ from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
 from assay.judging.waivers import WaiverResult
 from assay.report import decode
-from assay.report.exchange_text import curl_command
-from assay.report.sanitize import clean, one_line
-from assay.report.timeline import TimelineReader
+from assay.report.cited_exchanges import CitedExchanges
 from assay.report.values import (
     EMBEDDED,
     ENDED,
@@ -37,24 +33,17 @@ from assay.report.values import (
     Header,
     PlannedObligation,
     Report,
-    ReportedExchange,
     ReportedResult,
     ReportedSearch,
     UnfinishedTrial,
 )
 from assay.report.waivers import lapsed
 
-_FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE, Standing.WAIVED)
-#: Verdicts of which the evidence is shown.
-_SHOWN = (*_FINDINGS, Standing.CONFORMS)
-
 #: Lines that a resumed run needs, and a report only checks.
 CHECKED: Mapping[str, Callable[[Line], object]] = {
     "ended": trial_end,
     "resumed": decode.resumed,
 }
-
-Key = tuple[str, int]
 
 
 @dataclass(slots=True)
@@ -95,9 +84,8 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
             draft = _first_pass(stream, name, abandoned, partial=partial)
             results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
-            wanted = _wanted(results, draft.searches.values(), passes=passes)
-            timelines = TimelineReader(cited=_cited(results))
-            cited = _second_pass(stream, name, abandoned, wanted, timelines)
+            cited = CitedExchanges(results, draft.searches.values(), passes=passes)
+            cited.read(stream, name, abandoned)
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -112,22 +100,14 @@ def read_journal(path: str | Path, *, partial: bool = False, passes: bool = Fals
         header=draft.header,
         results=tuple(
             replace(
-                result,
-                exchanges=(
-                    exchanges := tuple(
-                        cited[key] for key in _keys(result, passes=passes) if key in cited
-                    )
-                ),
-                timeline=timelines.of(result.shown_by),
-                resend=curl_command(exchanges[0]) if exchanges and network else "",
-                waiver=expired.get(result.planned.id, ""),
+                cited.add_to(result, network=network), waiver=expired.get(result.planned.id, "")
             )
             for result in results
         ),
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
-        searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
+        searches=tuple(map(cited.add_to_search, draft.searches.values())),
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
         journal=name,
@@ -158,7 +138,8 @@ def _first_pass(
         if draft.footer is None:
             digest.update(raw)
         elif draft.footer.digest != f"sha256:{digest.hexdigest()}":
-            line.refuse("damaged: the digest does not match the lines before it")
+            what = "damaged: the digest does not match the lines before it"
+            line.refuse(f"{what} (`assay verify` names the line)")
     _check_findings(draft)
     _check_complete(draft)
     return draft
@@ -284,69 +265,3 @@ def _result(draft: _Draft, planned: PlannedObligation) -> ReportedResult:
     """Return the verdict on an obligation; in an unfinished journal, the last preliminary one."""
     missing = ReportedResult(planned=planned, standing=Standing.UNVERIFIED, reason=ENDED)
     return draft.results.get(planned.id) or draft.preliminary.get(planned.id, missing)
-
-
-def _keys(result: ReportedResult, *, passes: bool) -> tuple[Key, ...]:
-    shown = _SHOWN if passes else _FINDINGS
-    return tuple((result.shown_by, n) for n in result.cites) if result.standing in shown else ()
-
-
-def _cited(results: Iterable[ReportedResult]) -> Mapping[str, frozenset[int]]:
-    """Return the trials of which a timeline is shown, each with the exchanges that are cited."""
-    cited: dict[str, set[int]] = {}
-    for result in results:
-        if result.standing in _SHOWN:
-            cited.setdefault(result.shown_by, set()).update(result.cites)
-    return {trial: frozenset(numbers) for trial, numbers in cited.items()}
-
-
-def _wanted(
-    results: Iterable[ReportedResult], searches: Iterable[ReportedSearch], *, passes: bool
-) -> frozenset[Key]:
-    cited = {key for result in results for key in _keys(result, passes=passes)}
-    answers = (answer for search in searches for answer in search.documented)
-    return frozenset(cited | {(answer.trial, answer.exchange) for answer in answers})
-
-
-#: How the line of an event begins, as the writer orders it.
-_EVENT = re.compile(rb'\{"type": "([a-z]+)", "trial": ("(?:[^"\\]|\\.)*")')
-
-
-def _event(raw: bytes) -> tuple[str, str]:
-    """Return kind and trial of the line of an event without reading all of it; "" if it is none."""
-    match = _EVENT.match(raw)
-    if match is None or not raw.endswith(b"\n") or match[1].decode() not in EVENTS:
-        return "", ""
-    trial: str = json.loads(match[2])
-    return match[1].decode(), one_line(clean(trial))
-
-
-def _second_pass(
-    stream: BinaryIO,
-    path: str,
-    abandoned: Callable[[int], bool],
-    wanted: frozenset[Key],
-    timelines: TimelineReader,
-) -> dict[Key, ReportedExchange]:
-    exchanges: dict[Key, ReportedExchange] = {}
-    trials = {trial for trial, _ in wanted} | timelines.cited.keys()
-    for number, raw in raw_lines(stream, path):
-        kind, trial = _event(raw)
-        if trial not in trials or not kind or abandoned(number):
-            continue
-        line = parse(path, number, raw)
-        if trial in timelines.cited:
-            timelines.add(trial, kind, line)
-        if kind == "exchange" and (key := decode.exchange_key(line)) in wanted:
-            if key in exchanges:
-                line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
-            exchanges[key] = decode.exchange(line)
-    return exchanges
-
-
-def _with_answers(search: ReportedSearch, read: dict[Key, ReportedExchange]) -> ReportedSearch:
-    answers = (
-        replace(answer, exchanges=tuple(filter(None, [read.get((answer.trial, answer.exchange))])))
-        for answer in search.documented
-    )
-    return replace(search, documented=tuple(answers))

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.pipeline import FilePlaces, faults_to_show, fingerprint, observation
+from assay.report.pipeline import FilePlaces, expiring_waivers, fingerprint, observation, run_errors
 from assay.report.sanitize import bounded, one_line
 from assay.report.values import Report, ReportedResult
 from assay.report.views import reason_of
+from assay.report.waivers import waiver_sentence
 
 #: The severity of an issue by verdict; a verdict without one makes no issue.
 SEVERITIES: Mapping[Standing, str] = {
@@ -27,9 +28,11 @@ SEVERITIES: Mapping[Standing, str] = {
     Standing.NOT_APPLICABLE: "",
     Standing.WAIVED: "info",
 }
-#: The severity of a violation of what is not a `must`, and that of a harness fault.
+#: The severities of a violation of what is not a `must`, of an error of the run itself, such as a
+#: harness fault, and of a waiver that expires soon.
 NOT_MUST = "major"
-FAULT = "blocker"
+RUN_ERROR = "blocker"
+EXPIRING = "minor"
 #: The length of a description, in characters.
 DESCRIPTION = 500
 
@@ -56,15 +59,23 @@ def _issues(report: Report) -> Iterator[Values]:
                 path=place.path,
                 line=place.line,
             )
-    for number, fault in enumerate(faults_to_show(report), start=1):
-        yield _issue(
-            description=f"harness fault: {fault.where}: {fault.what}",
-            check="assay/harness",
-            print_=fingerprint(report, f"fault {number}: {fault.where}"),
-            severity=FAULT,
-            path="assay",
-            line=1,
-        )
+    for number, error in enumerate(run_errors(report), start=1):
+        name = f"{number} {error.title}"
+        yield _run_issue(report, name, f"{error.title}: {error.what}", RUN_ERROR)
+    for waiver in expiring_waivers(report):
+        yield _run_issue(report, f"expires {waiver.name}", waiver_sentence(waiver), EXPIRING)
+
+
+def _run_issue(report: Report, name: str, description: str, severity: str) -> Values:
+    """Return an issue of the run itself, which has no place in a file."""
+    return _issue(
+        description=description,
+        check="assay/run",
+        print_=fingerprint(report, name),
+        severity=severity,
+        path="assay",
+        line=1,
+    )
 
 
 def _severity(result: ReportedResult) -> str:

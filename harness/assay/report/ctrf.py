@@ -1,7 +1,7 @@
 """The CTRF report (ctrf.io): one test for each obligation, in the Common Test Report Format.
 
-CTRF has five statuses, so `rawStatus` has the verdict. Harness faults are failed tests in a suite
-of their own, and so is a run that ended early or planned nothing.
+CTRF has five statuses, so `rawStatus` has the verdict. What is wrong with the run itself, such as a
+harness fault, is a failed test in a suite of its own.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.exchanges import trial_seconds, trials_of
-from assay.report.pipeline import FilePlaces, faults_to_show, in_utc
+from assay.report.pipeline import FilePlaces, RunError, expiring_waivers, in_utc, run_errors
 from assay.report.sanitize import bounded
-from assay.report.values import Fault, Report, ReportedResult
+from assay.report.values import Report, ReportedResult
 from assay.report.views import card_lines, make_card, reason_of
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import fault_count, headline, search_summary
 
 #: The version of the specification that the file follows.
@@ -47,7 +48,7 @@ def render(report: Report, out: TextIO) -> None:
 
 def _document(report: Report) -> Values:
     header = report.header
-    tests = [*_tests(report), *map(_fault, faults_to_show(report))]
+    tests = [*_tests(report), *map(_error, run_errors(report))]
     return {
         "reportFormat": "CTRF",
         "specVersion": SPECIFICATION,
@@ -67,6 +68,7 @@ def _document(report: Report) -> Values:
                     "seed": header.seed,
                     "contracts": {each.id: each.digest for each in header.contracts},
                     "searches": [*map(search_summary, report.searches)],
+                    "waivers": [*map(waiver_sentence, expiring_waivers(report))],
                 },
             },
         },
@@ -131,12 +133,12 @@ def _test(result: ReportedResult, took: float, places: FilePlaces) -> Values:
     }
 
 
-def _fault(fault: Fault) -> Values:
+def _error(error: RunError) -> Values:
     return {
-        "name": f"harness: {fault.where}",
+        "name": error.title,
         "status": "failed",
-        "rawStatus": "harness-fault",
+        "rawStatus": error.kind.value,
         "duration": 0,
-        "suite": ["assay.harness"],
-        "message": bounded(fault.what, MESSAGE),
+        "suite": ["assay.run"],
+        "message": bounded(error.what, MESSAGE),
     }

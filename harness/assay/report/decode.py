@@ -11,11 +11,11 @@ from dataclasses import MISSING, fields
 from pathlib import PureWindowsPath
 from typing import Any, TypeVar
 
-from assay.contract.model import Source
 from assay.journal.lines import Line
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report import sanitize
+from assay.report.outline import contract_outlines, read_sources
 from assay.report.values import (
     KEPT,
     WAYS,
@@ -92,6 +92,8 @@ def header(line: Line) -> Header:
         target=_read(TargetRef, line.inner("target")),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
+        not_offered=_texts(line, "not_offered"),
+        outlines=contract_outlines(line),
     )
 
 
@@ -101,20 +103,8 @@ def planned(line: Line) -> PlannedObligation:
         PlannedObligation,
         line,
         id=obligation(line),
-        sources=sources(line),
+        sources=read_sources(line),
         needs=_texts(line, "needs"),
-    )
-
-
-def sources(line: Line) -> tuple[Source, ...]:
-    """Read the places in the source document."""
-    return tuple(
-        Source(
-            section=_clean(source, "section"),
-            line=source.number_of("line", 0),
-            text=_clean(source, "text"),
-        )
-        for source in line.objects("sources")
     )
 
 

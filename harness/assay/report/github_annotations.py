@@ -13,10 +13,17 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
-from assay.report.pipeline import FilePlace, FilePlaces, faults_to_show, observation
+from assay.report.pipeline import (
+    FilePlace,
+    FilePlaces,
+    expiring_waivers,
+    observation,
+    run_errors,
+)
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
 from assay.report.views import Group, by_reason, reason_of
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import closing, counted
 
 #: The command of an annotation by verdict; those without one only count in the last line.
@@ -63,11 +70,14 @@ def render(report: Report, out: TextIO) -> None:
 def _annotations(report: Report) -> Iterator[Annotation]:
     """Yield what is worth an annotation, the worst first."""
     places = FilePlaces(report)
-    for fault in faults_to_show(report):
-        yield Annotation(command="error", title=f"Assay: {fault.where}", message=fault.what)
+    for error in run_errors(report):
+        yield Annotation(command="error", title=f"Assay: {error.title}", message=error.what)
     violated = report.of(Standing.VIOLATES)
     for result in sorted(violated, key=lambda each: each.planned.level != "must"):
         yield _annotation(result, places)
+    for waiver in expiring_waivers(report):
+        title = f"Assay: waiver of {waiver.name}"
+        yield Annotation(command="warning", title=title, message=waiver_sentence(waiver))
     for group in by_cause(report):
         yield _group(group, "inconclusive", COMMANDS[Standing.INDETERMINATE])
     for group in by_reason(report.of(Standing.UNVERIFIED)):

@@ -3,9 +3,9 @@
 GitLab keeps only the first of two cases with one name, so the name is the whole
 obligation id. It refuses files over 30 MB, so cards share a budget and say when it is
 spent. Only a violation is a failure; every other verdict but `conforms` is `skipped`, with
-the verdict in its message. A harness fault is an `error` in a suite of its own, and so is
-a run that ended early or planned nothing, which a build server would otherwise show as
-green. A search is no test case: the obligation that it found violated fails. Its size and
+the verdict in its message. A harness fault is an `error` in a suite of its own, and so are
+a run that ended early or planned nothing, and a waiver to remove: a build server would otherwise
+show them as green. A search is no test case: the obligation that it found violated fails. Its size and
 its findings are properties of the contract's suite.
 
 The file is valid by the schemas of Surefire and of Jenkins (junit-10.xsd). So what a case has
@@ -22,10 +22,18 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.exchanges import trial_seconds, trials_of
-from assay.report.pipeline import FilePlace, FilePlaces, faults_to_show, in_utc
+from assay.report.pipeline import (
+    FilePlace,
+    FilePlaces,
+    RunError,
+    expiring_waivers,
+    in_utc,
+    run_errors,
+)
 from assay.report.sanitize import bounded, xml, xml_attribute
-from assay.report.values import Fault, Report, ReportedResult, ReportedSearch
+from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.views import card_lines, make_card, reason_of
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     answer_summary,
     finding_summary,
@@ -41,13 +49,16 @@ MESSAGE = 300
 #: Findings listed of each search.
 FOUND = 100
 
+#: The suite of what is wrong with the run itself.
+RUN = "assay.run"
+
 SPENT = "(left out to keep this file under 30 MB; the JSON report has it)"
 
 
 def render(report: Report, out: TextIO) -> None:
     """Write the report as JUnit XML."""
-    faults = tuple(faults_to_show(report))
-    totals = {**_totals(report.results, faults), "time": _time(report.seconds or 0.0)}
+    errors = tuple(run_errors(report))
+    totals = {**_totals(report.results, errors), "time": _time(report.seconds or 0.0)}
     del totals["skipped"]  # an attribute of suites only
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
     out.write(f"<testsuites{_attributes({'name': 'assay', **totals})}>\n")
@@ -63,9 +74,9 @@ def render(report: Report, out: TextIO) -> None:
             text, budget = _case(result, places.of(result.planned), took, budget)
             out.write(text)
         out.write("</testsuite>\n")
-    if faults:
-        out.write(_suite_start(report, "assay.harness", _totals((), faults), 0.0))
-        out.writelines(_fault(n, fault) for n, fault in enumerate(faults, start=1))
+    if errors:
+        out.write(_suite_start(report, RUN, _totals((), errors), 0.0))
+        out.writelines(_error(n, error) for n, error in enumerate(errors, start=1))
         out.write("</testsuite>\n")
     out.write("</testsuites>\n")
 
@@ -76,13 +87,13 @@ def _contracts(report: Report) -> Iterable[str]:
     return dict.fromkeys((*planned, *(search.contract for search in report.searches)))
 
 
-def _totals(results: tuple[ReportedResult, ...], faults: tuple[Fault, ...]) -> Mapping[str, str]:
+def _totals(results: tuple[ReportedResult, ...], errors: tuple[RunError, ...]) -> Mapping[str, str]:
     passed = sum(result.standing is Standing.CONFORMS for result in results)
     failed = sum(result.standing is Standing.VIOLATES for result in results)
     return {
-        "tests": str(len(results) + len(faults)),
+        "tests": str(len(results) + len(errors)),
         "failures": str(failed),
-        "errors": str(len(faults)),
+        "errors": str(len(errors)),
         "skipped": str(len(results) - passed - failed),
     }
 
@@ -108,6 +119,10 @@ def _about(report: Report, name: str) -> Mapping[str, str]:
         "target": target.name,
         "target-digest": target.digest,
         "seed": str(report.header.seed),
+        **{
+            f"waiver-{number}": waiver_sentence(waiver)
+            for number, waiver in enumerate(expiring_waivers(report), start=1)
+        },
         **dict(_searches(report.searches_of(name))),
     }
 
@@ -163,12 +178,11 @@ def _findings(search: ReportedSearch) -> Iterator[str]:
     yield from search_notes(search)[:FOUND]
 
 
-def _fault(number: int, fault: Fault) -> str:
-    name = f"fault {number}: {fault.where}"
-    about = {"classname": "assay.harness", "name": name, "time": _time(0.0)}
-    message = bounded(fault.what, MESSAGE)
-    error = _attributes({"type": "harness-fault", "message": message})
-    return f"<testcase{_attributes(about)}>\n<error{error}/>\n</testcase>\n"
+def _error(number: int, error: RunError) -> str:
+    about = {"classname": RUN, "name": f"{number} {error.title}", "time": _time(0.0)}
+    message = bounded(error.what, MESSAGE)
+    inside = _attributes({"type": error.kind.value.replace(" ", "-"), "message": message})
+    return f"<testcase{_attributes(about)}>\n<error{inside}/>\n</testcase>\n"
 
 
 def _properties(values: Mapping[str, str]) -> str:

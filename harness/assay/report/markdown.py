@@ -43,7 +43,10 @@ from assay.report.wording import (
     search_summary,
 )
 
-#: The size of each section, in bytes; together well under 1 MiB.
+#: The size of the page, in bytes, and the sentence in place of what is over it.
+LIMIT = 1024 * 1024 - 1
+CUT = "\n*The end of this page is left out to keep it under 1 MiB; the JSON report has it.*"
+#: The size of each section, in bytes; together with the usual head under 1 MiB.
 CARDS = 450_000
 INCONCLUSIVE = 100_000
 GROUPS = 100_000
@@ -66,7 +69,18 @@ Blocks = Iterator[str]
 
 def render(report: Report, out: TextIO) -> None:
     """Write the report as Markdown of less than 1 MiB."""
-    out.writelines(block + "\n" for block in _page(report))
+    out.writelines(block + "\n" for block in _within(_page(report), LIMIT))
+
+
+def _within(blocks: Blocks, limit: int) -> Blocks:
+    """Yield the blocks that fit, and a sentence in place of those that do not."""
+    room = limit - len(CUT) - 1
+    for block in blocks:
+        room -= len(block.encode()) + 1
+        if room < 0:
+            yield CUT
+            return
+        yield block
 
 
 def _page(report: Report) -> Blocks:

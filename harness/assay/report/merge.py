@@ -28,6 +28,7 @@ from assay.report.shard_journal import (
     JOURNAL,
     ShardJournal,
     Values,
+    content,
     open_shard,
     shard_lines,
     take_in,
@@ -266,8 +267,8 @@ def _agreement(item: Line) -> Agreement:
 def _write_head(
     journal: Journal, shards: Sequence[ShardJournal], plan: Mapping[str, Values], command: str
 ) -> None:
-    first = next(shard_lines(shards[0])).values
-    header = {key: first[key] for key in first if key not in {"type", "shard", "division"}}
+    first = content(next(shard_lines(shards[0])))
+    header = {key: first[key] for key in first if key not in {"shard", "division"}}
     started = min(shard.report.header.started for shard in shards)
     merged = [shard.report.header.shard for shard in shards]
     journal.write("header", {**header, "started": started, "command": command, "merged": merged})
@@ -281,7 +282,7 @@ def _copy_events(journal: Journal, shard: ShardJournal) -> None:
         kind = line.text("type")
         if kind not in EVENTS and kind not in {"fault", "unfinished"}:
             continue
-        record = {key: line.values[key] for key in line.values if key != "type"}
+        record = content(line)
         if kind == "exchange":
             record["n"] = line.number_of("n") + shard.offset
         journal.write(kind, record)

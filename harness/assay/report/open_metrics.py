@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from assay.judging.verdict import Standing
+from assay.judging.waivers import WaiverState
 from assay.report.exchanges import base_trial, exchange_times
 from assay.report.pipeline import in_utc
 from assay.report.values import Report
@@ -57,6 +58,10 @@ def _lines(report: Report) -> Iterator[str]:
         for standing in Standing:
             labels = {**target, "contract": contract, "verdict": standing.value}
             yield _sample("assay_obligations", labels, counts[standing])
+    yield from _family("assay_waivers", "gauge", "Waivers by their state.")
+    states = Counter(waiver.state for waiver in report.waivers)
+    for state in WaiverState:
+        yield _sample("assay_waivers", {**target, "state": state.value}, states[state])
     yield from _family("assay_harness_faults", "gauge", "Failures of the harness itself.")
     yield _sample("assay_harness_faults", target, fault_count(report))
     yield from _family("assay_run_complete", "gauge", "1 if the run was not cut short.")

@@ -1,4 +1,4 @@
-"""Facts for build servers: places in the user's repository, fingerprints, faults that must show.
+"""Facts for build servers: places in the user's repository, fingerprints, errors that must show.
 
 A place is relative to the root of the repository in which the report is made. A contract outside
 of it, and a shipped one, has none: a build server could not find it.
@@ -10,12 +10,15 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 
 from assay._resources import contract_dir
 from assay.contract.files.document import file_name
-from assay.report.values import Fault, PlannedObligation, Report, ReportedResult
+from assay.judging.waivers import WaiverResult, WaiverState
+from assay.report.values import PlannedObligation, Report, ReportedResult
 from assay.report.views import make_card
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import headline, unfinished
 
 
@@ -32,7 +35,7 @@ class FilePlaces:
     """The places of the obligations of a report."""
 
     def __init__(self, report: Report) -> None:
-        root = _root(Path.cwd())
+        root = repository_root(Path.cwd())
         self._paths = {
             contract.id: _path_in(root, contract.path) for contract in report.header.contracts
         }
@@ -44,7 +47,7 @@ class FilePlaces:
         return FilePlace(path=name, line=max(planned.line, 1), exists=bool(path))
 
 
-def _root(folder: Path) -> Path:
+def repository_root(folder: Path) -> Path:
     """Return the root of the repository of a folder, or the folder if it is in none."""
     resolved = folder.resolve()
     within = (parent for parent in (resolved, *resolved.parents) if (parent / ".git").exists())
@@ -69,19 +72,53 @@ def fingerprint(report: Report, obligation: str) -> str:
     return hashlib.sha256("\0".join(names).encode(errors="replace")).hexdigest()[:32]
 
 
-def faults_to_show(report: Report) -> Iterator[Fault]:
-    """Yield the harness faults, and what a build server would take for a run without violations."""
-    yield from report.faults
+class ErrorKind(Enum):
+    """What is wrong with a run besides its verdicts."""
+
+    FAULT = "harness fault"
+    INCOMPLETE = "incomplete run"
+    EMPTY = "nothing planned"
+    WAIVER = "waiver"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunError:
+    """One thing that is wrong with a run, though no verdict says so; `where` may be empty."""
+
+    kind: ErrorKind
+    where: str = ""
+    what: str
+
+    @property
+    def title(self) -> str:
+        """Return the kind, and the place if there is one."""
+        return f"{self.kind.value}: {self.where}" if self.where else self.kind.value
+
+
+def run_errors(report: Report) -> Iterator[RunError]:
+    """Yield what a build server would take for a run in which all is well."""
+    for fault in report.faults:
+        yield RunError(kind=ErrorKind.FAULT, where=fault.where, what=fault.what)
     if not report.complete:
-        yield Fault(where="run", what=unfinished(report))
+        yield RunError(kind=ErrorKind.INCOMPLETE, what=unfinished(report))
     if not report.results:
-        yield Fault(where="plan", what=headline(report))
+        yield RunError(kind=ErrorKind.EMPTY, what=headline(report))
+    for waiver in report.waivers:
+        # The reason of a violation says that its waiver has expired.
+        if waiver.invalid and not waiver.violated:
+            sentence = waiver_sentence(waiver)
+            yield RunError(kind=ErrorKind.WAIVER, where=waiver.name, what=sentence)
+
+
+def expiring_waivers(report: Report) -> tuple[WaiverResult, ...]:
+    """Return the waivers that expire soon, and excuse a violation until then."""
+    return tuple(each for each in report.waivers if each.state is WaiverState.EXPIRES_SOON)
 
 
 def observation(result: ReportedResult) -> str:
     """Return what a result shows against its obligation, in one sentence."""
     for finding in make_card(result).findings:
-        return f"expected {finding.expected}; seen {finding.seen}"
+        return f"Expected {finding.expected}; seen {finding.seen}."
     return result.reason
 
 

@@ -1,8 +1,8 @@
 """The SARIF 2.1.0 report: violations at the line of their clause, for code scanning.
 
 A rule is a clause. GitHub shows every result as an alert, whatever its `kind`; so only violations
-are results, and those that are waived, which are suppressed. Each other verdict, and each harness
-fault, is a notification of the run. Fingerprints depend on the target and the obligation alone: an
+are results, and those that are waived, which are suppressed. Each other verdict, and each error
+of the run itself, is a notification. Fingerprints depend on the target and the obligation alone: an
 alert stays the same when the contract is edited.
 """
 
@@ -17,14 +17,16 @@ from assay.judging.verdict import Standing
 from assay.report.pipeline import (
     FilePlace,
     FilePlaces,
-    faults_to_show,
+    expiring_waivers,
     fingerprint,
     in_utc,
     observation,
+    run_errors,
 )
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedExchange, ReportedResult
 from assay.report.views import make_card, reason_of, source_text
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import fault_count
 
 SCHEMA = (
@@ -212,8 +214,12 @@ def _invocation(report: Report, places: FilePlaces, numbers: Mapping[object, int
         **({"exitCode": footer.exit, **_time("endTimeUtc", footer.finished)} if footer else {}),
         "toolExecutionNotifications": [
             *(
-                {"level": "error", "message": {"text": f"{fault.where}: {fault.what}"}}
-                for fault in faults_to_show(report)
+                {"level": "error", "message": {"text": f"{error.title}: {error.what}"}}
+                for error in run_errors(report)
+            ),
+            *(
+                {"level": "warning", "message": {"text": waiver_sentence(waiver)}}
+                for waiver in expiring_waivers(report)
             ),
             *(
                 _notification(result, places.of(result.planned), numbers)

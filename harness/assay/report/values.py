@@ -14,6 +14,7 @@ from datetime import datetime
 from assay.contract.model import Source
 from assay.judging.verdict import Evidence, Standing
 from assay.judging.waivers import WaiverResult
+from assay.report.outline import ContractOutline
 from assay.report.timeline import Timeline
 
 Headers = tuple[tuple[str, str], ...]
@@ -63,6 +64,7 @@ class Header:
 
     `party` is the judged party: `bank` or `tpp`. `shard` is the part of a plan that was run, such
     as `2/5`, and `division` identifies the division of that plan; both are empty for a whole plan.
+    `environment` is `sandbox` or `live`, `not_offered` the clauses that the target need not offer.
     """
 
     tool: str
@@ -76,6 +78,9 @@ class Header:
     party: str = "bank"
     shard: str = ""
     division: str = ""
+    environment: str = ""
+    not_offered: tuple[str, ...] = ()
+    outlines: tuple[ContractOutline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +163,10 @@ class ReportedResult:
     """One obligation and its verdict.
 
     `evidence` is bounded, `observations` counts all of it. `exchanges` are those that the
-    evidence of a violated or inconclusive obligation cites, the most telling first; of a
-    conforming one, only if they were asked for. `trial` is set where they belong to another
-    trial than the planned one, as when only a search found the violation. `timeline` is that
-    of the trial; results that the same trial shows share it. `resend` is the command that
-    sends the decisive request again, where a target in the network got it. `waiver` says that
-    its waiver has expired.
+    evidence cites, the most telling first; of a conforming obligation, only if asked for. `trial`
+    is set if it is not the planned one, as when only a search found the violation; `timeline` is
+    that of the trial. `resend` is the command that sends the decisive request again, where a
+    target in the network got it. `waiver` says that its waiver has expired.
     """
 
     planned: PlannedObligation
@@ -342,5 +345,4 @@ class Report:
 
     def contract(self, name: str) -> ContractRef:
         """Return the contract with this id, without details if the header does not have it."""
-        known = (contract for contract in self.header.contracts if contract.id == name)
-        return next(known, ContractRef(id=name))
+        return {each.id: each for each in self.header.contracts}.get(name, ContractRef(id=name))

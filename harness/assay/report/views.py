@@ -184,7 +184,7 @@ def timeline_lines(card: Card, *, entries: int = 60) -> Iterator[str]:
     If it is longer, the entries closest to the decisive exchanges stay.
     """
     now = ""
-    for entry in _nearest(card, entries):
+    for entry in nearest_entries(card, entries):
         if entry.at and entry.at != now:
             now = entry.at
             yield f"  {moment(now)}"
@@ -194,7 +194,7 @@ def timeline_lines(card: Card, *, entries: int = 60) -> Iterator[str]:
         yield f"    {number:>6}  {entry_text(entry)}{mark}"
 
 
-def _nearest(card: Card, limit: int) -> Iterator[TimelineEntry]:
+def nearest_entries(card: Card, limit: int) -> Iterator[TimelineEntry]:
     """Yield the entries that are left if the timeline is cut to a number of entries."""
     timeline = card.timeline
     if len(timeline) <= limit:

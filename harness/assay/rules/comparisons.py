@@ -42,7 +42,7 @@ ABSENT: Final = Absent.ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class ParameterDifference:
     """One difference of two versions of a clause.
 
     `path` are the keys that lead to it, the same in both versions; `old_at` and `new_at`
@@ -75,7 +75,7 @@ class Versions:
 
 
 #: Yields the differences of a parameter in two versions of a clause.
-Comparison: TypeAlias = Callable[[str, Versions], Iterator[Difference]]
+Comparison: TypeAlias = Callable[[str, Versions], Iterator[ParameterDifference]]
 
 
 def canonical(value: Json) -> str:
@@ -96,8 +96,8 @@ def same(old: Json, new: Json) -> bool:
     return canonical(old) == canonical(new)
 
 
-def _difference(key: str, old: Json, new: Json, consequence: Consequence) -> Difference:
-    return Difference(
+def _difference(key: str, old: Json, new: Json, consequence: Consequence) -> ParameterDifference:
+    return ParameterDifference(
         path=(key,), old=old, new=new, consequence=consequence, old_at=(key,), new_at=(key,)
     )
 
@@ -106,7 +106,7 @@ def _difference(key: str, old: Json, new: Json, consequence: Consequence) -> Dif
 def any_change(consequence: Consequence) -> Comparison:
     """Compare a value that has the same consequence however it changes."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = versions.values(key)
         if not same(old, new):
             yield _difference(key, old, new, consequence)
@@ -123,7 +123,7 @@ test_only: Final = any_change(TEST_ONLY)
 def names(noun: str) -> Comparison:
     """Compare the name of what a clause is about; a mere renaming in the contract is no change."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = versions.values(key)
         current = versions.renamed.get(noun, {}).get(str(old), old)
         if not same(current, new):
@@ -148,7 +148,7 @@ def ordered(
 ) -> Comparison:
     """Compare numbers or times of day."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = versions.values(key)
         if not same(old, new):
             yield _difference(key, old, new, _direction(old, new))
@@ -183,7 +183,7 @@ def by_rank(old: int, new: int) -> Consequence:
 def ranked(ranks: Mapping[str, int], *, absent: str = "") -> Comparison:
     """Compare one of several words, each with a rank; `absent` is meant where it is left out."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = versions.old.get(key, absent), versions.new.get(key, absent)
         if not same(old, new):
             known = old in ranks and new in ranks
@@ -196,7 +196,7 @@ def ranked(ranks: Mapping[str, int], *, absent: str = "") -> Comparison:
 def switch(*, on: Consequence, off: Consequence, absent: bool = False) -> Comparison:
     """Compare a truth value; `absent` is meant where it is left out."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = versions.old.get(key, absent), versions.new.get(key, absent)
         if not same(old, new):
             yield _difference(key, *versions.values(key), on if new is True else off)
@@ -213,7 +213,7 @@ def members(*, added: Consequence, removed: Consequence, noun: str = "") -> Comp
 def covered(noun: str = "") -> Comparison:
     """Compare lists of what the clause holds for: an item is like a clause of its own."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         purpose = versions.purpose
         yield from _members(key, versions, purpose.added, purpose.removed, noun)
 
@@ -222,7 +222,7 @@ def covered(noun: str = "") -> Comparison:
 
 def _members(
     key: str, versions: Versions, added: Consequence, removed: Consequence, noun: str
-) -> Iterator[Difference]:
+) -> Iterator[ParameterDifference]:
     old, new = positions(versions.old.get(key)), positions(versions.new.get(key))
     current = versions.renamed.get(noun, {})
     old_now = {current.get(item, item): item for item in old}
@@ -250,7 +250,7 @@ def classified(ranks: Mapping[str, int]) -> Comparison:
     An item that moves from one list to another is one difference, of the list it is in now.
     """
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = positions(versions.old.get(key)), positions(versions.new.get(key))
         for item in old:
             if item not in new and _list_of(item, versions.new) is None:
@@ -286,7 +286,7 @@ def by_name(
 ) -> Comparison:
     """Compare a mapping from names to values that are all compared alike."""
 
-    def compare(key: str, versions: Versions) -> Iterator[Difference]:
+    def compare(key: str, versions: Versions) -> Iterator[ParameterDifference]:
         old, new = (
             cast("_Raw", value) if isinstance(value, Mapping) else {}
             for value in versions.values(key)
@@ -309,7 +309,7 @@ def _mapping(
     find: Callable[[str], Comparison | None],
     added: Consequence,
     removed: Consequence,
-) -> Iterator[Difference]:
+) -> Iterator[ParameterDifference]:
     old, new = versions.values(key)
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         if not same(old, new):
@@ -321,7 +321,7 @@ def _mapping(
         yield from (_below(key, each) for each in comparison(name, inner))
 
 
-def _below(key: str, difference: Difference) -> Difference:
+def _below(key: str, difference: ParameterDifference) -> ParameterDifference:
     return replace(
         difference,
         path=(key, *difference.path),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from types import MappingProxyType
 
 from assay.binding.target import Target
@@ -31,7 +32,8 @@ from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
 class NamedHistory:
     """A history with the name of its trial in the journal.
 
-    `about` are the obligations that the trial tests; if empty, the history may show any. A random
+    `about` are the obligations that the trial tests; if empty, the history may show any. Of an
+    ambient clause, which every trial may violate, other trials show violations, too. A random
     `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
     sent it, with the credentials of the target file. `others` returns the other readings of a
     recording, `gaps` the history with what may be missing from it. Both are made when they are
@@ -67,6 +69,7 @@ class Judge:
     party: Party
     policy: ExitPolicy = field(default_factory=ExitPolicy)
     sample: bool = False
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
     _operations: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
@@ -75,7 +78,11 @@ class Judge:
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
         self._assembly = VerdictAssembly(
-            plan=self.plan, target=self.target, party=self.party, sample=self.sample
+            plan=self.plan,
+            target=self.target,
+            party=self.party,
+            sample=self.sample,
+            today=self.today,
         )
 
     def judge(self, histories: Sequence[NamedHistory], *, stopped: bool = False) -> Judged:
@@ -119,7 +126,9 @@ class Judge:
         for named in histories:
             limited = bank and named.about
             shown = {
-                each.facet: each.id for each in obligations if not limited or each.id in named.about
+                each.facet: each.id
+                for each in obligations
+                if not limited or bound.kind.ambient or each.id in named.about
             }
             if shown:
                 summaries = self._summaries(check, shown, named, kinds)
@@ -129,7 +138,8 @@ class Judge:
                     agreed = all(standing is summary.standing for standing in readings)
                     pieces = summary.certain(agreed=agreed)
                     violated = weigh(pieces)[0] is Standing.VIOLATES
-                    if violated or not (bank and named.sequence):
+                    elsewhere = limited and name not in named.about
+                    if violated or not (bank and (named.sequence or elsewhere)):
                         merged[name].take(pieces, summary.numbers, named.name)
         for obligation, evidence in merged.items():
             yield evidence.verdict(obligation)

@@ -10,6 +10,7 @@ from command_line import assay
 from consumers import workflow_commands
 
 from assay.cli import publication
+from assay.report import FORMATS
 
 FEW = ("-k", "accounts.available", "--contexts", "base")
 GITHUB = {"GITHUB_ACTIONS": "true"}
@@ -59,6 +60,11 @@ def commands_executed(text):
     return executed
 
 
+def executed_in(text):
+    """Return the commands that GitHub executes in a text, one on each line."""
+    return "".join(f"{line}\n" for line in commands_executed(text))
+
+
 def test_a_run_on_github(tmp_path):
     """The run annotates itself, appends to the step summary, and says where its folder is."""
     (tmp_path / "summary.md").write_text("before\n", "utf-8")
@@ -69,7 +75,7 @@ def test_a_run_on_github(tmp_path):
         GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"),
     )
     assert 0 == code
-    ((name, properties, message),) = workflow_commands("\n".join([*commands_executed(out), ""]))
+    ((name, properties, message),) = workflow_commands(executed_in(out))
     assert ("notice", {"title": "Assay"}) == (name, properties)
     assert " 0 violate, " in message
     summary = (tmp_path / "summary.md").read_text("utf-8")
@@ -106,19 +112,46 @@ def test_a_target_gives_no_commands(violated, tmp_path):
     assert commands_executed(out)  # this is what a runner would do
 
 
+def test_a_recording_gives_no_commands(tmp_path):
+    """Nor does the list of requests that were not judged, which their caller wrote."""
+    request = {"method": "##[add-mask]e", "url": "https://www.30001.live.sandbox.example/x"}
+    message = {"httpVersion": "HTTP/1.1", "headers": [], "cookies": [], "headersSize": -1}
+    entry = {
+        "startedDateTime": "2026-11-21T10:00:00Z",
+        "time": 1,
+        "request": request | message | {"queryString": [], "bodySize": 0},
+        "response": {
+            **message,
+            "status": 404,
+            "statusText": "",
+            "redirectURL": "",
+            "bodySize": 0,
+            "content": {"size": 0, "mimeType": ""},
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": 1, "receive": 0},
+    }
+    log = {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": [entry]}
+    (tmp_path / "a.har").write_text(json.dumps({"log": log}), "utf-8")
+    _, out, _ = assay("judge", "a.har", "--out", "a", cwd=tmp_path, **GITHUB)
+    assert "##[add-mask]e" in out
+    assert {"notice", "warning", "error"} >= {
+        name for name, _, _ in workflow_commands(executed_in(out))
+    }
+
+
 def test_shards_are_published_once(tmp_path):
     """A shard publishes nothing: the merged report has its annotations and its formats."""
     few = ("-k", "accounts.available or accounts.listing", "--contexts", "base")
     for n in ("1", "2"):
         _, out, _ = assay("run", *few, "--shard", f"{n}/2", "--out", n, cwd=tmp_path, **GITHUB)
         assert [] == commands_executed(out)
-    merged = ("report", "--merge", "1", "2", "--out", "m", "-f", "ctrf", "-f", "har")
+    merged = ("report", "--merge", "1", "2", "--out", "m", "-f", "all")
     _, out, _ = assay(*merged, cwd=tmp_path, **GITHUB)
-    ((name, _, _),) = workflow_commands("\n".join([*commands_executed(out), ""]))
+    ((name, _, _),) = workflow_commands(executed_in(out))
     assert "notice" == name
-    assert {"ctrf-report.json", "exchanges.har"} < {
-        path.name for path in (tmp_path / "m").iterdir()
-    }
+    files = {path.name for path in (tmp_path / "m").iterdir()} - {"journal.jsonl"}
+    assert {form.file for form in FORMATS.values()} - {"report.txt"} == files
 
 
 @pytest.mark.parametrize(
@@ -145,7 +178,9 @@ def test_json_stays_json(journal, tmp_path):
     judged = ("judge", journal, "-k", "accounts.available", "--json", "--out", "a")
     _, out, err = assay(*judged, cwd=tmp_path, **GITHUB)
     assert "assay-report/1" == json.loads(out)["schema"]
-    assert err.startswith("::notice ")
+    assert out.startswith("{")
+    assert err.startswith("::stop-commands::")
+    assert ["notice"] == [name for name, _, _ in workflow_commands(executed_in(err))]
 
 
 def test_a_report_in_every_format(journal, tmp_path):

@@ -316,7 +316,7 @@ def test_a_fingerprint_depends_on_the_change_alone():
         each for each in compare(moved, loads(edited, "b.yaml")).changes if each.id == change.id
     ]
 
-    assert ["a8f5284ca37f5dda"] == [change.fingerprint]
+    assert ["a8f5284ca37f5ddabcfd0c2fa94d44a1"] == [change.fingerprint]
     assert [change.fingerprint] == [each.fingerprint for each in same]
     assert change.fingerprint != compare(new, old).changes[0].fingerprint
 

@@ -211,6 +211,7 @@ def _render_and_judge(path, rng):
     form = rng.choice(sorted(FORMATS))
     yield ("report", path, "-f", form, *rng.choice([(), ("--partial",)])), READ
     yield ("judge", path, "--out", path.with_suffix(".out"), "-q"), JUDGED
+    yield ("verify", path, *rng.choice([(), ("-c", "aisp"), ("-f", "json")])), JUDGED
 
 
 # -- shards ----------------------------------------------------------------------------------

@@ -207,6 +207,12 @@ def journal(tmp_path):
 
 
 @pytest.fixture
+def journal_at():
+    """Return what makes an empty journal at a path."""
+    return Journal
+
+
+@pytest.fixture
 def mixed(journal):
     """Return the report of a run with every verdict and a harness fault."""
     journal.plan("aisp/pages/complete").plan("aisp/batch-quota/next-day")

@@ -71,7 +71,7 @@ def harmless(text, view):
             ET.fromstring(text)
         case "html":
             assert "<img" not in text
-            assert "<script" not in text
+            assert text.count("<script") == 1  # the page's own
             assert "<evil" not in text
         case "markdown":
             prose = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", text)

@@ -303,14 +303,14 @@ def test_har_is_read(everything, written):
 
 
 def test_har_memory_is_flat(journal):
-    """Ten thousand exchanges take no more memory than a hundred."""
+    """A thousand exchanges take no more memory than a hundred."""
 
     class Nowhere(StringIO):
         def write(self, text):
             return len(text)
 
     peaks = []
-    for number in (100, 2_000):
+    for number in (100, 1_000):
         big = type(journal)(journal.path.with_name(f"{number}.jsonl")).plan()
         for n in range(number):
             big.exchange(n=n, body="x" * 2_000)
@@ -331,6 +331,55 @@ def test_abandoned_exchanges_are_left_out(journal, written):
     assert 2 == len(json.loads(written(report, "har"))["log"]["entries"])
 
 
+# -- waivers -----------------------------------------------------------------------
+def waived_report(journal):
+    """Return a report of a run in which all conforms, and waivers need attention."""
+    about = {"owner": "gateway team", "reason": "BANK-7", "tested": True}
+    waivers = [
+        {"name": "aisp/a/one", "expires": "2027-01-01", "state": "superfluous"},
+        {"name": "aisp/a/soon", "expires": "2026-12-01", "state": "expires-soon"},
+        {"name": "aisp/a/long", "expires": "2027-12-01", "state": "in-force"},
+    ]
+    journal.plan().exchange().verdict()
+    journal.add(type="waivers", waivers=[waiver | about for waiver in waivers])
+    return journal.footer().read()
+
+
+def test_a_waiver_to_remove_is_an_error(journal, written):
+    """A waiver that fails the run without a violation is an error in every format."""
+    report = waived_report(journal)
+    name, said = "waiver: aisp/a/one", "remove the waiver"
+    error = ET.fromstring(written(report, "junit")).find(
+        "testsuite[@name='assay.run']/testcase/error"
+    )
+    assert ("waiver", True) == (error.get("type"), said in error.get("message"))
+    test = json.loads(written(report, "ctrf"))["results"]["tests"][-1]
+    assert (name, "failed", "waiver") == (test["name"], test["status"], test["rawStatus"])
+    invocation = json.loads(written(report, "sarif"))["runs"][0]["invocations"][0]
+    first = invocation["toolExecutionNotifications"][0]
+    assert ("error", True) == (first["level"], first["message"]["text"].startswith(name))
+    issue, _ = json.loads(written(report, "code-quality"))
+    assert ("blocker", True) == (issue["severity"], issue["description"].startswith(name))
+    command, properties, _ = workflow_commands(written(report, "github"))[0]
+    assert ("error", f"Assay: {name}") == (command, properties["title"])
+    assert 'assay_waivers{target="sandbox",state="superfluous"} 1\n' in written(
+        report, "openmetrics"
+    )
+    assert [] == junit_problems(written(report, "junit"))
+
+
+def test_a_waiver_that_expires_soon_is_a_warning(journal, written):
+    """It is in every format, and an error in none; one in force for long is in none."""
+    report = waived_report(journal)
+    for name in READERS:
+        text = written(report, name)
+        assert "aisp/a/soon" in text or name == "openmetrics"
+        assert "aisp/a/long" not in text
+    commands = workflow_commands(written(report, "github"))
+    assert ["error", "warning", "notice"] == [command for command, _, _ in commands]
+    assert 2 == len(ET.fromstring(written(report, "junit")).findall(".//testcase"))
+
+
 # -- annotations -------------------------------------------------------------------
 def test_annotations_are_ten_and_worst_first(journal, written):
     """Faults come first, then violations of a must; the tenth says how many are left out."""
@@ -342,7 +391,7 @@ def test_annotations_are_ten_and_worst_first(journal, written):
     journal.add(type="fault", where="a probe", what="it crashed")
     *shown, rest, last = workflow_commands(written(journal.footer().read(), "github"))
     assert 9 == len(shown)
-    assert ("error", {"title": "Assay: a probe"}, "it crashed") == shown[0]
+    assert ("error", {"title": "Assay: harness fault: a probe"}, "it crashed") == shown[0]
     assert [("error", f"aisp/clause-{n}/facet violates") for n in range(1, 17, 2)] == [
         (name, properties["title"]) for name, properties, _ in shown[1:]
     ]

@@ -48,7 +48,7 @@ def refused(journal, *, partial=False):
 
 def read_by_eye(view, report):
     """Return a view as a reader sees it: without the tags of HTML and the marks of Markdown."""
-    marks = {"html": "<[^>]*>", "markdown": r"[`\\]"}
+    marks = {"html": r"(?s)<(style|script)>.*?</\1>|<[^>]*>", "markdown": r"[`\\]"}
     return re.sub(marks.get(view.format, "(?!)"), "", view(report))
 
 

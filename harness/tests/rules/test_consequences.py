@@ -1,5 +1,6 @@
 """What a change of each parameter means for TPP and bank, for every kind, in both directions."""
 
+import re
 import sys
 from decimal import Decimal
 from importlib.util import module_from_spec, spec_from_file_location
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assay._resources import contract_dir
 from assay.rules.comparisons import ABSENT, Versions, same
 from assay.rules.consequences import UNSTATED
 from assay.rules.kinds import KINDS
@@ -125,8 +127,8 @@ PARAMETERS = [
     ("consent-scope", "replaces", "unspecified", "b", "?? ??"),
     ("consent-effect", "operations", ["a"], ["a", "b"], "eB Be"),
     ("consent-effect", "grant", "a", "b", "?? ??"),
-    ("consent-effect", "quota", 4, 3, "Ba ee"),
-    ("consent-effect", "quota", ABSENT, 3, "Ba ee"),
+    ("consent-effect", "quota", 4, 3, "-- --"),
+    ("consent-effect", "quota", ABSENT, 3, "-- --"),
     ("own-data", "operations", ["a"], ["a", "b"], "-B -e"),
     ("own-data", "field", "a", "b", "?? ??"),
     ("own-data", "grant", "a", "b", "?? ??"),
@@ -304,13 +306,13 @@ def test_an_item_that_moves_between_lists_is_one_difference(row):
     lists = ({before: ["a", "b"], after: ["c"]}, {before: ["a"], after: ["b", "c"]})
     seen = []
     for old, new in (lists, lists[::-1]):
-        found = [
+        reported = [
             difference
             for each in EVERY[name].declared().values()
             if each.key in {before, after}
             for difference in each.compare(each.key, Versions(old=old, new=new))
         ]
-        (moved,) = found
+        (moved,) = reported
         assert ("b", "b") == (moved.old, moved.new)
         assert {before, after} == {moved.moved_from, moved.path[0]}
         seen.append(written(moved.consequence))
@@ -349,10 +351,52 @@ def test_lists_have_no_order():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("value", "lookalike"),
     [(1, True), (0, False), (1, Decimal(1)), (Decimal("0.10"), Decimal("0.1")), ("1", 1)],
 )
-def test_values_that_python_takes_for_equal_differ(one, other):
+def test_values_that_python_takes_for_equal_differ(value, lookalike):
     """A contract says true or 1, 0.10 or 0.1, and means it."""
-    assert not same([one], [other])
-    assert same([one], [one])
+    assert not same([value], [lookalike])
+    assert same([value], [value])
+
+
+MANUAL = (contract_dir() / "contract-reference.md").read_text("utf-8")
+
+
+def manual_rows(columns):
+    """Return the rows of the manual's tables of changes that have so many columns."""
+    section = MANUAL.partition("\n## What a change means\n")[2]
+    rows = re.findall(r"^\| (.*`.*) \|$", section, re.MULTILINE)
+    return [cells for row in rows if len(cells := row.split(" | ")) == columns]
+
+
+def letters(cell):
+    """Return the short form of the impacts in a cell."""
+    return "".join(LETTERS[word] for word in cell.split(", "))
+
+
+def test_the_manual_says_what_a_new_and_a_removed_rule_mean():
+    """Its table has every kind of Assay, with the impacts that the kind declares."""
+    written_there = {
+        name: f"{letters(added)} {letters(removed)}"
+        for _, names, added, removed in manual_rows(4)
+        for name in re.findall(r"`([a-z-]+)`", names)
+    }
+    assert {name: PURPOSES[name] for name in KINDS} == written_there
+
+
+def test_the_manual_says_what_each_directed_parameter_means():
+    """Its table has every parameter that has a direction, with its impacts both ways."""
+    written_there = [
+        (kind.strip("`"), key.strip("`"), f"{letters(there)} {letters(back)}")
+        for kind, key, _, there, back in manual_rows(5)
+    ]
+    tested = {
+        (kind, key, impacts)
+        for kind, key, _, _, impacts in PARAMETERS
+        if kind in KINDS
+        and key not in {"operations", "resources"}
+        and impacts not in {"?? ??", "-- --"}
+    }
+    assert tested == set(written_there)
+    assert len(tested) == len(written_there)

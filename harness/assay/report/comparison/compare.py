@@ -12,7 +12,7 @@ from assay.report.comparison.values import (
     ComparedObligation,
     ComparedRun,
     Comparison,
-    Difference,
+    RunDifference,
 )
 
 #: The verdict of what is not planned.
@@ -44,12 +44,12 @@ def _both(
             yield name, old.obligations[name], now
 
 
-def _verdicts(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
+def _verdicts(old: ComparedRun, new: ComparedRun) -> Iterator[RunDifference]:
     for name in dict.fromkeys([*new.obligations, *old.obligations]):
         before, now = old.obligations.get(name), new.obligations.get(name)
         change = change_of(before.standing if before else None, now.standing if now else None)
         if change is not None:
-            yield Difference(
+            yield RunDifference(
                 category=Category(change.value),
                 name=name,
                 before=before.standing.value if before else NOT_PLANNED,
@@ -58,12 +58,12 @@ def _verdicts(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
             )
 
 
-def _contexts(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
+def _contexts(old: ComparedRun, new: ComparedRun) -> Iterator[RunDifference]:
     """Yield the obligations that both runs show to be violated, but in different contexts."""
     violated = {Standing.VIOLATES, Standing.WAIVED}
     for name, before, now in _both(old, new):
         if {before.standing, now.standing} <= violated and before.context != now.context:
-            yield Difference(
+            yield RunDifference(
                 category=Category.CONTEXT_CHANGED,
                 name=name,
                 before=before.context or BASE,
@@ -71,7 +71,7 @@ def _contexts(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
             )
 
 
-def _clauses(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
+def _clauses(old: ComparedRun, new: ComparedRun) -> Iterator[RunDifference]:
     """Yield the clauses whose text, source or parameters are other ones, each once."""
     seen: set[str] = set()
     for name, before, now in _both(old, new):
@@ -88,7 +88,7 @@ def _clauses(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
             parts.append("parameters")
         if parts:
             seen.add(clause)
-            yield Difference(
+            yield RunDifference(
                 category=Category.CLAUSE_CHANGED,
                 name=clause,
                 before=before.sentence,
@@ -97,7 +97,7 @@ def _clauses(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
             )
 
 
-def _waivers(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
+def _waivers(old: ComparedRun, new: ComparedRun) -> Iterator[RunDifference]:
     before, now = ({each.name: each for each in run.waivers} for run in (old, new))
     for name in dict.fromkeys([*now, *before]):
         words = tuple(
@@ -107,18 +107,18 @@ def _waivers(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
             for waivers in (before, now)
         )
         if words[0] != words[1]:
-            yield Difference(
+            yield RunDifference(
                 category=Category.WAIVER_CHANGED, name=name, before=words[0], now=words[1]
             )
 
 
-def _conditions(old: ComparedRun, new: ComparedRun) -> Iterator[Difference]:
+def _conditions(old: ComparedRun, new: ComparedRun) -> Iterator[RunDifference]:
     """Yield what both runs were not made with alike."""
     conditions = [{**run.conditions, "selection": _selection(run)} for run in (old, new)]
     for name in dict.fromkeys([*conditions[1], *conditions[0]]):
         before, now = (each.get(name, "") for each in conditions)
         if before != now:
-            yield Difference(
+            yield RunDifference(
                 category=Category.CONDITION_CHANGED,
                 name=name,
                 before=before or "none",

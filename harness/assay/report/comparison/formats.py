@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from assay.judging.verdict import Exit, Standing
-from assay.report.comparison.values import Category, ComparedRun, Comparison, Difference
+from assay.report.comparison.values import Category, ComparedRun, Comparison, RunDifference
 from assay.report.sanitize import bounded, code, markdown
 from assay.report.wording import PHRASES
 
@@ -97,7 +97,7 @@ def _text_lines(comparison: Comparison, fail_on: Collection[Category]) -> Iterat
     yield verdict_line(comparison, fail_on)
 
 
-def _change(difference: Difference) -> str:
+def _change(difference: RunDifference) -> str:
     if difference.before == difference.now:
         return bounded(difference.now, WIDTH)
     return f"{bounded(difference.before, WIDTH)} → {bounded(difference.now, WIDTH)}"

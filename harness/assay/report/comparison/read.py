@@ -18,6 +18,7 @@ from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.comparison.values import ComparedObligation, ComparedRun
 from assay.report.json_report import SCHEMA
+from assay.report.outline import read_sources
 from assay.report.sanitize import clean, one_line
 from assay.report.values import ContractRef, Report, TargetRef
 from assay.report.views import source_text
@@ -172,6 +173,6 @@ def _obligations(line: Line) -> Iterator[ComparedObligation]:
             kind=_text(each, "kind"),
             level=_text(each, "level"),
             sentence=_text(each, "statement"),
-            sources=tuple(map(source_text, decode.sources(each))),
+            sources=tuple(map(source_text, read_sources(each))),
             parameters=_text(each.inner("plan"), "parameters"),
         )

@@ -73,7 +73,7 @@ class Category(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class RunDifference:
     """One thing that differs: the id of an obligation, clause or waiver, or the name of a condition.
 
     `before` and `now` are the two values in words, `detail` says more about it.
@@ -92,8 +92,8 @@ class Comparison:
 
     old: ComparedRun
     new: ComparedRun
-    differences: tuple[Difference, ...]
+    differences: tuple[RunDifference, ...]
 
-    def of(self, category: Category) -> tuple[Difference, ...]:
+    def of(self, category: Category) -> tuple[RunDifference, ...]:
         """Return the differences of one category."""
         return tuple(each for each in self.differences if each.category is category)

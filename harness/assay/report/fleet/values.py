@@ -13,6 +13,7 @@ from enum import Enum
 
 from assay.judging.changes import ChangeKind, change_of
 from assay.judging.verdict import OPEN, Exit, Standing
+from assay.judging.waivers import WaiverResult
 from assay.report.values import Report
 
 #: From the gravest verdict to the lightest: of several, the first is shown.
@@ -71,6 +72,7 @@ class FleetCell:
     exchanges: int = 0
     journal: str = ""
     verdicts: tuple[CellVerdict, ...] = ()
+    waivers: tuple[WaiverResult, ...] = ()
 
 
 def cell_verdicts(report: Report) -> tuple[CellVerdict, ...]:
@@ -103,7 +105,7 @@ class BankRow:
 
     @property
     def violates(self) -> bool:
-        """Whether an obligation is violated; an expired waiver counts, as in a run."""
+        """Whether an obligation is violated, and not waived."""
         return bool(self.counts[Standing.VIOLATES.value])
 
     @property
@@ -115,6 +117,11 @@ class BankRow:
             or any(verdict.open for verdict in cell.verdicts)
             for cell in self.cells
         )
+
+    @property
+    def invalid_waivers(self) -> tuple[WaiverResult, ...]:
+        """The waivers that must be removed or renewed."""
+        return tuple(each for cell in self.cells for each in cell.waivers if each.invalid)
 
     @property
     def faulty(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from assay.contract.files.document import Pointer
 from assay.contract.model import Json
-from assay.rules.comparisons import ABSENT, Difference, Versions, canonical, same
+from assay.rules.comparisons import ABSENT, ParameterDifference, Versions, canonical, same
 from assay.rules.consequences import REFUSE_MORE, SERVE_MORE, UNDECIDED, Consequence
 
 _Node: TypeAlias = Mapping[str, Any]
@@ -63,9 +63,9 @@ class _Pair:
             self.wider,
         )
 
-    def difference(self, consequence: Consequence) -> Difference:
+    def difference(self, consequence: Consequence) -> ParameterDifference:
         """Return the difference of the two versions."""
-        return Difference(
+        return ParameterDifference(
             path=self.path,
             old=self.old,
             new=self.new,
@@ -75,13 +75,13 @@ class _Pair:
         )
 
 
-def compare_rejecting(key: str, versions: Versions) -> Iterator[Difference]:
+def compare_rejecting(key: str, versions: Versions) -> Iterator[ParameterDifference]:
     """Compare conditions under which a request is rejected."""
     old, new = versions.values(key)
     yield from _compare(_Pair((key,), old, new, (key,), (key,), REFUSE_MORE, SERVE_MORE))
 
 
-def _compare(pair: _Pair) -> Iterator[Difference]:
+def _compare(pair: _Pair) -> Iterator[ParameterDifference]:
     old, new = pair.old, pair.new
     if same(old, new):
         return
@@ -100,7 +100,7 @@ def _compare(pair: _Pair) -> Iterator[Difference]:
         yield _threshold(pair, before, after)
 
 
-def _threshold(pair: _Pair, old: _Node, new: _Node) -> Difference:
+def _threshold(pair: _Pair, old: _Node, new: _Node) -> ParameterDifference:
     """Return the difference of two atoms of the same shape."""
     key = next((number for atom, number in _THRESHOLDS.items() if atom in old), "is")
     inner = pair.below((key,), old[key], new[key], ((key,), (key,)))
@@ -121,7 +121,7 @@ def _shape(node: Json) -> tuple[str, ...]:
     return (*sorted(raw), *named)
 
 
-def _members(pair: _Pair, key: str, old: _Node, new: _Node) -> Iterator[Difference]:
+def _members(pair: _Pair, key: str, old: _Node, new: _Node) -> Iterator[ParameterDifference]:
     """Compare the conditions of an `all` or `any`, without their order."""
     before, after = list(enumerate(old[key])), list(enumerate(new[key]))
     for alike in (canonical, _shape):
@@ -133,13 +133,15 @@ def _members(pair: _Pair, key: str, old: _Node, new: _Node) -> Iterator[Differen
                 at = (key, item[0]), (key, other[0])
                 yield from _compare(pair.below((key, _name(item[1])), item[1], other[1], at))
     # One more condition makes `all` narrower, and `any` wider.
-    more, fewer = (pair.narrower, pair.wider) if key == "all" else (pair.wider, pair.narrower)
+    if_added, if_removed = (
+        (pair.narrower, pair.wider) if key == "all" else (pair.wider, pair.narrower)
+    )
     for index, node in before:
         gone = pair.below((key, _name(node)), node, ABSENT, ((key, index), (key,)))
-        yield gone.difference(fewer)
+        yield gone.difference(if_removed)
     for index, node in after:
         come = pair.below((key, _name(node)), ABSENT, node, ((key,), (key, index)))
-        yield come.difference(more)
+        yield come.difference(if_added)
 
 
 def _name(node: Json) -> str:

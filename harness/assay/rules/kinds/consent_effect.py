@@ -19,7 +19,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
-from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -71,9 +71,7 @@ class ConsentEffect(Kind):
         key="quota",
         required=False,
         default=0,
-        compare=comparisons.ordered(
-            larger=REFUSE_LESS, smaller=REFUSE_MORE, added=REFUSE_MORE, removed=REFUSE_LESS
-        ),
+        compare=comparisons.test_only,
     )
 
     def facets(self) -> tuple[Facet, ...]:

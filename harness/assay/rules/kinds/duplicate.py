@@ -1,10 +1,9 @@
 """`duplicate`: the bank rejects a request identical to one already carried out, and no other.
 
 Two requests are identical if all arguments, the mode and the day are equal. A request that
-differs in a parameter or in the day must be accepted, and so must the repeat of a request that
-was never carried out; one that differs only in the mode is not judged. If it is rejected, the
-probe looks for another cause: the state of the first request, and the same request of another
-customer.
+differs in a parameter or in the day must be accepted, and so must the repeat of one that was
+never carried out; one that differs only in the mode is not judged. If it is rejected, the probe
+looks for another cause: the state of the first request, and the same one of another customer.
 
 The TPP: it does not repeat a request that it knew to be carried out on the same day. If
 only the return address differs, the verdict is open: no clause names it as a parameter.
@@ -302,8 +301,7 @@ def _other(
 ) -> _Judgement | None:
     if _rejected(request):
         why, control = explanations.explanation(request, relation), explanations.control(request)
-        controls = (control,) if control else ()
-        return (UNCLEAR, why, controls) if why else (DISAGREES, "", controls)
+        return UNCLEAR if why else DISAGREES, why, (control,) if control else ()
     if request.done:
         return AGREES, "", ()
     if not request_queries.signature(request):

@@ -80,7 +80,7 @@ class QuotaScenario(Scenario):
     crosses: bool = False
 
 
-def _open(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
+def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
     return parameters.parameter(shape, read, key=key, compare=comparisons.undirected)
 
 
@@ -98,7 +98,7 @@ class Quota(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations()
     limit: int = parameters.whole(key="limit", compare=comparisons.allowance)
-    period: Period = _open("per", _PER, lambda value, contract: period(value, contract.zone))
+    period: Period = _judged("per", _PER, lambda value, contract: period(value, contract.zone))
     attended: bool = parameters.choice(
         "absent",
         "all",
@@ -110,8 +110,8 @@ class Quota(Kind):
         convert=lambda value: value == "all",
         compare=comparisons.ranked({"absent": 1, "all": -1}, absent="absent"),
     )
-    refused_calls: str = _open("refused-calls", _COUNTED)
-    page_turns: str = _open("page-turns", _COUNTED)
+    refused_calls: str = _judged("refused-calls", _COUNTED)
+    page_turns: str = _judged("page-turns", _COUNTED)
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
 
