@@ -137,6 +137,7 @@ CONTRACT: Final[Mapping[str, Comparison]] = {
     "document": wording,
     "zone": zone,
     "hosts": hosts,
+    "outline": wording,
 }
 #: The keys of an operation. What an operation offers is a promise of its own.
 OPERATION: Final[Mapping[str, Comparison]] = {

@@ -132,7 +132,8 @@ def _first_pass(
             if raw.endswith(b"\n") or not partial:
                 raise
             if draft.header is None:
-                refuse(path, "unfinished: the run ended while it wrote the first line", number)
+                what = "unfinished: the run ended while it wrote the first line"
+                refuse(path, f"{what} (nothing was tested: run it again)", number)
             break  # the writer was stopped in the middle of this line
         _take(draft, line)
         if draft.footer is None:

@@ -113,7 +113,7 @@ def test_a_long_contract_is_compared_in_time(files):
     """Two hundred rules that are all renamed are matched by their content, none by trial and error."""
     rules = [
         f"  - {{id: X{n}, kind: pagination, operation: accounts, size: {n + 1}, says: A., "
-        "source: {section: A, line: 1}}\n"
+        "source: {section: Limits, line: 116}}\n"
         for n in range(200)
     ]
     head, tail = AISP.split("rules:\n")
