@@ -55,6 +55,15 @@ def test_a_file_that_is_missing_says_where_it_was_looked_for(tmp_path):
     assert "did you mean 'stet-1.4.0'?" in assay("check", "stet-1.4.1", cwd=tmp_path)[2]
 
 
+def test_a_folder_with_the_name_of_what_is_shipped_is_no_file(tmp_path):
+    """A run needs no folder of its own: `sandbox` and `aisp` mean what is shipped."""
+    for name in ("sandbox", "aisp"):
+        (tmp_path / name).mkdir()
+    code, out, err = assay("plan", "--contract", "aisp", "-k", "iban", cwd=tmp_path)
+    assert (code, err) == (0, "")
+    assert "aisp/" in out
+
+
 def test_help_and_version_as_other_programs_have_them(tmp_path):
     """`help`, `help COMMAND` and `-V`."""
     for words in (("help",), ("help", "check")):

@@ -156,6 +156,30 @@ def test_the_jenkins_pipeline(folder):
     assert (folder / re.search(r"junit '([^']*)'", text)[1]).is_file()
 
 
+# -- the manual ------------------------------------------------------------------------
+MANUAL = {
+    name: yaml.safe_load(text)
+    for name, text in re.findall(
+        r"```yaml\n# integration: (\S+)\n(.*?)```",
+        (ROOT / "contract/ci.md").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+}
+
+
+def test_the_manual_uses_what_is_there():
+    """Its examples name files, inputs, variables and hooks that exist."""
+    _, step = MANUAL["github"]["steps"]
+    assert (ROOT / step["uses"].partition("assay/")[2].partition("@")[0] / "action.yml").is_file()
+    assert step["with"].keys() <= ACTION["inputs"].keys()
+    template = yaml.safe_load((ROOT / MANUAL["gitlab"]["include"]["file"]).read_text("utf-8"))
+    job = MANUAL["gitlab"]["conformance"]
+    assert job["variables"].keys() <= template[job["extends"]]["variables"].keys()
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    (repository,) = MANUAL["pre-commit"]["repos"]
+    assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in hooks}
+
+
 # -- pre-commit and containers -----------------------------------------------------------
 def test_the_hook_checks_the_files_that_it_is_given(folder):
     """The entry of the hook passes for files that are sound, and fails for others."""
