@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
 from assay.contract.model import Level
 from assay.execution.session import Session
-from assay.judging.verdict import OPEN, Standing
+from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
+from assay.judging.verdict import OPEN, Exit, Standing
+from assay.judging.waivers import WaiverResult, covered, waiver_results
+from assay.planning.prepare import Prepared
 from assay.pytest_plugin.presentation import FailureLine, FailureText, summary_of
 from assay.pytest_plugin.trial_journal import TrialJournal
 
@@ -53,6 +57,25 @@ class ReportedVerdicts:
     def counts(self) -> Counter[str]:
         """Return the number of obligations by their verdicts."""
         return Counter(standing.value for standing in self.standings.values())
+
+    def waivers(self, prepared: Prepared) -> tuple[WaiverResult, ...]:
+        """Return the state of each waiver, given the verdicts of all items."""
+        waivers = prepared.target.waivers
+        today = datetime.now(UTC).date()
+        return waiver_results(waivers, covered(waivers, prepared.plan), self.standings, today)
+
+    def decide(self, prepared: Prepared, *, faults: int, allow_incomplete: bool) -> Exit:
+        """Return the exit code for what no item fails: faults, waivers, and what is open."""
+        if not self.standings and not faults:
+            return Exit.OK
+        facts = RunFacts(
+            verdicts=self.standings,
+            musts=self.open_musts,
+            waivers=self.waivers(prepared),
+            faults=faults,
+            part=prepared.plan.shard is not None,
+        )
+        return decide_exit(facts, ExitPolicy(allow_incomplete=allow_incomplete)).exit
 
     def take_in(self, output: object) -> None:
         """Take in the violations of a session."""

@@ -319,10 +319,11 @@ class Suites:
             self.session.environment.close()
         faults = self.session.faults if self.session else []
         if session.exitstatus == pytest.ExitCode.OK:
-            if faults:
-                session.exitstatus = Exit.FAULT.value
-            elif self.reported.open_musts and not self.config.option.allow_incomplete:
-                session.exitstatus = Exit.INCOMPLETE.value
+            allowed = self.config.option.allow_incomplete
+            decided = self.reported.decide(
+                self.prepared, faults=len(faults), allow_incomplete=allowed
+            )
+            session.exitstatus = decided.value
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the counts of the verdicts, what is violated, and what is incomplete."""

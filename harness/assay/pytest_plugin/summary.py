@@ -11,9 +11,11 @@ from typing import cast
 
 import pytest
 
+from assay.judging.changes import TESTED
 from assay.judging.verdict import Standing
 from assay.planning.prepare import Prepared
 from assay.pytest_plugin.reported import ReportedVerdicts
+from assay.report.waivers import waiver_caveats
 
 #: How many violations are listed, and the narrowest terminal that lines are wrapped for.
 LISTED = 20
@@ -39,6 +41,10 @@ def print_summary(
             reporter.write_line(f"{counts[standing.value]:>5} {standing.value}")
     for fault in faults:
         reporter.write_line(f"harness fault: {fault}")
+    for sentence in waiver_caveats(reported.waivers(prepared)):
+        reporter.write_line(sentence)
+    if counts and not any(counts[each.value] for each in TESTED):
+        reporter.write_line("nothing was verified")
     if open_musts:
         reporter.write_line(
             f"incomplete: {len(open_musts)} `must` obligations could not be verified"
