@@ -16,9 +16,9 @@ import pytest
 
 from assay.contract.model import Level
 from assay.execution.session import Session
-from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
-from assay.judging.verdict import OPEN, Exit, Standing
-from assay.judging.waivers import WaiverResult, covered, waiver_results
+from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
+from assay.judging.verdict import OPEN, Standing
+from assay.judging.waivers import covered, waiver_results
 from assay.planning.prepare import Prepared
 from assay.pytest_plugin.presentation import FailureLine, FailureText, summary_of
 from assay.pytest_plugin.trial_journal import TrialJournal
@@ -58,24 +58,20 @@ class ReportedVerdicts:
         """Return the number of obligations by their verdicts."""
         return Counter(standing.value for standing in self.standings.values())
 
-    def waivers(self, prepared: Prepared) -> tuple[WaiverResult, ...]:
-        """Return the state of each waiver, given the verdicts of all items."""
+    def decide(self, prepared: Prepared, faults: int, policy: ExitPolicy) -> ExitDecision:
+        """Return the exit code that the verdicts and the waivers amount to, and why."""
         waivers = prepared.target.waivers
-        today = datetime.now(UTC).date()
-        return waiver_results(waivers, covered(waivers, prepared.plan), self.standings, today)
-
-    def decide(self, prepared: Prepared, *, faults: int, allow_incomplete: bool) -> Exit:
-        """Return the exit code for what no item fails: faults, waivers, and what is open."""
-        if not self.standings and not faults:
-            return Exit.OK
+        items = (item.obligation for item in prepared.plan.items)
         facts = RunFacts(
             verdicts=self.standings,
-            musts=self.open_musts,
-            waivers=self.waivers(prepared),
+            musts={each.id for each in items if each.level is Level.MUST},
+            waivers=waiver_results(
+                waivers, covered(waivers, prepared.plan), self.standings, datetime.now(UTC).date()
+            ),
             faults=faults,
             part=prepared.plan.shard is not None,
         )
-        return decide_exit(facts, ExitPolicy(allow_incomplete=allow_incomplete)).exit
+        return decide_exit(facts, policy)
 
     def take_in(self, output: object) -> None:
         """Take in the violations of a session."""

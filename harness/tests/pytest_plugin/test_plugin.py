@@ -6,7 +6,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -14,12 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from assay._resources import suites_dir
-from assay.binding.target import Waiver
-from assay.judging.verdict import Exit, Standing
 from assay.kill_matrix import reference
-from assay.planning.prepare import load_target, prepare
+from assay.planning.prepare import load_target
 from assay.pytest_plugin.options import check_relayed
-from assay.pytest_plugin.reported import ReportedVerdicts
 from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.report import read_journal
 from assay.sandbox.app import make_app
@@ -124,28 +121,29 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     code, out, _ = run("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
     assert "incomplete: 16 `must` obligations could not be verified" in out
-    assert "nothing was verified" in out
-    some = ("--target", "t.yaml", "-m", "quota or listing", "--allow-incomplete")
-    assert run(*some, cwd=tmp_path)[0] == 0
+    allowed = ("--target", "t.yaml", "--allow-incomplete", "-m")
+    assert run(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
+    assert run(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("standing", "expires", "expected"),
-    [
-        (Standing.WAIVED, "2999-01-01", Exit.OK),
-        (Standing.CONFORMS, "2999-01-01", Exit.USAGE),
-        (Standing.UNVERIFIED, "2020-01-01", Exit.USAGE),
-        (Standing.UNVERIFIED, "2999-01-01", Exit.INCOMPLETE),
-    ],
-)
-def test_waivers_decide_the_exit_code_as_in_a_run(standing, expires, expected):
-    """A waiver to remove or renew is exit 2, and nothing verified is 3, also if that is allowed."""
-    name = "aisp/psu-identity/disclosed-after"
-    prepared = prepare(["aisp"], keywords="psu-identity")
-    waiver = Waiver(obligation=name, owner="o", reason="r", expires=expires)
-    waived = replace(prepared, target=replace(prepared.target, waivers=(waiver,)))
-    reported = ReportedVerdicts(standings={name: standing})
-    assert expected is reported.decide(waived, faults=0, allow_incomplete=True)
+def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
+    """One that has expired is on the card, and one that is not needed fails the run with 2."""
+    (tmp_path / "t.yaml").write_text(
+        f"assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: {faulty}\nhosts: null\n"
+        "waivers:\n"
+        "  - {obligation: aisp/batch-quota/accounts-next-day, owner: ops, reason: known,"
+        " expires: 2026-01-31}\n"
+        "  - {obligation: aisp/batch-quota/balances-next-day, owner: ops, reason: known,"
+        " expires: 2099-01-31}\n",
+        encoding="utf-8",
+    )
+    target = ("--contract", "aisp", "--target", "t.yaml", "-k")
+    code, out, _ = run(*target, "accounts-next-day", cwd=tmp_path)
+    assert code == 1
+    assert "waiver     expired on 2026-01-31 (ops: known)" in out.partition("= conformance of")[0]
+    code, out, _ = run(*target, "balances-next-day", cwd=tmp_path)
+    assert code == 2
+    assert "1 waiver to remove, no longer needed: aisp/batch-quota/balances-next-day" in out
 
 
 def test_an_unreachable_target_ends_the_run(tmp_path):
