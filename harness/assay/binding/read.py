@@ -185,10 +185,11 @@ def find_target(name_or_path: str | Path) -> Path:
     """Return the file of a shipped target (`sandbox`), or the path as it was given."""
     given = str(name_or_path)
     path = Path(given)
+    # A folder of this name is no target file: `assay run` works in every folder.
+    if given in shipped() and not path.is_file():
+        return shipped_file(given)
     if path.suffix in SUFFIXES or os.sep in given or path.exists():
         return path
-    if given in shipped():
-        return shipped_file(given)
     hint = did_you_mean(given, shipped())
     raise InputError.one(given or "''", "no such target", hint=hint)
 

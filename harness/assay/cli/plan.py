@@ -208,7 +208,8 @@ def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
 
     cost = cost_of(prepared.foreseen(), prepared.target)
     if dry:
-        yield f"{len(prepared.plan.items)} obligations, {cost.unverified} of them unverified"
+        number = counted(len(prepared.plan.items), "obligation")
+        yield f"{number}, {cost.unverified} of them unverified"
         pages = ", and one for each further page of a list" if prepared.feasibility else ""
         yield f"{cost.calls} calls in {cost.trials} trials{pages}"
     yield from lines(cost)

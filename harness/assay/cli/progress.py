@@ -1,7 +1,7 @@
 """Progress of a run and of an examination on a terminal, and messages to a person who signs.
 
 The bar of a run counts calls, whose number is known from the plan. Without a terminal there
-is no bar.
+are lines instead (`heartbeat`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from assay.cli.heartbeat import Heartbeat, elapsed_text
 from assay.execution.session import Session
 from assay.planning.plan import Trial
 from assay.sca.protocol import StderrPrompt
@@ -27,17 +28,26 @@ def counting_bar(width: int, *units: str) -> Any:
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,
+        ProgressColumn,
+        Task,
         TextColumn,
-        TimeElapsedColumn,
     )
     from rich.progress import Progress as Bar  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    class TimeColumn(ProgressColumn):
+        """The time that has passed, and the time left."""
+
+        def render(self, task: Task) -> Text:
+            """Return both, with their labels."""
+            return Text(elapsed_text(task.elapsed or 0.0, task.completed, task.total or 0.0))
 
     return Bar(
         TextColumn(f"{{task.description:<{width}.{width}}}"),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         *map(TextColumn, units),
-        TimeElapsedColumn(),
+        TimeColumn(),
         console=Console(stderr=True),
         transient=True,
     )
@@ -49,6 +59,7 @@ class Progress:
     def __init__(self, session: Session, *, quiet: bool = False) -> None:
         self._session = session
         self._shown = sys.stderr.isatty() and not quiet
+        self._heartbeat = Heartbeat(session=session) if not (self._shown or quiet) else None
         self._bar: Any = None
         self._task: Any = None
         self._activity = ""
@@ -59,6 +70,9 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task("", total=self._session.plan.calls)
             self._session.on_exchange = self._advance
+        if self._heartbeat is not None:
+            self._heartbeat.__enter__()
+            self._session.on_exchange = self._heartbeat.on_call
         self._session.environment.person = self
         return self
 
@@ -67,6 +81,8 @@ class Progress:
 
     def on_trial(self, trial: Trial) -> None:
         """Show which trial is running."""
+        if self._heartbeat is not None:
+            self._heartbeat.on_trial()
         self._activity = f"{trial.contract}/{trial.clause}"
         self._describe(self._activity)
 
@@ -99,6 +115,8 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._heartbeat is not None:
+            self._heartbeat.__exit__(kind, error, trace)
 
 
 class ExaminationProgress:

@@ -47,11 +47,11 @@ def find_contract(name_or_path: str | Path) -> Path:
     """Return the file of a shipped contract (`aisp`), or the given path."""
     given = str(name_or_path)
     path = Path(given)
+    shipped = sorted(file.stem for file in contract_dir().glob("*.yaml"))
+    if given in shipped and not path.is_file():
+        return _near(contract_dir() / f"{given}.yaml")
     if path.suffix or os.sep in given or path.exists():
         return path
-    shipped = sorted(file.stem for file in contract_dir().glob("*.yaml"))
-    if given in shipped:
-        return _near(contract_dir() / f"{given}.yaml")
     raise InputError.one(
         given or "''", "there is no such contract", hint=did_you_mean(given, shipped)
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from assay.execution.session import Session
 from assay.journal.journal_file import create
 from assay.journal.writer import Journal
 from assay.judging.verdict import Verdict
+from assay.judging.waivers import covered, waiver_results
 from assay.pytest_plugin.trial_journal import TrialJournal
 from assay.report.build import read_journal
 from assay.report.exchange_text import exchange_lines, exchange_title
@@ -21,9 +23,11 @@ from assay.report.values import Report
 from assay.report.views import Card, card_lines, make_card
 from assay.report.wording import SIGNS
 
-#: How much of a card is in the text of a failure: exchanges, and characters of a body.
-EXCHANGES = 6
+#: How much of a card is in the text of a failure: exchanges, characters of a body, and entries of
+#: the timeline.
+EXCHANGES = 2
 BODY = 1_000
+ENTRIES = 20
 #: How long the line is that says what is wrong.
 SUMMARY = 300
 
@@ -55,7 +59,7 @@ def failure_of(session: Session, journal: TrialJournal, verdict: Verdict) -> Fai
     """
     report = _report(session, journal, verdict)
     card = make_card(report.results[0])
-    lines = card_lines(card, exchanges=EXCHANGES, body=BODY)
+    lines = card_lines(card, exchanges=EXCHANGES, body=BODY, entries=ENTRIES)
     text = "\n".join(
         (
             f"{SIGNS[card.standing]} {card.id}  {card.standing.value}",
@@ -102,6 +106,10 @@ def _report(session: Session, journal: TrialJournal, verdict: Verdict) -> Report
             extract.event(trial, event, access)
         reproduce = session.sources.reproduce(verdict.obligation)
         extract.verdict(verdict, reproduce, source, preliminary=True)
+        waivers = session.environment.target.waivers
+        names = covered(waivers, session.plan)
+        seen = {verdict.obligation: verdict.standing}
+        extract.waivers(waiver_results(waivers, names, seen, datetime.now(UTC).date()))
         if extract.out is not None:
             extract.out.close()
         return read_journal(path, partial=True)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
 from assay.contract.model import Level
 from assay.execution.session import Session
+from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.verdict import OPEN, Standing
+from assay.judging.waivers import covered, waiver_results
+from assay.planning.prepare import Prepared
 from assay.pytest_plugin.presentation import FailureLine, FailureText, summary_of
 from assay.pytest_plugin.trial_journal import TrialJournal
 
@@ -53,6 +57,20 @@ class ReportedVerdicts:
     def counts(self) -> Counter[str]:
         """Return the number of obligations by their verdicts."""
         return Counter(standing.value for standing in self.standings.values())
+
+    def decide(self, prepared: Prepared, faults: int, policy: ExitPolicy) -> ExitDecision:
+        """Return the exit code that the verdicts and the waivers amount to, and why."""
+        waivers = prepared.target.waivers
+        items = (item.obligation for item in prepared.plan.items)
+        facts = RunFacts(
+            verdicts=self.standings,
+            musts={each.id for each in items if each.level is Level.MUST},
+            waivers=waiver_results(
+                waivers, covered(waivers, prepared.plan), self.standings, datetime.now(UTC).date()
+            ),
+            faults=faults,
+        )
+        return decide_exit(facts, policy)
 
     def take_in(self, output: object) -> None:
         """Take in the violations of a session."""

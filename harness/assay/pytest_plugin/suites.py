@@ -24,7 +24,7 @@ from assay.execution.lanes import lanes_for
 from assay.execution.session import Options, Session
 from assay.fuzzing.findings import SearchRequest, SearchResult
 from assay.journal.journal_file import create
-from assay.judging.exit_policy import ExitPolicy
+from assay.judging.exit_policy import ExitDecision, ExitPolicy
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
@@ -317,15 +317,16 @@ class Suites:
                 self.session.abort("pytest ended before every obligation was judged")
         if self.session is not None:
             self.session.environment.close()
-        faults = self.session.faults if self.session else []
-        if session.exitstatus == pytest.ExitCode.OK:
-            if faults:
-                session.exitstatus = Exit.FAULT.value
-            elif self.reported.open_musts and not self.config.option.allow_incomplete:
-                session.exitstatus = Exit.INCOMPLETE.value
+        if session.exitstatus == pytest.ExitCode.OK and self.reported.standings:
+            session.exitstatus = self._decision().exit.value
+
+    def _decision(self) -> ExitDecision:
+        faults = len(self.session.faults) if self.session else 0
+        policy = ExitPolicy(allow_incomplete=self.config.option.allow_incomplete)
+        return self.reported.decide(self.prepared, faults, policy)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the counts of the verdicts, what is violated, and what is incomplete."""
         if self.reported.standings:
             faults = self.session.faults if self.session else []
-            print_summary(terminalreporter, self.config, self.prepared, self.reported, faults)
+            print_summary(terminalreporter, self.prepared, self.reported, faults, self._decision())

@@ -11,7 +11,8 @@ from typing import cast
 
 import pytest
 
-from assay.judging.verdict import Standing
+from assay.judging.exit_policy import ExitDecision
+from assay.judging.verdict import Exit, Standing
 from assay.planning.prepare import Prepared
 from assay.pytest_plugin.reported import ReportedVerdicts
 
@@ -24,21 +25,24 @@ REPEATED = ("--contract", "--target", "--assay-seed", "--assay-contexts", "--ass
 
 def print_summary(
     reporter: pytest.TerminalReporter,
-    config: pytest.Config,
     prepared: Prepared,
     reported: ReportedVerdicts,
     faults: Sequence[str],
+    decision: ExitDecision,
 ) -> None:
-    """Print counts of the verdicts, violations, harness faults and what is incomplete."""
+    """Print violations, counts of the verdicts, harness faults, and why the exit code is not 0."""
     counts, open_musts = reported.counts(), reported.open_musts
     reporter.section(f"conformance of {prepared.target.name}")
-    for line in _violations(config, reported):
+    for line in _violations(reporter.config, reported):
         reporter.write_line(line)
     for standing in Standing:
         if counts[standing.value]:
             reporter.write_line(f"{counts[standing.value]:>5} {standing.value}")
     for fault in faults:
         reporter.write_line(f"harness fault: {fault}")
+    if decision.exit is Exit.USAGE:
+        for reason in decision.reasons:
+            reporter.write_line(reason)
     if open_musts:
         reporter.write_line(
             f"incomplete: {len(open_musts)} `must` obligations could not be verified"

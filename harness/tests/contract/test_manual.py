@@ -145,7 +145,7 @@ def ids(block: Block) -> str:
 def test_every_block_says_what_it_is() -> None:
     """There is no example that no test reads."""
     sorts = {block.sort.partition(":")[0] for block in BLOCKS if block.language == "yaml"}
-    assert {"contract", "target", "rule", "part", "file", "workflow"} == sorts
+    assert {"contract", "target", "rule", "part", "file", "workflow", "integration"} == sorts
     # The recorded sequence, which is JSON, is read in harness/tests/fuzzing/sequences.
     assert {"yaml", "text", "json", "python", "sh", "groovy"} == {one.language for one in BLOCKS}
     known = {"hosts", "resources", "operations", "scope", "unspecified", "outline"}

@@ -121,7 +121,29 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     code, out, _ = run("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
     assert "incomplete: 16 `must` obligations could not be verified" in out
-    assert run("--target", "t.yaml", "-m", "quota", "--allow-incomplete", cwd=tmp_path)[0] == 0
+    allowed = ("--target", "t.yaml", "--allow-incomplete", "-m")
+    assert run(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
+    assert run(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
+
+
+def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
+    """One that has expired is on the card, and one that is not needed fails the run with 2."""
+    (tmp_path / "t.yaml").write_text(
+        f"assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: {faulty}\nhosts: null\n"
+        "waivers:\n"
+        "  - {obligation: aisp/batch-quota/accounts-next-day, owner: ops, reason: known,"
+        " expires: 2026-01-31}\n"
+        "  - {obligation: aisp/batch-quota/balances-next-day, owner: ops, reason: known,"
+        " expires: 2099-01-31}\n",
+        encoding="utf-8",
+    )
+    target = ("--contract", "aisp", "--target", "t.yaml", "-k")
+    code, out, _ = run(*target, "accounts-next-day", cwd=tmp_path)
+    assert code == 1
+    assert "waiver     expired on 2026-01-31 (ops: known)" in out.partition("= conformance of")[0]
+    code, out, _ = run(*target, "balances-next-day", cwd=tmp_path)
+    assert code == 2
+    assert "1 waiver to remove, no longer needed: aisp/batch-quota/balances-next-day" in out
 
 
 def test_an_unreachable_target_ends_the_run(tmp_path):
