@@ -8,7 +8,7 @@ import click
 
 from assay.cli.results import JOURNAL
 from assay.report import read_journal, write_file
-from assay.report.badge import FORMATS, badge_of
+from assay.report.formats.badge import FORMATS, badge_of
 
 EPILOG = """\b
 Examples:

@@ -99,7 +99,7 @@ def _echo(line: str) -> None:
     if not sys.stdout.isatty():
         click.echo(line)
         return
-    from assay.report.terminal import Styled, wrapped  # noqa: PLC0415 -- only for a terminal
+    from assay.report.formats.terminal import Styled, wrapped  # noqa: PLC0415 -- only for a terminal
 
     width = get_terminal_size().columns
     for part in wrapped(Styled(line, indent=len(line) - len(line.lstrip()) + 2), width):

@@ -37,7 +37,8 @@ REPORTS = {
 
 def print_summary(read: Report, *, quiet: bool) -> None:
     """Print the summary, coloured on a terminal."""
-    from assay.report import terminal, wording  # noqa: PLC0415 -- not before the run is over
+    from assay.report import wording  # noqa: PLC0415 -- not before the run is over
+    from assay.report.formats import terminal  # noqa: PLC0415 -- the same
 
     if quiet:
         click.echo(wording.closing(read))

@@ -25,10 +25,10 @@ from assay.contract_diff.text import (
     title,
 )
 from assay.contract_diff.values import ContractChange, ContractDiff, ContractVersion
-from assay.report.github_annotations import Annotation, command_line
-from assay.report.pipeline import FilePlace, repository_root
+from assay.report.formats.github_annotations import Annotation, command_line
+from assay.report.formats.pipeline import FilePlace, repository_root
+from assay.report.formats.sarif import SCHEMA as SARIF_SCHEMA
 from assay.report.sanitize import bounded, clean, one_line
-from assay.report.sarif import SCHEMA as SARIF_SCHEMA
 from assay.report.wording import counted
 from assay.rules.comparisons import ABSENT
 from assay.rules.consequences import Impact

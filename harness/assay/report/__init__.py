@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TextIO
 
@@ -21,93 +22,38 @@ __all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "write_file"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A report format: the usual suffix and name of its file, and the function that writes it."""
+    """A report format: the usual suffix and name of its file, and the module that writes it."""
 
     suffix: str
     file: str
-    render: Callable[[Report, TextIO], None]
+    module: str
+
+    def render(self, report: Report, out: TextIO) -> None:
+        """Write a report; the module, and what it needs, is imported only now."""
+        import_module(self.module).render(report, out)
 
 
-def _html(report: Report, out: TextIO) -> None:
-    from assay.report import html  # noqa: PLC0415 -- Jinja2 only when used
-
-    html.render(report, out)
-
-
-def _json(report: Report, out: TextIO) -> None:
-    from assay.report import json_report  # noqa: PLC0415 -- only when used
-
-    json_report.render(report, out)
-
-
-def _junit(report: Report, out: TextIO) -> None:
-    from assay.report import junit  # noqa: PLC0415 -- only when used
-
-    junit.render(report, out)
-
-
-def _markdown(report: Report, out: TextIO) -> None:
-    from assay.report import markdown  # noqa: PLC0415 -- only when used
-
-    markdown.render(report, out)
-
-
-def _text(report: Report, out: TextIO) -> None:
-    from assay.report import terminal  # noqa: PLC0415 -- only when used
-
-    terminal.render(report, out)
-
-
-def _ctrf(report: Report, out: TextIO) -> None:
-    from assay.report import ctrf  # noqa: PLC0415 -- only when used
-
-    ctrf.render(report, out)
-
-
-def _sarif(report: Report, out: TextIO) -> None:
-    from assay.report import sarif  # noqa: PLC0415 -- only when used
-
-    sarif.render(report, out)
-
-
-def _code_quality(report: Report, out: TextIO) -> None:
-    from assay.report import code_quality  # noqa: PLC0415 -- only when used
-
-    code_quality.render(report, out)
-
-
-def _github(report: Report, out: TextIO) -> None:
-    from assay.report import github_annotations  # noqa: PLC0415 -- only when used
-
-    github_annotations.render(report, out)
-
-
-def _har(report: Report, out: TextIO) -> None:
-    from assay.report import har  # noqa: PLC0415 -- harfile only when used
-
-    har.render(report, out)
-
-
-def _open_metrics(report: Report, out: TextIO) -> None:
-    from assay.report import open_metrics  # noqa: PLC0415 -- only when used
-
-    open_metrics.render(report, out)
-
-
+_ROOM = "assay.report.formats"
 FORMATS: Mapping[str, Format] = {
-    "html": Format(suffix=".html", file="report.html", render=_html),
-    "json": Format(suffix=".json", file="report.json", render=_json),
-    "junit": Format(suffix=".xml", file="junit.xml", render=_junit),
-    "markdown": Format(suffix=".md", file="report.md", render=_markdown),
-    "text": Format(suffix=".txt", file="report.txt", render=_text),
-    "ctrf": Format(suffix=".ctrf.json", file="ctrf-report.json", render=_ctrf),
-    "sarif": Format(suffix=".sarif", file="assay.sarif", render=_sarif),
+    "html": Format(suffix=".html", file="report.html", module="assay.report.html.page"),
+    "json": Format(suffix=".json", file="report.json", module=f"{_ROOM}.json_report"),
+    "junit": Format(suffix=".xml", file="junit.xml", module=f"{_ROOM}.junit"),
+    "markdown": Format(suffix=".md", file="report.md", module=f"{_ROOM}.markdown"),
+    "text": Format(suffix=".txt", file="report.txt", module=f"{_ROOM}.terminal"),
+    "ctrf": Format(suffix=".ctrf.json", file="ctrf-report.json", module=f"{_ROOM}.ctrf"),
+    "sarif": Format(suffix=".sarif", file="assay.sarif", module=f"{_ROOM}.sarif"),
     "code-quality": Format(
-        suffix=".code-quality.json", file="gl-code-quality-report.json", render=_code_quality
+        suffix=".code-quality.json",
+        file="gl-code-quality-report.json",
+        module=f"{_ROOM}.code_quality",
     ),
-    "github": Format(suffix=".github.txt", file="github-annotations.txt", render=_github),
-    "har": Format(suffix=".har", file="exchanges.har", render=_har),
-    "openmetrics": Format(suffix=".prom", file="metrics.prom", render=_open_metrics),
+    "github": Format(
+        suffix=".github.txt",
+        file="github-annotations.txt",
+        module=f"{_ROOM}.github_annotations",
+    ),
+    "har": Format(suffix=".har", file="exchanges.har", module=f"{_ROOM}.har"),
+    "openmetrics": Format(suffix=".prom", file="metrics.prom", module=f"{_ROOM}.open_metrics"),
 }
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from assay.report import html_evidence
+from assay.report.html import evidence as html_evidence
 
 
 class Page(HTMLParser):

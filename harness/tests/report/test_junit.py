@@ -2,7 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
-from assay.report import junit
+from assay.report.formats import junit
 
 
 def test_junit_cases(mixed, written):

@@ -20,9 +20,10 @@ from support.consumers import (
 )
 
 from assay.judging.verdict import Standing
-from assay.report import FORMATS, code_quality, ctrf, github_annotations, har, open_metrics, sarif
-from assay.report.exchanges import trial_seconds
-from assay.report.pipeline import FilePlaces, fingerprint
+from assay.report import FORMATS
+from assay.report.formats import code_quality, ctrf, github_annotations, har, open_metrics, sarif
+from assay.report.formats.journal_exchanges import trial_seconds
+from assay.report.formats.pipeline import FilePlaces, fingerprint
 
 MANUAL = Path(__file__).parents[3] / "reports" / "README.md"
 HOSTILE = (

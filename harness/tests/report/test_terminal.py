@@ -5,7 +5,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from assay.report import terminal as text_view
+from assay.report.formats import terminal as text_view
 from assay.report.wording import closing
 
 

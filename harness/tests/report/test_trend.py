@@ -12,7 +12,7 @@ import pytest
 from command_line import assay
 
 from assay.report import read_journal
-from assay.report.badge import COLOURS, as_endpoint, as_svg, badge_of
+from assay.report.formats.badge import COLOURS, as_endpoint, as_svg, badge_of
 from assay.report.trend.page import render
 from assay.report.trend.read import read_trend
 

@@ -17,7 +17,7 @@ from assay.judging.verdict import Standing
 from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.comparison.values import ComparedObligation, ComparedRun
-from assay.report.json_report import SCHEMA
+from assay.report.formats.json_report import SCHEMA
 from assay.report.outline import read_sources
 from assay.report.sanitize import clean, one_line
 from assay.report.values import ContractRef, Report, TargetRef

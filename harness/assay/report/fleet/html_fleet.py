@@ -10,7 +10,7 @@ from typing import TextIO
 from assay.judging.verdict import Standing
 from assay.report.fleet.values import CellState, FleetCell, FleetObligation, FleetReport, gravest
 from assay.report.fleet.wording import caveats, change_line, headline, listed
-from assay.report.html import page_template
+from assay.report.html.page import page_template
 from assay.report.sanitize import bounded
 from assay.report.wording import SIGNS, counted
 

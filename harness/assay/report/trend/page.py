@@ -9,7 +9,7 @@ from typing import TextIO
 from assay.judging.verdict import Standing
 from assay.report.comparison.formats import TITLES
 from assay.report.comparison.values import Category, Comparison
-from assay.report.html import page_template
+from assay.report.html.page import page_template
 from assay.report.trend.values import Trend, TrendRun
 from assay.report.wording import PHRASES
 

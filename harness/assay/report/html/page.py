@@ -18,8 +18,8 @@ from typing import TextIO
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from assay.judging.verdict import Standing
-from assay.report.html_evidence import FINDINGS, evidence_of, short
-from assay.report.html_tables import (
+from assay.report.html.evidence import FINDINGS, evidence_of, short
+from assay.report.html.tables import (
     contract_name,
     coverage_table,
     item_words,
@@ -59,14 +59,14 @@ SUMMARY = 20
 
 def render(report: Report, out: TextIO) -> None:
     """Write the report as one HTML page."""
-    style = page_text("page.css") + _running_footer(report)
-    script = page_text("page.js")
+    style = page_text("html/page.css") + _running_footer(report)
+    script = page_text("html/page.js")
     traffic = read_traffic_summary(report.journal)
     evidence = evidence_of(report, traffic)
     rows = by_clause(report)
     matrices = source_matrices(report)
     coverage = coverage_table(traffic, rows)
-    chunks = page_template("page.html.j2").generate(
+    chunks = page_template("html/page.html.j2").generate(
         **_NAMES,
         report=report,
         page_style=style,
@@ -137,7 +137,7 @@ def _environment() -> Environment:
 
 def page_template(name: str) -> Template:
     """Return the template of a page, with the style that all pages share."""
-    return _environment().get_template(name, globals={"style": page_text("page.css")})
+    return _environment().get_template(name, globals={"style": page_text("html/page.css")})
 
 
 #: The functions and tables that the template uses, besides the report.

@@ -14,7 +14,7 @@ from typing import TextIO
 from urllib.parse import quote
 
 from assay.judging.verdict import Standing
-from assay.report.pipeline import (
+from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
     expiring_waivers,

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.exchanges import trial_seconds, trials_of
-from assay.report.pipeline import (
+from assay.report.formats.journal_exchanges import trial_seconds, trials_of
+from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
     RunError,

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.report.causes import by_cause
-from assay.report.pipeline import (
+from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
     expiring_waivers,

@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.pipeline import FilePlaces, expiring_waivers, fingerprint, observation, run_errors
+from assay.report.formats.pipeline import (
+    FilePlaces,
+    expiring_waivers,
+    fingerprint,
+    observation,
+    run_errors,
+)
 from assay.report.sanitize import bounded, one_line
 from assay.report.values import Report, ReportedResult
 from assay.report.views import reason_of
