@@ -8,6 +8,9 @@ from base64 import b64decode
 import pytest
 from command_line import assay
 from forging import JOURNAL, forged, lines_of, recorded, with_verdict
+from google.protobuf.json_format import ParseDict
+from in_toto_attestation.predicates.test_result.v0 import test_result_pb2
+from in_toto_attestation.v1.statement_pb2 import Statement
 
 from assay._resources import contract_dir
 from assay.attestation.envelope import public_key
@@ -100,6 +103,15 @@ def test_what_is_signed(run):
     assert "aisp/psu-identity/disclosed-after" in {*result["passedTests"]}
     assert [] == result["warnedTests"]
     assert [] == result["failedTests"]
+
+
+def test_the_schema_of_in_toto_accepts_it(run):
+    """Statement and predicate have the fields of in-toto's own classes, and no others."""
+    made = statement(run)
+    read = ParseDict(made, Statement())
+    assert (9, TEST_RESULT) == (len(read.subject), read.predicate_type)
+    result = ParseDict(made["predicate"], test_result_pb2.TestResult())
+    assert made["predicate"]["passedTests"] == [*result.passed_tests]
 
 
 def test_every_byte_of_every_file(run):

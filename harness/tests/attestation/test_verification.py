@@ -213,6 +213,16 @@ def test_an_obligation_that_is_said_not_to_apply(identity, tmp_path):
     assert "the plan says not-applicable" in found[name]
 
 
+@pytest.mark.parametrize(
+    "text", ["a and", "(" * 50_000, "not " * 50_000, " or ".join("a" * 20_000)]
+)
+def test_a_selection_that_cannot_be_read(identity, text, tmp_path):
+    """An expression that no run has selected by is named, however deep it is."""
+    lines = [{**identity[0], "selection": {"k": text, "m": ""}}, *identity[1:]]
+    found = differences(verify(written(tmp_path / JOURNAL, lines)))
+    assert {"selection": "the recorded selection (-k, -m) cannot be read"} == found
+
+
 @pytest.mark.parametrize("key", ["says", "level", "trial"])
 def test_a_plan_that_says_something_else(identity, key, tmp_path):
     """The sentence, the level and the trial of an obligation are those of the contract."""
