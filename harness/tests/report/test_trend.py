@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from command_line import assay
 
+from assay import report
 from assay.report import read_journal
 from assay.report.formats.badge import COLOURS, as_endpoint, as_svg, badge_of
 from assay.report.trend.page import render
@@ -109,6 +110,16 @@ def test_the_page_is_self_contained(run_in, tmp_path):
     assert "<script>alert(1)</script>" in page.text
     assert "\x1b" not in text
     assert not re.search(r"url\(|https?://(?!www\.w3\.org)", text)
+
+
+def test_the_charts_have_a_style_of_their_own():
+    """The style that all pages share does not colour the charts of this one."""
+    folder = Path(report.__file__).parent
+    page = (folder / "trend" / "page.html.j2").read_text("utf-8")
+    drawn = set(re.findall(r'<(?:svg|ul) class="([\w-]+)"', page))
+    shared = set(re.findall(r"\.([a-z][\w-]*)", (folder / "page.css").read_text("utf-8")))
+    assert {"trend-chart", "trend-row", "trend-legend"} == drawn
+    assert not drawn & shared
 
 
 @pytest.mark.parametrize(
