@@ -97,9 +97,11 @@ class _Comparison:
         elif recorded.standing is again.standing and self._unverified_alike():
             return
         elif self._decided_by_plan() or not self._open_for_a_reason():
-            if self._is_hidden() and self.again.standing is not Standing.VIOLATES:
+            if self._rests_on_hidden():
                 what = "its evidence rests on values that the journal shortens or hides"
                 yield self._not_rejudged(what)
+            elif self._was_corrected():
+                yield self._not_rejudged(f"{recorded.reason}; its exchanges alone do not show that")
             else:
                 yield self._differs()
         elif not self._is_tested_whole():
@@ -126,13 +128,31 @@ class _Comparison:
         tested = trial in self.run.trials and trial not in self.run.unjudged
         return tested and self.recorded.standing is Standing.INDETERMINATE
 
-    def _is_hidden(self) -> bool:
-        """Whether all decisive evidence rests on sent values that cannot be recognised."""
-        decisive = _DECISIVE.get(self.recorded.standing)
-        pieces = [each for each in self.recorded.evidence if each.agreement is decisive]
-        return bool(pieces) and all(
-            not self.run.hidden.isdisjoint(each.exchanges) for each in pieces
-        )
+    def _decisive(self, standing: Standing) -> list[WrittenEvidence]:
+        """Return the written evidence that decides for a verdict, all of whose exchanges are there."""
+        agreement = _DECISIVE.get(standing)
+        return [
+            each
+            for each in self.recorded.evidence
+            if each.agreement is agreement and self.run.exchanges.issuperset(each.exchanges)
+        ]
+
+    def _rests_on_hidden(self) -> bool:
+        """Whether a decided verdict may rest on what the journal does not show as it was.
+
+        A check that cannot recognise a value leaves the verdict open. Only of a sent value is it
+        known that it is hidden, so only that excuses a violation where the rest conforms.
+        """
+        decisive = self._decisive(self.recorded.standing)
+        if self.again.standing in OPEN:
+            return bool(decisive) and not self._decided_by_plan()
+        hidden = all(not self.run.hidden.isdisjoint(each.exchanges) for each in decisive)
+        return bool(decisive) and hidden and self.again.standing is Standing.CONFORMS
+
+    def _was_corrected(self) -> bool:
+        """Whether a resumed run took a verdict back for what its abandoned lines had shown."""
+        left_open = self.recorded.standing is Standing.INDETERMINATE
+        return bool(self.run.resumed) and left_open and bool(self._decisive(self.again.standing))
 
     def _differs(self) -> VerificationFinding:
         again = self.again

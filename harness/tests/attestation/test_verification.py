@@ -140,6 +140,24 @@ def test_a_value_that_the_journal_hides(tmp_path):
     assert [verdict["obligation"]] == [*differences(verify(forged(other, lines)))]
 
 
+def test_a_value_that_a_check_cannot_recognise(identity, tmp_path):
+    """What a check leaves open for a value that is masked is not judged again, and is not forged."""
+    name = next(line["obligation"] for line in identity if line.get("verdict") == "conforms")
+    (verdict,) = [
+        line for line in identity if line["type"] == "verdict" and line["obligation"] == name
+    ]
+    cited = {n for each in verdict["evidence"] for n in each["exchanges"]}
+    lines = [
+        {**line, "again": {**line["again"], "confounded": "a value is masked"}}
+        if line["type"] == "exchange" and line["n"] in cited
+        else line
+        for line in identity
+    ]
+    findings = {each.where: each for each in verify(forged(tmp_path / JOURNAL, lines)).findings}
+    assert FindingKind.NOT_REJUDGED is findings[name].kind
+    assert "values that the journal shortens or hides" in findings[name].what
+
+
 def test_evidence_that_is_not_there(identity, tmp_path):
     """A verdict whose evidence is another exchange, or one with another meaning, differs."""
     (line,) = [
@@ -166,7 +184,9 @@ def test_a_changed_exchange(tmp_path):
         if line["type"] == "exchange" and line["again"]["answer"].pop("values", None):
             changed += 1
     assert changed
-    assert violated <= differences(verify(forged(path, lines))).keys()
+    verification = verify(forged(path, lines))
+    assert VerificationResult.DIFFERS is verification.result
+    assert violated <= {each.where for each in verification.findings}
 
 
 def test_exchanges_that_were_removed(identity, tmp_path):
