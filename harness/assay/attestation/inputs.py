@@ -121,12 +121,12 @@ def _find_target(
         try:
             target = load_target(candidate, waivers)
         except (InputError, ValueError):
+            seen = seen or candidate
             continue
         if (target.name, target.digest) == (recorded.name, recorded.digest):
             found.target = target
             return
-        if target.name == recorded.name:
-            seen = candidate
+        seen = seen or candidate
     elsewhere = run.invocation.get("waivers")
     if elsewhere and waivers is None:
         what = f"its file of waivers, {elsewhere!s:.200}, is not here: pass it with --waivers"

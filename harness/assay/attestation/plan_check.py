@@ -32,7 +32,7 @@ _DISPOSITIONS = {each.value: each for each in Disposition}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedPlan:
-    """The recorded plan, made anew from contracts and target file, and what does not fit."""
+    """The recorded plan, made again from contracts and target file, and what does not fit."""
 
     plan: Plan
     party: Party

@@ -97,13 +97,14 @@ class _Comparison:
         elif recorded.standing is again.standing and self._unverified_alike():
             return
         elif self._decided_by_plan() or not self._open_for_a_reason():
-            if self._is_hidden():
+            if self._is_hidden() and self.again.standing is not Standing.VIOLATES:
                 what = "its evidence rests on values that the journal shortens or hides"
                 yield self._not_rejudged(what)
             else:
                 yield self._differs()
         elif not self._is_tested_whole():
-            yield self._not_rejudged(recorded.reason or "its trial was not judged")
+            shown = "; its exchanges show a violation" * (again.standing is Standing.VIOLATES)
+            yield self._not_rejudged((recorded.reason or "its trial was not judged") + shown)
 
     def _decided_by_plan(self) -> bool:
         return self.item.disposition is not Disposition.ASK

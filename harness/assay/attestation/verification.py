@@ -1,7 +1,7 @@
 """Verification of a run: its lines, its signature, and every verdict, judged again and compared.
 
 Without a key this shows that a journal agrees with itself, with the contracts and with the target
-file. Whoever can write a journal can also write another one that agrees with itself. So only a
+file. A forger can also write a whole journal that agrees with itself, exchanges included. So only a
 signature shows that it is the journal of the signer, whose word its exchanges are.
 """
 

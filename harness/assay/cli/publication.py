@@ -10,7 +10,6 @@ line. So they are stopped while texts of a target are printed.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,7 +144,7 @@ def commands_stopped(*, err: bool = False) -> Generator[None]:
     if _server() != GITHUB:
         yield
         return
-    stopped = _CommandStop(token=secrets.token_hex(16), err=err)
+    stopped = _CommandStop(token=os.urandom(16).hex(), err=err)
     meta = click.get_current_context().meta
     meta[_key(STOPPED)] = stopped
     click.echo(stopped.stop, err=err)

@@ -96,12 +96,13 @@ def command(
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
     read = report.read_journal(journals[0], partial=partial, passes=passes)
-    if len(names) > 1:
+    name, *others = names
+    if others:
         return _write_all(read, out, names)
     if out is not None:
-        report.render(read, names[0], out / report.FORMATS[names[0]].file if out.is_dir() else out)
+        report.render(read, name, out / report.FORMATS[name].file if out.is_dir() else out)
     else:
-        _print(read, names[0])
+        _print(read, name)
     return 0
 
 

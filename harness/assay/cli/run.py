@@ -13,7 +13,7 @@ import click
 
 from assay.cli import doctor, gate, options, publication
 from assay.cli.details import note_folder
-from assay.cli.progress import Progress
+from assay.cli.progress import Progress, announce
 from assay.cli.results import JOURNAL, continued_by, finish, named_if_cut_short
 from assay.cli.resume import (
     Resumption,
@@ -233,6 +233,8 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
         return Exit.USAGE.value
     examples = examples_of(given.examples, times)
     session, folder = _open(given, prepared, sequences, policy, resumed)
+    if sys.stderr.isatty() and not given.quiet:
+        announce(session, folder)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
         code = finish(folder, result, quiet=given.quiet)

@@ -27,6 +27,8 @@ Exit codes:
   0  everything was verified               2  a usage, contract or target-file error
   1  something differs, or is forged       3  nothing differs; some could not be verified
 """
+#: How many findings the summary lists.
+LISTED = 40
 #: The exit code of each result.
 EXITS = {
     VerificationResult.VERIFIED: 0,
@@ -96,7 +98,10 @@ def _lines(result: Verification) -> list[str]:
         lines.append(f"verdicts: {_verdicts(result)}")
     lines.append(f"attestation: {_attestation(result)}")
     lines += [f"note: {note}" for note in result.notes]
-    lines += [_finding(each) for each in (*result.differences, *result.open)]
+    findings = (*result.differences, *result.open)
+    lines += [_finding(each) for each in findings[:LISTED]]
+    if findings[LISTED:]:
+        lines.append(f"and {len(findings) - LISTED} more; --format json lists all")
     return [*(sanitize.one_line(sanitize.clean(line)) for line in lines), _closing(result)]
 
 

@@ -2,7 +2,7 @@
 
 The digest in the footer says that something was changed; the chain says where. A line that was
 changed, removed, inserted or moved breaks the chain at that place, and the lines after it fit
-again. Whoever can write the file can also compute the chain anew: only a signature prevents that.
+again. A forger can compute the chain again: only a signature prevents that.
 """
 
 from __future__ import annotations

@@ -153,9 +153,10 @@ def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], boo
     unreadable: type[Exception] = getattr(expression, "ParseError", SyntaxError)
     try:
         compiled = expression.Expression.compile(text)
-    except (unreadable, SyntaxError):
+    except (unreadable, SyntaxError, RecursionError, MemoryError):
         hint = "join words by and, or, not and parentheses, as in pytest"
-        raise InputError.one(option, f"cannot read the expression {text!r}", hint=hint) from None
+        what = f"cannot read the expression {text[:500]!r}"
+        raise InputError.one(option, what, hint=hint) from None
 
     def evaluate(known: Callable[[str], bool]) -> bool:
         def matcher(word: str, /, **_: str | int | bool | None) -> bool:

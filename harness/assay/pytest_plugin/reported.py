@@ -69,6 +69,7 @@ class ReportedVerdicts:
                 waivers, covered(waivers, prepared.plan), self.standings, datetime.now(UTC).date()
             ),
             faults=faults,
+            part=prepared.plan.shard is not None,
         )
         return decide_exit(facts, policy)
 

@@ -14,6 +14,9 @@ from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.report import sanitize
 from assay.report.values import Report, ReportedResult
 
+#: How the connection of an exchange begins in a HAR file of a run; its trial follows.
+RUN_CONNECTION = "assay-run:"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeTime:

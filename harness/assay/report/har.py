@@ -4,6 +4,9 @@ The journal is read line by line and each entry is written at once, so memory do
 run. Bodies and headers are what the journal has of them: redacted, and bounded by it. What is no
 HTTP, such as a signature by a customer, is an entry too; its method says so (`SIGN`). The comment
 of an entry has the trial, the number of the exchange in it, the variation and the outcome.
+
+The file is for people and their tools, not to be judged again: without the tokens, which the journal
+hides, customers cannot be told apart. `connection` says so to `assay judge`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 import harfile
 
 from assay.journal.lines import Line
-from assay.report.exchanges import exchange_lines, milliseconds
+from assay.report.exchanges import RUN_CONNECTION, exchange_lines, milliseconds
 from assay.report.pipeline import in_utc
 from assay.report.values import Report
 from assay.report.wording import headline
@@ -40,6 +43,7 @@ def render(report: Report, out: TextIO) -> None:
                 request=_request(line.inner("request")),
                 response=_response(line.inner("response")),
                 timings=harfile.Timings(send=0, wait=took, receive=0),
+                connection=f"{RUN_CONNECTION} {line.text('trial', '')}",
                 comment=_comment(line),
             )
     out.write("\n")

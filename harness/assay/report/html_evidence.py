@@ -176,7 +176,7 @@ def _rows(card: Card, entries: Iterable[TimelineEntry]) -> Iterator[TimelineRow]
             at=at,
             exchange=entry.exchange,
             kind=entry.kind.value,
-            text=entry_text(entry),
+            text=entry_text(entry).replace(" -> ", " → "),
             role=role.value if role else "",
         )
 

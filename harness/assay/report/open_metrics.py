@@ -52,33 +52,33 @@ def _lines(report: Report) -> Iterator[str]:
     target = {"target": header.target.name}
     yield from _family("assay_run", "info", "What was tested, and by which version.")
     about = {"version": header.version, "party": header.party, "seed": str(header.seed)}
-    yield _sample("assay_run_info", {**target, **about}, 1)
+    yield sample_line("assay_run_info", {**target, **about}, 1)
     yield from _family("assay_obligations", "gauge", "Obligations by contract and verdict.")
     for contract, counts in _verdicts(report).items():
         for standing in Standing:
             labels = {**target, "contract": contract, "verdict": standing.value}
-            yield _sample("assay_obligations", labels, counts[standing])
+            yield sample_line("assay_obligations", labels, counts[standing])
     yield from _family("assay_waivers", "gauge", "Waivers by their state.")
     states = Counter(waiver.state for waiver in report.waivers)
     for state in WaiverState:
-        yield _sample("assay_waivers", {**target, "state": state.value}, states[state])
+        yield sample_line("assay_waivers", {**target, "state": state.value}, states[state])
     yield from _family("assay_harness_faults", "gauge", "Failures of the harness itself.")
-    yield _sample("assay_harness_faults", target, fault_count(report))
+    yield sample_line("assay_harness_faults", target, fault_count(report))
     yield from _family("assay_run_complete", "gauge", "1 if the run was not cut short.")
-    yield _sample("assay_run_complete", target, int(report.complete))
+    yield sample_line("assay_run_complete", target, int(report.complete))
     if footer is not None:
         yield from _family("assay_exchanges", "gauge", "Exchanges of the run.")
-        yield _sample("assay_exchanges", target, footer.exchanges)
+        yield sample_line("assay_exchanges", target, footer.exchanges)
         yield from _family("assay_exit_code", "gauge", "Exit code of the run.")
-        yield _sample("assay_exit_code", target, footer.exit)
+        yield sample_line("assay_exit_code", target, footer.exit)
         if at := in_utc(footer.finished):
             name = "assay_run_finished_seconds"
             yield from _family(name, "gauge", "When the run ended, in Unix time.", "seconds")
-            yield _sample(name, target, round(at.timestamp(), 3))
+            yield sample_line(name, target, round(at.timestamp(), 3))
     if report.seconds is not None:
         name = "assay_run_duration_seconds"
         yield from _family(name, "gauge", "How long the run took.", "seconds")
-        yield _sample(name, target, report.seconds)
+        yield sample_line(name, target, report.seconds)
     yield from _latency(report, target)
 
 
@@ -100,9 +100,9 @@ def _latency(report: Report, target: Labels) -> Iterator[str]:
         reached = 0
         for bound, number in zip((*map(str, BOUNDS), "+Inf"), each.buckets, strict=True):
             reached += number
-            yield _sample(f"{name}_bucket", {**labels, "le": bound}, reached)
-        yield _sample(f"{name}_count", labels, reached)
-        yield _sample(f"{name}_sum", labels, round(each.total, 6))
+            yield sample_line(f"{name}_bucket", {**labels, "le": bound}, reached)
+        yield sample_line(f"{name}_count", labels, reached)
+        yield sample_line(f"{name}_sum", labels, round(each.total, 6))
 
 
 def _durations(report: Report) -> dict[tuple[str, str], Durations]:
@@ -125,7 +125,8 @@ def _family(name: str, kind: str, text: str, unit: str = "") -> Iterable[str]:
     return [*lines, f"# HELP {name} {text}"]
 
 
-def _sample(name: str, labels: Labels, value: float) -> str:
+def sample_line(name: str, labels: Labels, value: float) -> str:
+    """Return one sample; no text of a label can end it."""
     listed = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
     return f"{name}{{{listed}}} {value}"
 

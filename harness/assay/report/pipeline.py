@@ -117,8 +117,9 @@ def expiring_waivers(report: Report) -> tuple[WaiverResult, ...]:
 
 def observation(result: ReportedResult) -> str:
     """Return what a result shows against its obligation, in one sentence."""
+    waiver = f" Its waiver {result.waiver}." if result.waiver else ""
     for finding in make_card(result).findings:
-        return f"Expected {finding.expected}; seen {finding.seen}."
+        return f"Expected {finding.expected}; seen {finding.seen}.{waiver}"
     return result.reason
 
 

@@ -8,7 +8,11 @@ from base64 import b64decode
 import pytest
 from command_line import assay
 from forging import JOURNAL, forged, lines_of, recorded, with_verdict
+from google.protobuf.json_format import ParseDict
+from in_toto_attestation.predicates.test_result.v0 import test_result_pb2
+from in_toto_attestation.v1.statement_pb2 import Statement
 
+from assay._resources import contract_dir
 from assay.attestation.envelope import public_key
 from assay.attestation.signed_files import check_attestation
 from assay.attestation.statement import ATTESTATION, STATEMENT, TEST_RESULT
@@ -101,6 +105,15 @@ def test_what_is_signed(run):
     assert [] == result["failedTests"]
 
 
+def test_the_schema_of_in_toto_accepts_it(run):
+    """Statement and predicate have the fields of in-toto's own classes, and no others."""
+    made = statement(run)
+    read = ParseDict(made, Statement())
+    assert (9, TEST_RESULT) == (len(read.subject), read.predicate_type)
+    result = ParseDict(made["predicate"], test_result_pb2.TestResult())
+    assert made["predicate"]["passedTests"] == [*result.passed_tests]
+
+
 def test_every_byte_of_every_file(run):
     """Any byte of any file that was signed, with another bit, is found; so is one of the envelope."""
     key, rng = public_key(run.parent / "key.pem.pub"), random.Random(15)
@@ -117,6 +130,31 @@ def test_every_byte_of_every_file(run):
             assert path.name == finding.where
         path.write_bytes(raw)
     assert () == check_attestation(attestation, run / JOURNAL, key).findings
+
+
+def test_every_byte_of_contract_and_target_file(signed, tmp_path):
+    """A contract or a target file that is not byte for byte that of the run is named."""
+    contract, target = tmp_path / "own.yaml", tmp_path / "bank.yaml"
+    text = (contract_dir() / "aisp.yaml").read_text("utf-8")
+    contract.write_text(text + "# our own copy\n", "utf-8")
+    target.write_text("assay: 1\ntarget: bank\nextends: sandbox\n", "utf-8")
+    files = ("-c", "own.yaml", "-t", "bank.yaml")
+    assay("run", "-q", "-k", "psu-identity", *files, "--out", "run", cwd=tmp_path)
+    assert 0 == assay("attest", "run", "--key", signed / "key.pem", cwd=tmp_path)[0]
+    verify = ("verify", "run", "--key", signed / "key.pem.pub")
+    code, out, _ = assay(*verify, cwd=tmp_path)
+    assert (0, True) == (code, "contracts: aisp 1.0; target: bank" in out)
+    rng = random.Random(16)
+    for path, what in ((contract, "contract aisp: own.yaml"), (target, "target bank: bank.yaml")):
+        raw = path.read_bytes()
+        for _ in range(3):
+            changed = bytearray(raw)
+            changed[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+            path.write_bytes(changed)
+            code, out, _ = assay(*verify, cwd=tmp_path)
+            assert (1, True) == (code, f"differs: {what} is not the" in out)
+        path.write_bytes(raw)
+    assert 0 == assay(*verify, cwd=tmp_path)[0]
 
 
 def test_a_file_that_is_gone(run):

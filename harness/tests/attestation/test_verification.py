@@ -116,6 +116,30 @@ def test_every_other_verdict_is_noticed(identity, tmp_path):
         assert tried
 
 
+def test_a_value_that_the_journal_hides(tmp_path):
+    """A verdict that rests on one is not judged again; a violation cannot be hidden behind it."""
+    fault = "pis.withstands.create-address-with-user"
+    name = "pis/values/create-payment-successfulReportUrl"
+    path = recorded(tmp_path, fault, name, contracts=("pis",))
+    verification = verify(path)
+    assert VerificationResult.PARTIAL is verification.result
+    assert [(name, True)] == [
+        (each.where, "rests on values" in each.what) for each in verification.open
+    ]
+    name = "pis/values/create-payment-currency"
+    other = recorded(tmp_path / "other", "pis.failing.currency-value", name, contracts=("pis",))
+    lines = lines_of(other)
+    (verdict,) = [line for line in lines if line["type"] == "verdict"]
+    assert "violates" == verdict["verdict"]
+    long = next(line["n"] for line in lines if "10,000" in line.get("variation", ""))
+    evidence = [{**verdict["evidence"][0], "agreement": "agrees", "exchanges": [long]}]
+    lines = [
+        {**line, "verdict": "conforms", "evidence": evidence} if line is verdict else line
+        for line in lines
+    ]
+    assert [verdict["obligation"]] == [*differences(verify(forged(other, lines)))]
+
+
 def test_evidence_that_is_not_there(identity, tmp_path):
     """A verdict whose evidence is another exchange, or one with another meaning, differs."""
     (line,) = [
@@ -187,6 +211,16 @@ def test_an_obligation_that_is_said_not_to_apply(identity, tmp_path):
     ]
     found = differences(verify(forged(tmp_path / JOURNAL, lines)))
     assert "the plan says not-applicable" in found[name]
+
+
+@pytest.mark.parametrize(
+    "text", ["a and", "(" * 50_000, "not " * 50_000, " or ".join("a" * 20_000)]
+)
+def test_a_selection_that_cannot_be_read(identity, text, tmp_path):
+    """An expression that no run has selected by is named, however deep it is."""
+    lines = [{**identity[0], "selection": {"k": text, "m": ""}}, *identity[1:]]
+    found = differences(verify(written(tmp_path / JOURNAL, lines)))
+    assert {"selection": "the recorded selection (-k, -m) cannot be read"} == found
 
 
 @pytest.mark.parametrize("key", ["says", "level", "trial"])

@@ -194,6 +194,14 @@ def test_a_report_in_every_format(journal, tmp_path):
     assert (tmp_path / "a" / "exchanges.har").exists()
 
 
+def test_a_har_file_of_a_run_is_not_judged(journal, tmp_path):
+    """Its customers have no tokens, so it could only be judged wrongly: the journal is named."""
+    assert 0 == assay("report", journal, "-f", "har", "--out", "a.har", cwd=tmp_path)[0]
+    code, _, err = assay("judge", "a.har", "--out", "out", cwd=tmp_path)
+    assert (2, True) == (code, "judge the journal instead: journal.jsonl" in err)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -1,6 +1,6 @@
 """Changes between two contracts: each scalar of the shipped ones, each section, renamings."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -8,8 +8,10 @@ from assay._resources import contract_dir
 from assay.contract.files.load import load, loads
 from assay.contract_diff import compare
 from assay.contract_diff.values import GATES
+from assay.kinds import Kind, parameters
 from assay.rules import consequences
 from assay.rules.comparisons import ABSENT
+from assay.testing import use_kind
 
 #: The line by which the new version of a file is longer at its head.
 SHIFT = 3
@@ -343,3 +345,26 @@ def test_gates_choose_by_party():
         "any": [about, fields, quota, says, "zone"],
     } == stopped
     assert ["zone", quota, fields, about, says] == [change.name for change in diff.by_severity]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undeclared(Kind):
+    """A kind of another package that says nothing of what its changes mean."""
+
+    name = "undeclared"
+
+    colour: str = parameters.word(key="colour")
+
+
+def test_a_kind_that_declares_nothing_is_to_be_judged():
+    """Neither party is given an answer that the kind does not give: both must judge each change."""
+    old, new, none = (
+        CONTRACT.replace("kind: quota", f"kind: undeclared\n    colour: {colour}")
+        for colour in ("red", "blue", "red")
+    )
+    gone = none[: none.index("  - id: daily")] + none[none.index("  - {id: unit") :]
+    with use_kind(Undeclared):
+        assert "undeclared.colour-changed rules/daily/colour review review" == lines(
+            compare(loads(old), loads(new))
+        )
+        assert "rule-removed rules/daily review review" == lines(compare(loads(old), loads(gone)))

@@ -13,7 +13,7 @@ from shutil import which
 import pytest
 from report.test_hostile import HOSTILE, hostile_report
 
-from assay.sca.chromium import NAMES
+from assay.sca.chromium import DRIVER, NAMES
 
 pytestmark = pytest.mark.slow
 
@@ -32,12 +32,11 @@ def chromium():
         pytest.fail(f"ASSAY_BROWSER=required, and there is no {', '.join(missing)}")
     if missing:
         pytest.skip(f"there is no {', '.join(missing)}")
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 -- an extra
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, chromium_sandbox=False)
-        yield browser
-        browser.close()
+    browser = DRIVER.start(
+        lambda running: running.chromium.launch(executable_path=path, chromium_sandbox=False)
+    )
+    yield browser
+    DRIVER.end(browser)
 
 
 @pytest.fixture
@@ -113,11 +112,12 @@ def test_accessible(opened, cascade, scheme, viewport):
     assert page.evaluate(AXE) == []
 
 
-def test_hostile_in_a_browser(opened, journal):
-    """No text of a target runs, loads or breaks the layout of a phone."""
-    page = opened(hostile_report(journal, "".join(HOSTILE.values()) * 20), viewport=PHONE)
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_hostile_in_a_browser(opened, journal, viewport):
+    """No text of a target runs, loads or breaks the layout, wide or on a phone."""
+    page = opened(hostile_report(journal, "".join(HOSTILE.values()) * 20), viewport=viewport)
     page.click("text=Expand all")
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert page.locator("script, img, iframe").count() == 1
 
 
@@ -160,7 +160,7 @@ def test_deep_link(opened, cascade):
     page = opened(cascade, fragment="#aisp/clause-2/facet")
     target = page.locator("[id='aisp/clause-2/facet']")
     assert target.is_visible()
-    assert page.evaluate("document.activeElement.id") == "aisp/clause-2/facet"
+    expect(target).to_be_focused()
     page.get_by_label("Verdict").select_option("violates")
     assert not target.is_visible()
     page.evaluate("location.hash = '#aisp/clause-2/facet?'")
@@ -185,11 +185,13 @@ def test_theme(opened, cascade):
 
 def test_keyboard(opened, cascade):
     """The first key press reaches the skip link, and focus is always visible."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
     page = opened(cascade)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the findings"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "violations"
+    expect(page.locator("#violations")).to_be_focused()
     page.keyboard.press("Tab")
     style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert style == "solid"

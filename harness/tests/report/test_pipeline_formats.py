@@ -20,7 +20,7 @@ from support.consumers import (
 )
 
 from assay.judging.verdict import Standing
-from assay.report import FORMATS, code_quality, ctrf, github_annotations, har, sarif
+from assay.report import FORMATS, code_quality, ctrf, github_annotations, har, open_metrics, sarif
 from assay.report.exchanges import trial_seconds
 from assay.report.pipeline import FilePlaces, fingerprint
 
@@ -287,6 +287,14 @@ def test_openmetrics_are_valid(everything, written):
     assert 14 == sum(counts)
     assert text.endswith("\n# EOF\n")
     assert 1 == sum(line == "# EOF" for line in text.split("\n"))
+
+
+def test_labels_keep_their_text():
+    """Quotes, backslashes and line breaks in a label are read back as they were."""
+    text = 'a"b\\c\nd\\n" 2'
+    line = open_metrics.sample_line("x", {"label": text}, 1)
+    (family,) = text_string_to_metric_families(f"# TYPE x gauge\n{line}\n# EOF\n")
+    assert [{"label": text}] == [sample.labels for sample in family.samples]
 
 
 def test_har_is_read(everything, written):
