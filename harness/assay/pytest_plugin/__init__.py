@@ -99,9 +99,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args[:] = [_found(arg) for arg in config.args]
     named = config.getoption("--contract") or config.getoption("--target")
     if named or any(_is_ours(arg) for arg in config.args if "suites" in arg):
-        from assay.pytest_plugin import suites  # noqa: PLC0415 -- see the docstring
+        import gc  # noqa: PLC0415 -- see the docstring
 
-        suites.install(config)
+        from assay.cli.start import collect_rarely  # noqa: PLC0415
+
+        gc.disable()  # what is loaded stays, as in the command line
+        try:
+            from assay.pytest_plugin import suites  # noqa: PLC0415
+
+            suites.install(config)
+        finally:
+            collect_rarely()
 
 
 def _is_ours(arg: str) -> bool:

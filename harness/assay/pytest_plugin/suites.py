@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from assay.errors import AssayError
+from assay.errors import AssayError, one_line
 from assay.estimate.estimate import announce
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
@@ -39,7 +39,6 @@ from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.pytest_plugin.searches import search_of
 from assay.pytest_plugin.summary import print_summary
 from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
-from assay.report.sanitize import one_line, visible
 
 if TYPE_CHECKING:
     from assay.pytest_plugin.cards import Failure
@@ -206,7 +205,7 @@ class Suites:
         properties.append(("obligation", verdict.obligation))
         properties.append(("statement", planned.obligation.statement))
         if verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:
-            pytest.skip(f"{verdict.standing.value}: {one_line(visible(verdict.reason))}")
+            pytest.skip(f"{verdict.standing.value}: {one_line(verdict.reason)}")
         return verdict
 
     def _judge(self, name: str) -> Verdict:
