@@ -25,6 +25,7 @@ from assay.judging.corrections import (
     operations_on_requests,
     tpp_operations,
 )
+from assay.judging.numbered import Numbered
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import OPEN, Exit, Standing, Verdict, exit_of, tally
@@ -63,7 +64,7 @@ class VerdictAssembly:
     _violated: set[str] = field(default_factory=set[str])
     answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
-    _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _operations: Numbered[str] = field(default_factory=Numbered[str])
     _rests_on: dict[str, str] = field(default_factory=dict[str, str])
     _discounts: tuple[Collection[object], ...] = ()
 
@@ -103,10 +104,9 @@ class VerdictAssembly:
                 self._credentials.see(exchange)
         self.see_trial(history)
 
-    def operations_of(self, contract: str) -> frozenset[int]:
-        """Return the numbers of the exchanges that call operations of a contract."""
-        known = self.plan.contracts[contract].operations
-        return frozenset(n for n, operation in self._operations.items() if operation in known)
+    def is_call_of(self, contract: str, n: int) -> bool:
+        """Whether an exchange calls an operation of a contract."""
+        return self._operations.get(n) in self.plan.contracts[contract].operations
 
     def record(self, verdicts: Iterable[Verdict]) -> None:
         """Keep verdicts, each in place of an earlier one on its obligation."""

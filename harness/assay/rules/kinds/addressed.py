@@ -51,6 +51,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: The name of the second TPP in the probe.
@@ -78,6 +79,7 @@ class Addressed(Kind):
     """Operations about a request, which refuse unknown keys and those of another TPP."""
 
     name = "addressed"
+    scope = Scope(calls=Calls.NAMED)
 
     lifecycle: tracker.Lifecycle = the_request()
     operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)

@@ -42,6 +42,7 @@ from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 #: The scenarios in which the first request is never carried out.
@@ -69,6 +70,7 @@ class Duplicate(Kind):
     """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
+    scope = Scope(calls=Calls.NAMED)
     applies_to = ("makes",)
 
     lifecycle: Lifecycle = the_request()

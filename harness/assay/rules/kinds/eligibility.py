@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
-from assay.history import Call, History, Holding, Owned
+from assay.history import Call, History, Holding, Owned, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
@@ -31,6 +31,7 @@ from assay.rules.queries import (
     page_walks,
 )
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates, months_before
 from assay.rules.state.withholding import Withholding
 
@@ -98,6 +99,7 @@ class Eligibility(Kind):
     """The states in which a resource is listed by an operation, or is not."""
 
     name = "eligibility"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     limits = ("recent",)
     at_least_one_of = ("hides", "recent")
 

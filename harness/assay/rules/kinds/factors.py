@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
-from assay.history import Authorise, Code, Decision, History
+from assay.history import Authorise, Authorised, Code, Decision, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
@@ -23,6 +23,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
+from assay.rules.scope import Calls, Scope
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 KNOWN = "password-checked"
@@ -59,6 +60,7 @@ class Factors(Kind):
     """The factors with which each segment of customers can sign a request."""
 
     name = "factors"
+    scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()

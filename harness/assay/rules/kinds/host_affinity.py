@@ -32,6 +32,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 #: Enough items for a next page at most banks.
 MANY = 18
@@ -55,6 +56,7 @@ class HostAffinity(Kind):
     """Operations whose links must point to the host that was called."""
 
     name = "host-affinity"
+    scope = Scope(calls=Calls.NAMED)
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -43,6 +43,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 DONE = "done-refused"
@@ -69,6 +70,7 @@ class Modification(Kind):
     """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
+    scope = Scope(calls=Calls.NAMED)
     applies_to = ("changes",)
 
     lifecycle: tracker.Lifecycle = the_request()

@@ -20,6 +20,7 @@ from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
@@ -49,6 +50,7 @@ class Notice(Kind):
     """A request, the modes in which it is tested, and values that might exempt it."""
 
     name = "notice"
+    scope = Scope(calls=Calls.NAMED)
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()

@@ -44,6 +44,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
 from assay.rules.state.counts import Counts, moment, same_customers
@@ -85,6 +86,7 @@ class Quota(Kind):
     """
 
     name = "quota"
+    scope = Scope(calls=Calls.NAMED)
     bare_calls = True
     limits = ("limit", "per", "counts", "refused-calls", "page-turns")
 

@@ -17,6 +17,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
 from assay.rules.lifecycle.attempts import Attempt, sign_and_read
 from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Segments(AcceptanceRule):
     """The segments of customers that are served, and those that are refused."""
 
     name = "segments"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     applies_to = ("makes",)
 
     served: tuple[str, ...] = parameters.names(parameters.ref("names"), key="served")

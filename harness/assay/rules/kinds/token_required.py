@@ -28,6 +28,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 #: The last part of a facet id, and what is asked of a call.
 FACETS = {Token.NONE: "without-token", Token.INVENTED: "invented-token"}
@@ -45,6 +46,7 @@ class TokenRequired(Kind):
     """Operations that refuse a call without its token."""
 
     name = "token-required"
+    scope = Scope(calls=Calls.NAMED)
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

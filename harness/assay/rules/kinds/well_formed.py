@@ -17,6 +17,7 @@ from assay.rules import clauses, parameters, steps
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
 
 #: Entries of each thing, on so many last days: most banks show them on two pages.
 MANY, FRESH = 18, 7
@@ -27,6 +28,7 @@ class WellFormed(Kind):
     """The operations whose responses must be JSON."""
 
     name = "well-formed"
+    scope = Scope(calls=Calls.CONTRACT)
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
