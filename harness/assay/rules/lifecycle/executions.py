@@ -102,7 +102,6 @@ class Books:
                 place=place,
                 valid=valid,
                 first=self.creates == 1,
-                force=dict(request.arguments),
                 amount=request.arguments.get(self.lifecycle.create.amount or ""),
             )
             self.records.append(record)
@@ -139,7 +138,7 @@ class Books:
             elif change.lost or not (change.untouched and change.ahead):
                 record.certain = False
             else:
-                record.force |= change.new
+                record.renewed = {**record.force, **change.new}
                 record.changed = record.signed is not None
 
     def _look(self, place: int, event: Event) -> None:
