@@ -30,7 +30,7 @@ from assay.traffic.exchange_records import (
 from assay.traffic.stored_wire import StoredWire, WireStore, nameless_file, setters
 
 #: The longest history that is in memory, and how many exchanges of a part of a longer one are.
-KEPT = 45_000
+KEPT = 30_000
 #: How many exchanges are read at once, and from how much of the file, in bytes.
 BLOCK, MOST_READ = 256, 4 * 1024 * 1024
 #: How many of the exchanges that a check keeps are filled again at the same time.

@@ -359,11 +359,14 @@ def test_a_book_of_an_interface_that_offers_less(lacks, kept):
     (made,) = out.requests
 
     assert 1 + kept == sum(each is made for each in noted)
-    assert () == {
-        "read": made.reads,
-        "change": made.changes,
-        "end": made.ends,
-    }[lacks]
+    assert (
+        ()
+        == {
+            "read": made.reads,
+            "change": made.changes,
+            "end": made.ends,
+        }[lacks]
+    )
 
 
 def test_subjects_are_kept():
