@@ -28,6 +28,7 @@ from assay.history import (
 from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
+from assay.rules.lifecycle.defects import digest_of
 from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request, normal
 from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
@@ -220,7 +221,7 @@ class Books:
     def content(self, arguments: Mapping[str, Json]) -> Hashable:
         """Return what was asked for, without the address to return to: equal for equal requests."""
         returns = self.lifecycle.create.returns
-        return repr(sorted((k, repr(v)) for k, v in arguments.items() if k != returns))
+        return digest_of(sorted((k, repr(v)) for k, v in arguments.items() if k != returns))
 
     def plain(self, record: Record) -> bool:
         """Whether it is the main flow: a customer's first request, which nothing speaks against."""
