@@ -1,13 +1,15 @@
 """Obligations on amounts, history, frequency and times."""
 
+from collections.abc import Callable
+
 import pytest
 
-from assay.judging.verdict import Standing, Verdict, explain
+from assay.judging.verdict import Standing
 
 
 @pytest.mark.discharges(
     "pagination", "history-depth", "quota", "unmetered", "maintenance-window", "timeout"
 )
-def test_limit(verdict: Verdict) -> None:
+def test_limit(expect: Callable[[Standing], None]) -> None:
     """Every limit is exactly where the contract puts it."""
-    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+    expect(Standing.CONFORMS)

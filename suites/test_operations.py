@@ -1,8 +1,10 @@
 """Obligations on operations: which are offered, where, and what they list."""
 
+from collections.abc import Callable
+
 import pytest
 
-from assay.judging.verdict import Standing, Verdict, explain
+from assay.judging.verdict import Standing
 
 
 @pytest.mark.discharges(
@@ -20,6 +22,6 @@ from assay.judging.verdict import Standing, Verdict, explain
     "segments",
     "eligible-for",
 )
-def test_operation(verdict: Verdict) -> None:
+def test_operation(expect: Callable[[Standing], None]) -> None:
     """Offered operations answer and list as the contract says; the others refuse."""
-    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+    expect(Standing.CONFORMS)

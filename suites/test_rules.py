@@ -1,37 +1,39 @@
 """Obligations on consents, signatures, lifecycles and decisions; and the open points."""
 
+from collections.abc import Callable
+
 import pytest
 
-from assay.judging.verdict import Standing, Verdict, explain
+from assay.judging.verdict import Standing
 
 
 @pytest.mark.discharges(
     "consent-scope", "consent-effect", "disclosed-when", "no-credentials", "token-required"
 )
-def test_rule(verdict: Verdict) -> None:
+def test_rule(expect: Callable[[Standing], None]) -> None:
     """Data and calls that the contract allows are served, all others refused."""
-    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+    expect(Standing.CONFORMS)
 
 
 @pytest.mark.discharges("notice", "factors", "return-address", "modification", "cancellation")
-def test_lifecycle(verdict: Verdict) -> None:
+def test_lifecycle(expect: Callable[[Standing], None]) -> None:
     """A request is carried out only if it is signed and neither refused nor cancelled."""
-    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+    expect(Standing.CONFORMS)
 
 
 @pytest.mark.discharges("decision", "duplicate", "execution")
-def test_decision(verdict: Verdict) -> None:
+def test_decision(expect: Callable[[Standing], None]) -> None:
     """Exactly the requests that the contract rejects are rejected, at once or later."""
-    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+    expect(Standing.CONFORMS)
 
 
 @pytest.mark.discharges("consistent")
-def test_consistency(verdict: Verdict) -> None:
+def test_consistency(expect: Callable[[Standing], None]) -> None:
     """Responses agree with one another, and reading changes nothing."""
-    assert verdict.standing is Standing.CONFORMS, explain(verdict)
+    expect(Standing.CONFORMS)
 
 
 @pytest.mark.discharges("unspecified")
-def test_open_point(verdict: Verdict) -> None:
+def test_open_point(expect: Callable[[Standing], None]) -> None:
     """An open point is counted and reported, and neither passes nor fails."""
-    assert verdict.standing is Standing.UNSPECIFIED, explain(verdict)
+    expect(Standing.UNSPECIFIED)

@@ -7,6 +7,8 @@ Other modules of Assay may change without notice.
 
 Besides classes there are modules, each for one part of a kind:
 
+- what a clause of the kind is for, and what another value of a parameter means for the parties:
+  `consequences` (`purpose = consequences.LIMIT`) and `comparisons`;
 - fields of the class: `parameters`, `operation_parameters` for a kind about one operation,
   and `lifecycle_parameters` for a kind about requests;
 - facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
@@ -71,6 +73,8 @@ from assay.history import (
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import (
     clauses,
+    comparisons,
+    consequences,
     operation_parameters,
     parameters,
     queries,
@@ -167,7 +171,9 @@ __all__ = [
     "attempts",
     "calendar",
     "clauses",
+    "comparisons",
     "consent",
+    "consequences",
     "describe_answer",
     "doubt",
     "lifecycle_parameters",

@@ -76,8 +76,8 @@ class BanksFile:
             raise InputError(problems)
         return tuple(targets)
 
-    def target(self, bank: BankEntry) -> Target:
-        """Return the target of a bank.
+    def target(self, bank: BankEntry, waivers: Path | None = None) -> Target:
+        """Return the target of a bank, with more `waivers` from a file.
 
         Raises:
             InputError: template and bank do not make a target file; it has all problems.
@@ -93,7 +93,7 @@ class BanksFile:
             raise InputError(_of_bank(bank, each) for each in problems)
         own = self._own(bank)
         try:
-            return read_merged(laid_over(template, own), own)
+            return read_merged(laid_over(template, own), own, waivers=waivers)
         except InputError as error:
             raise InputError(_of_bank(bank, each) for each in error.problems) from None
 
@@ -168,13 +168,13 @@ def read_banks(path: str | Path) -> BanksFile:
     )
 
 
-def read_bank_target(name: str) -> Target | None:
+def read_bank_target(name: str, waivers: Path | None = None) -> Target | None:
     """Return the target of a bank by its name, such as `banks.yaml#first-bank`; None for another."""
     path, _, bank = name.rpartition("#")
     if not path.endswith(SUFFIXES):
         return None
     banks = read_banks(path)
-    return banks.target(banks.bank(bank))
+    return banks.target(banks.bank(bank), waivers)
 
 
 def _secrets(raw: _Raw) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ What needs a contract is checked in `binding.join`, what a fixture provider need
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 from typing import Any, TypeAlias
@@ -63,10 +63,25 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from _live(raw)
     if "zone" in raw and isinstance(hint := read_zone(raw["zone"]), str):
         yield ("zone",), f"unknown time zone {found(raw['zone'])}", hint
-    for index, waiver in enumerate(raw.get("waivers", ())):
-        yield from bad_day(("waivers", index, "expires"), waiver["expires"])
+    yield from waiver_findings(raw.get("waivers", ()))
     yield from _sca(raw)
     yield from _matchers(raw)
+
+
+def waiver_findings(waivers: Sequence[_Raw]) -> Iterator[Finding]:
+    """Check that each waiver names one thing, until a day, and that no other one names it."""
+    first: dict[str, int] = {}
+    for index, waiver in enumerate(waivers):
+        at: Pointer = ("waivers", index)
+        yield from bad_day((*at, "expires"), waiver["expires"])
+        names = [waiver[key] for key in ("obligation", "clause") if key in waiver]
+        if len(names) != 1:
+            what = "obligation and clause are both set" if names else "'obligation' is missing"
+            hint = "keep one" if names else "name an obligation, or a clause with `clause`"
+            yield at, what, hint
+            continue
+        if first.setdefault(names[0], index) != index:
+            yield at, f"a second waiver of {found(names[0])}", "keep one of the two"
 
 
 def _live(raw: _Raw) -> Iterator[Finding]:

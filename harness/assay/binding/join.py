@@ -9,7 +9,7 @@ problems are reported at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import cast
@@ -20,7 +20,7 @@ from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract
 from assay.errors import InputError, Problem, did_you_mean
-from assay.planning.obligation import Obligation, obligations
+from assay.planning.obligation import UNSPECIFIED, Obligation, obligations
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -46,7 +46,11 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         *(problem for each in bound for problem in _excluded(each.contract, target)),
         *_operations(bound, target),
         *(problem for each in bound for problem in _host(each.contract, target)),
-        *_waivers(bound, target),
+        *unmatched_waivers(
+            target,
+            [obligation for each in bound for obligation in each.obligations],
+            elsewhere=target.contracts - {each.contract.id for each in bound},
+        ),
     ]
     if problems:
         raise InputError(problems)
@@ -166,23 +170,25 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
         )
 
 
-def _waivers(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
-    known = {obligation.id for each in bound for obligation in each.obligations}
-    elsewhere = target.contracts - {each.contract.id for each in bound}
-    for waiver in target.waivers:
-        contract = waiver.obligation.partition("/")[0]
-        if waiver.obligation not in known and contract not in elsewhere:
+def unmatched_waivers(
+    target: Target, obligations_: Iterable[Obligation], *, elsewhere: Collection[str]
+) -> Iterator[Problem]:
+    """Yield a problem for each waiver that names none of some obligations.
+
+    Waivers of the contracts `elsewhere` are not looked up.
+    """
+    known = {each.id for each in obligations_ if each.kind != UNSPECIFIED}
+    clauses = {name.rpartition("/")[0] for name in known}
+    for index, waiver in enumerate(target.waivers):
+        names, noun = (known, "obligation") if waiver.obligation else (clauses, "clause")
+        if waiver.name not in names and waiver.name.partition("/")[0] not in elsewhere:
+            path, line = target.place("waivers", index)
             yield Problem(
-                path=target.path,
-                line=waiver.line,
-                what=f"waiver of {waiver.obligation!r}: no such obligation in this run",
-                hint=did_you_mean(waiver.obligation, known),
+                path=path or target.path,
+                line=line or waiver.line,
+                what=f"waiver of {waiver.name!r}: no such {noun} in this run",
+                hint=did_you_mean(waiver.name, names),
             )
-
-
-def waiver_of(target: Target, obligation: str) -> Waiver | None:
-    """Return the waiver of an obligation, expired or not."""
-    return next((waiver for waiver in target.waivers if waiver.obligation == obligation), None)
 
 
 def expired(waiver: Waiver, today: date) -> bool:

@@ -21,40 +21,57 @@ from assay._resources import contract_dir
 from assay.binding.checks import bad_url, findings
 from assay.binding.convert import convert
 from assay.binding.target import Target, TransportKind
+from assay.binding.waiver_files import with_waivers
 from assay.contract.files.document import Document, Spot, found, problem
 from assay.contract.files.load import load
 from assay.contract.files.shape_check import check
 from assay.contract.model import Json
-from assay.errors import InputError, did_you_mean
+from assay.errors import InputError, Problem, did_you_mean
 from assay.fixtures.providers import fixture_findings
 
 _Raw: TypeAlias = Mapping[str, Any]
 
 
-def read_target(path: str | Path, *, base_url: str | None = None) -> Target:
+def read_target(
+    path: str | Path, *, base_url: str | None = None, waivers: Path | None = None
+) -> Target:
     """Read a target file; an `InputError` reports all problems in it.
 
-    `base_url` takes the place of the file's own, and then calls go over HTTP.
+    `base_url` takes the place of the file's own, and then calls go over HTTP. `waivers` is a file
+    of more waivers.
     """
-    return read_document(load(path), base_url=base_url)
+    return read_document(load(path), base_url=base_url, waivers=waivers)
 
 
-def read_document(document: Document, *, base_url: str | None = None) -> Target:
+def read_document(
+    document: Document, *, base_url: str | None = None, waivers: Path | None = None
+) -> Target:
     """Read a loaded target file, with the files that it extends."""
     if base_url is not None and (wrong := bad_url(base_url)):
         raise InputError.one("--target", wrong[0], hint=wrong[1])
-    return read_merged(extended(document), document, base_url=base_url)
+    return read_merged(extended(document), document, base_url=base_url, waivers=waivers)
 
 
-def read_merged(merged: Document, document: Document, *, base_url: str | None = None) -> Target:
+def read_merged(
+    merged: Document,
+    document: Document,
+    *,
+    base_url: str | None = None,
+    waivers: Path | None = None,
+) -> Target:
     """Read a target file that is laid over others already; `document` is the file itself."""
-    problems = check(merged, "target")
+    problems: list[Problem] = []
+    try:
+        merged = with_waivers(merged, waivers)
+    except InputError as error:
+        problems += error.problems
+    problems += check(merged, "target")
     if not problems:
         raw = cast("_Raw", merged.data)
         problems = [problem(merged, *finding) for finding in findings(raw)]
         problems += [problem(merged, *finding) for finding in fixture_findings(raw)]
-        problems.sort(key=lambda each: (each.path != document.path, each.line))
     if problems:
+        problems.sort(key=lambda each: (each.path != document.path, each.line))
         raise InputError(problems)
     target = convert(merged, _lines(document, merged))
     if base_url is None:
@@ -168,10 +185,11 @@ def find_target(name_or_path: str | Path) -> Path:
     """Return the file of a shipped target (`sandbox`), or the path as it was given."""
     given = str(name_or_path)
     path = Path(given)
+    # A folder of this name is no target file: `assay run` works in every folder.
+    if given in shipped() and not path.is_file():
+        return shipped_file(given)
     if path.suffix in SUFFIXES or os.sep in given or path.exists():
         return path
-    if given in shipped():
-        return shipped_file(given)
     hint = did_you_mean(given, shipped())
     raise InputError.one(given or "''", "no such target", hint=hint)
 

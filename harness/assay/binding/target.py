@@ -181,13 +181,28 @@ class Sca:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """A known non-conformity: obligation, owner, reason, and the last day it is accepted."""
+    """A known non-conformity: what is waived, by whom and why, and the last day it is accepted.
 
-    obligation: str
+    It names either one `obligation`, or a `clause`, with all its facets. An `intermittent`
+    non-conformity is not seen in every run.
+    """
+
     owner: str
     reason: str
     expires: str
+    obligation: str = ""
+    clause: str = ""
+    intermittent: bool = False
     line: int = 0
+
+    @property
+    def name(self) -> str:
+        """The id of the obligation or the clause."""
+        return self.obligation or self.clause
+
+    def covers(self, obligation: str) -> bool:
+        """Whether it names an obligation, or its clause."""
+        return self.name in {obligation, obligation.rpartition("/")[0]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

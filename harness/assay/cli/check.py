@@ -1,4 +1,4 @@
-"""`assay check`: all problems of contract files, target files and files of banks at once."""
+"""`assay check`: all problems of contract files, target files, waivers and files of banks at once."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ from pathlib import Path
 import click
 
 from assay.binding.banks import read_bank_target, read_banks
-from assay.binding.read import find_target, read_document, shipped
+from assay.binding.join import unmatched_waivers
+from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
+from assay.cli.waiver_notes import waiver_notes
 from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
 from assay.contract.parse import find_contract, parse_document
 from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
+from assay.planning.prepare import SANDBOX
+from assay.report.wording import counted
 
 EPILOG = """\b
 Examples:
   assay check my-contract.yaml bank.yaml
   assay check aisp sandbox
+  assay check aisp waivers.yaml
   assay check banks.yaml
   assay check aisp banks.yaml#first-bank
 """
@@ -30,7 +35,9 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def command(files: Sequence[str]) -> int:
-    """Check contract and target files, shipped ones by name, or files of banks. Nothing is sent.
+    """Check contract and target files, shipped ones by name, waivers, or files of banks.
+
+    Nothing is sent. Waivers are compared with the contracts that are checked with them.
 
     Every problem is one line: file, line, what was expected, what was found, and a hint.
     """
@@ -43,6 +50,7 @@ def command(files: Sequence[str]) -> int:
             problems += error.problems
     for note in checked.notes():
         click.echo(note)
+    problems += checked.unmatched()
     if problems:
         raise InputError(problems)
     return 0
@@ -54,6 +62,8 @@ class _Checked:
 
     contracts: list[Contract] = field(default_factory=list[Contract])
     targets: list[Target] = field(default_factory=list[Target])
+    #: Targets with the waivers of a file that was checked by itself.
+    waiving: list[Target] = field(default_factory=list[Target])
 
     def notes(self) -> Iterator[str]:
         """Yield what the targets lack for calls of the contracts."""
@@ -63,6 +73,16 @@ class _Checked:
                     binding = target.operations.get(operation.id)
                     if binding is not None and operation.available:
                         yield from _unset(target, operation, binding)
+        for target in (*self.targets, *self.waiving):
+            yield from waiver_notes(target)
+
+    def unmatched(self) -> Iterator[Problem]:
+        """Yield the waivers that match nothing in the contract that they name."""
+        ids = {contract.id for contract in self.contracts}
+        known = [each for contract in self.contracts for each in obligations(contract)]
+        for target in (*self.targets, *self.waiving):
+            named = {waiver.name.partition("/")[0] for waiver in target.waivers}
+            yield from unmatched_waivers(target, known, elsewhere=named - ids)
 
 
 def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
@@ -81,6 +101,11 @@ def _check(name: str, checked: _Checked) -> str:
         file = read_banks(document.path)
         checked.targets += file.targets()
         return f"{name}: fleet {file.name}, {len(file.banks)} banks"
+    if "waivers" in document.data and "target" not in document.data:
+        # A target must have them before they are values; it is not examined itself.
+        waiving = read_target(find_target(SANDBOX), waivers=Path(document.path))
+        checked.waiving.append(waiving)
+        return f"{name}: {counted(len(waiving.waivers), 'waiver')}"
     if "target" in document.data:
         return _checked_target(name, read_document(document), checked)
     contract = parse_document(document)

@@ -15,6 +15,7 @@ import click
 from assay.binding.banks import BanksFile, read_banks
 from assay.cli import doctor, options
 from assay.cli.details import note_folder
+from assay.cli.publication import link_latest
 from assay.cli.start import INTERRUPTED
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
@@ -185,6 +186,7 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     for line in lines:
         click.echo(line)
     click.echo(f"report: {folder / 'fleet.html'}")
+    link_latest()
     return report.exit
 
 

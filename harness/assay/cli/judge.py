@@ -10,12 +10,13 @@ from pathlib import Path
 
 import click
 
-from assay.cli import options
+from assay.cli import gate, options, publication
 from assay.cli.details import note_folder
 from assay.cli.results import JOURNAL, finish, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult
+from assay.judging.exit_policy import Floor
 from assay.judging.verdict import Exit
 from assay.report import find_format, read_journal
 from assay.report.wording import counted
@@ -36,6 +37,7 @@ LISTED = 10
 @click.argument("file", type=click.Path(path_type=Path))
 @options.contracts
 @options.target
+@gate.waivers
 @options.selection
 @click.option(
     "--party",
@@ -60,12 +62,16 @@ LISTED = 10
 )
 @options.out
 @options.allow_incomplete
+@publication.format_option
+@publication.annotation_option
+@gate.gate
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON report instead of a summary.")
 @options.quiet
 def command(
     file: Path,
     contracts: Sequence[str],
     target: str | None,
+    waivers: Path | None,
     keywords: str,
     marks: str,
     party: str,
@@ -73,6 +79,8 @@ def command(
     complete: bool,
     out: Path | None,
     allow_incomplete: bool,
+    min_verified: Floor | None,
+    baseline: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -81,10 +89,17 @@ def command(
     What the traffic does not show is unverified. The target file says how requests are
     mapped to the contracts, and in which time zone the bank counts days.
     """
+    policy = gate.exit_policy(
+        allow_incomplete=allow_incomplete,
+        min_verified=min_verified,
+        baseline=baseline,
+        selection={"k": keywords, "m": marks},
+    )
     recording = open_recording(
         file,
         contracts=contracts,
         target_name=target,
+        waivers=waivers,
         party=Party(party),
         keywords=keywords,
         marks=marks,
@@ -95,14 +110,15 @@ def command(
     note_folder(folder)
     result = recording.close(
         folder / JOURNAL,
-        allow_incomplete=allow_incomplete,
+        policy=policy,
         command="assay " + " ".join(sys.argv[1:]),
     )
-    if as_json:
-        return _print_json(folder, result)
-    if not quiet:
-        _print_scope(recording, party)
-    return finish(folder, result, quiet=quiet)
+    with publication.commands_stopped(err=as_json):
+        if as_json:
+            return _print_json(folder, result)
+        if not quiet:
+            _print_scope(recording, party)
+        return finish(folder, result, quiet=quiet)
 
 
 def _print_scope(recording: RecordingSession, party: str) -> None:

@@ -30,9 +30,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fleet": ("assay.cli.fleet", "Test many banks with one template of a target file."),
     "plan": ("assay.cli.plan", "Show what a run would test, what it costs, and what stays open."),
     "check": ("assay.cli.check", "Check contract and target files. Nothing is sent."),
+    "diff": ("assay.cli.diff", "Show what changes between two versions of a contract."),
     "doctor": ("assay.cli.doctor", "Check a target file against its target, before a run."),
     "init": ("assay.cli.init", "Write a first target file for your bank."),
     "report": ("assay.cli.report", "Render the journal of a run, in any format."),
+    "compare": ("assay.cli.compare", "Compare two runs: what became worse, what better."),
+    "trend": ("assay.cli.trend", "Write a page about all runs of a folder."),
+    "badge": ("assay.cli.badge", "Write a badge with the state of a run."),
+    "verify": ("assay.cli.verify", "Judge a run again, and compare; check its signature."),
+    "attest": ("assay.cli.attest", "Sign a run: its journal, reports, contracts and target."),
     "export": ("assay.cli.export", "Write an OpenAPI document of contracts and a target."),
     "serve": ("assay.cli.serve", "Serve the sandbox bank over HTTP."),
     "proxy": ("assay.cli.proxy", "Record the traffic between a client and a bank."),
@@ -40,12 +46,21 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "assay.cli.judge",
         "Judge recorded traffic, for the bank or for the TPP.",
     ),
+    "completion": ("assay.cli.completion", "Print the script that completes commands in a shell."),
     "prove": ("assay.cli.prove", "Test the harness on faulty sandboxes; print the kill matrix."),
 }
 
 
 class Commands(click.Group):
     """A group that imports a command when it is used, to start fast."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `--no-color` wherever it stands; Rich and we follow the variable."""
+        end = args.index("--") if "--" in args else len(args)
+        if NO_COLOR in args[:end]:
+            os.environ["NO_COLOR"] = "1"
+            args = [*(each for each in args[:end] if each != NO_COLOR), *args[end:]]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the table's order."""
@@ -72,11 +87,19 @@ class Commands(click.Group):
         from assay.errors import did_you_mean  # noqa: PLC0415 -- only on a mistake
 
         name = args[0]
+        if name == "help":
+            if not args[1:]:
+                click.echo(ctx.get_help())
+                ctx.exit()
+            name, args = args[1], [args[1], "--help"]
         if name not in COMMANDS and not name.startswith("-"):
             hint = did_you_mean(name, COMMANDS)
             raise click.UsageError(f"there is no command {name!r}" + (f" ({hint})" if hint else ""))
         return super().resolve_command(ctx, args)
 
+
+#: The option for terminals and logs that show no colours.
+NO_COLOR = "--no-color"
 
 EXAMPLES = """\b
 Examples:
@@ -100,7 +123,8 @@ Exit codes:
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="assay")
+@click.version_option(__version__, "-V", "--version", prog_name="assay")
+@click.option(NO_COLOR, is_flag=True, expose_value=False, help="Use no colours, in any command.")
 def group() -> None:
     """Test a bank's API gateway against a contract.
 
@@ -132,12 +156,16 @@ def main() -> None:
 def _run(invocation: Invocation) -> int:
     """Run the command line; return the exit code, whatever happens."""
     try:
-        code = group.main(standalone_mode=False, obj=invocation)
+        code = group.main(prog_name="assay", standalone_mode=False, obj=invocation)
     except click.ClickException as error:
-        error.show()
-        return Exit.USAGE.value
+        from assay.cli.usage_errors import usage_message  # noqa: PLC0415 -- only on a mistake
+
+        return _refused(usage_message(error))
     except click.Abort:
-        click.echo("Interrupted. `assay report --partial JOURNAL` renders the journal.", err=True)
+        recorded = " `assay report --partial JOURNAL` renders the journal." * bool(
+            invocation.folder
+        )
+        click.echo(f"Interrupted.{recorded}", err=True)
         return INTERRUPTED
     except AssayError as error:
         return _refused(str(error))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from assay.cli.publication import with_time
 from assay.contexts.covering import Depth
 from assay.fixtures.waiting import span
 from assay.planning.shards import read_shard
@@ -64,6 +65,24 @@ def target(command: F) -> F:
     )(command)
 
 
+def recorded_files(command: F) -> F:
+    """Add `--contract` and `--target` of a run that was recorded."""
+    command = click.option(
+        "-t",
+        "--target",
+        metavar="FILE|URL|NAME",
+        help="Target file of the run. Default: the one that it recorded, or the shipped one.",
+    )(command)
+    return click.option(
+        "-c",
+        "--contract",
+        "contracts",
+        multiple=True,
+        metavar="NAME|FILE",
+        help="Contract of the run. Repeatable. Default: those that it recorded, or the shipped ones.",
+    )(command)
+
+
 def selection(command: F) -> F:
     """Add `-k` and `-m`."""
     command = click.option(
@@ -88,7 +107,9 @@ def out(command: F) -> F:
         "--out",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
-        help="Folder for the journal and the reports. Default: a new folder in reports/local.",
+        callback=with_time,
+        help="Folder for the journal and the reports. {started} in it is replaced by the time, and "
+        "`latest` beside it is a link to the newest. Default: a new folder in reports/local.",
     )(command)
 
 
@@ -108,7 +129,8 @@ def allow_incomplete(command: F) -> F:
     return click.option(
         "--allow-incomplete",
         is_flag=True,
-        help="Exit with 0 even if `must` obligations could not be verified.",
+        help="Exit with 0 even if some `must` obligations could not be verified; not if nothing "
+        "was.",
     )(command)
 
 

@@ -7,14 +7,17 @@ prints the costs alone.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
+from shutil import get_terminal_size
 
 import click
 
-from assay.cli import options
+from assay.cli import gate, options
+from assay.cli.waiver_notes import waiver_notes
 from assay.contexts.coverage import Cell
 from assay.contexts.covering import Depth
 from assay.estimate.estimate import announced, in_turn
@@ -38,6 +41,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
+@gate.waivers
 @options.selection
 @options.wait
 @options.ledger
@@ -47,6 +51,7 @@ Examples:
 def command(
     contracts: Sequence[str],
     target: str | None,
+    waivers: Path | None,
     keywords: str,
     marks: str,
     wait: timedelta | None,
@@ -62,6 +67,7 @@ def command(
     prepared = prepare(
         contracts,
         target,
+        waivers=waivers,
         keywords=keywords,
         marks=marks,
         wait=wait,
@@ -73,7 +79,7 @@ def command(
         (json.dumps(planned(item)) for item in plan.items) if as_json else plan_lines(plan, verbose)
     )
     for line in lines:
-        click.echo(line)
+        _echo(line)
     for line in cost_json(prepared) if as_json else cost_lines(prepared):
         click.echo(line)
     if as_json:
@@ -83,7 +89,21 @@ def command(
     coverage = coverage_lines(plan, prepared.contexts, verbose)
     for line in (*waiting_lines(prepared), *base_only_lines(prepared.base_only), *coverage):
         click.echo(line)
+    for line in waiver_notes(prepared.target):
+        click.echo(line)
     return 0
+
+
+def _echo(line: str) -> None:
+    """Print a line; on a terminal, broken between words."""
+    if not sys.stdout.isatty():
+        click.echo(line)
+        return
+    from assay.report.terminal import Styled, wrapped  # noqa: PLC0415 -- only for a terminal
+
+    width = get_terminal_size().columns
+    for part in wrapped(Styled(line, indent=len(line) - len(line.lstrip()) + 2), width):
+        click.echo(part)
 
 
 def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
@@ -124,8 +144,9 @@ def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:
         for source in first.sources:
             yield f"    {source}: {source.text}" if source.text else f"    {source}"
     priced: set[str] = set()
+    width = max(_FACET, *(len(item.obligation.facet) for item in items))
     for item in items:
-        yield _line(item, first_of_trial=item.obligation.trial not in priced)
+        yield _line(item, width, first_of_trial=item.obligation.trial not in priced)
         priced.add(item.obligation.trial)
         if verbose:
             obligation = item.obligation
@@ -142,13 +163,19 @@ def _explained(plan: Plan, item: Planned) -> Iterator[str]:
             yield f"    {line}".rstrip()
 
 
-def _line(item: Planned, *, first_of_trial: bool) -> str:
+#: The least width of the column of facets.
+_FACET = 26
+
+
+def _line(item: Planned, width: int, *, first_of_trial: bool) -> str:
     obligation = item.obligation
     if item.disposition is not Disposition.ASK:
-        return f"  {obligation.facet:<26} {item.disposition.value}: {item.reason}"
+        return f"  {obligation.facet:<{width}} {item.disposition.value}: {item.reason}"
     cost = f"{item.calls:>3} call{'' if item.calls == 1 else 's'}"
     needs = ", ".join(sorted(need.value for need in obligation.needs))
-    return f"  {obligation.facet:<26} {cost if first_of_trial else 'as above':<10} needs {needs}"
+    return (
+        f"  {obligation.facet:<{width}} {cost if first_of_trial else 'as above':<10} needs {needs}"
+    )
 
 
 def waiting_lines(prepared: Prepared, *, now: datetime | None = None) -> Iterator[str]:
@@ -181,7 +208,8 @@ def cost_lines(prepared: Prepared, *, dry: bool = False) -> Iterator[str]:
 
     cost = cost_of(prepared.foreseen(), prepared.target)
     if dry:
-        yield f"{len(prepared.plan.items)} obligations, {cost.unverified} of them unverified"
+        number = counted(len(prepared.plan.items), "obligation")
+        yield f"{number}, {cost.unverified} of them unverified"
         pages = ", and one for each further page of a list" if prepared.feasibility else ""
         yield f"{cost.calls} calls in {cost.trials} trials{pages}"
     yield from lines(cost)

@@ -1,18 +1,21 @@
 """Progress of a run and of an examination on a terminal, and messages to a person who signs.
 
 The bar of a run counts calls, whose number is known from the plan. Without a terminal there
-is no bar.
+are lines instead (`heartbeat`).
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from assay.binding.target import TransportKind
+from assay.cli.heartbeat import Heartbeat, elapsed_text
 from assay.execution.session import Session
 from assay.planning.plan import Trial
 from assay.sca.protocol import StderrPrompt
@@ -21,24 +24,56 @@ if TYPE_CHECKING:
     from assay.doctor.probes import DoctorCost
 
 
+#: The widest bar, and the columns that a bar's numbers and times need.
+BAR_WIDTH = 30
+NUMBERS_WIDTH = 54
+
+
+def announce(session: Session, folder: Path) -> None:
+    """Print on standard error what is going to be tested, and where its record is."""
+    target, contracts = session.environment.target, session.plan.contracts.values()
+    embedded = target.transport is TransportKind.EMBEDDED
+    address = "embedded" if embedded else session.journal.redactor.link(target.base_url)
+    names = ", ".join(f"{each.id} {each.version}" for each in contracts)
+    number = len(session.plan.items)
+    size = "1 obligation" if number == 1 else f"{number:,} obligations"
+    line = f"testing {target.name} ({address}) by {names}: {size}, seed {session.options.seed}"
+    click.echo(f"{line}; journal in {folder}", err=True)
+
+
 def counting_bar(width: int, *units: str) -> Any:
-    """Return a Rich progress bar on standard error, for descriptions of this width."""
+    """Return a Rich progress bar on standard error, for descriptions of at most this width."""
     from rich.console import Console  # noqa: PLC0415 -- only on a terminal
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,
+        ProgressColumn,
+        Task,
         TextColumn,
-        TimeElapsedColumn,
     )
     from rich.progress import Progress as Bar  # noqa: PLC0415
+    from rich.table import Column  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    room = max(0, console.width - NUMBERS_WIDTH)
+    bar_width = min(BAR_WIDTH, room // 3)
+    described = min(width, room - bar_width)
+
+    class TimeColumn(ProgressColumn):
+        """The time that has passed, and the time left."""
+
+        def render(self, task: Task) -> Text:
+            """Return both, with their labels."""
+            return Text(elapsed_text(task.elapsed or 0.0, task.completed, task.total or 0.0))
 
     return Bar(
-        TextColumn(f"{{task.description:<{width}.{width}}}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        *map(TextColumn, units),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
+        TextColumn(f"{{task.description:<{described}.{described}}}"),
+        BarColumn(bar_width=bar_width),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        *(TextColumn(unit, table_column=Column(no_wrap=True)) for unit in units),
+        TimeColumn(table_column=Column(no_wrap=True)),
+        console=console,
         transient=True,
     )
 
@@ -49,6 +84,7 @@ class Progress:
     def __init__(self, session: Session, *, quiet: bool = False) -> None:
         self._session = session
         self._shown = sys.stderr.isatty() and not quiet
+        self._heartbeat = Heartbeat(session=session) if not (self._shown or quiet) else None
         self._bar: Any = None
         self._task: Any = None
         self._activity = ""
@@ -59,6 +95,9 @@ class Progress:
             self._bar.start()
             self._task = self._bar.add_task("", total=self._session.plan.calls)
             self._session.on_exchange = self._advance
+        if self._heartbeat is not None:
+            self._heartbeat.__enter__()
+            self._session.on_exchange = self._heartbeat.on_call
         self._session.environment.person = self
         return self
 
@@ -67,6 +106,8 @@ class Progress:
 
     def on_trial(self, trial: Trial) -> None:
         """Show which trial is running."""
+        if self._heartbeat is not None:
+            self._heartbeat.on_trial()
         self._activity = f"{trial.contract}/{trial.clause}"
         self._describe(self._activity)
 
@@ -99,6 +140,8 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._heartbeat is not None:
+            self._heartbeat.__exit__(kind, error, trace)
 
 
 class ExaminationProgress:

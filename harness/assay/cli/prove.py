@@ -11,6 +11,7 @@ import click
 
 from assay.contextual_matrix import ContextualMatrix, ContextualRow, prove_contexts
 from assay.contextual_neutral import NeutralRow, prove_neutral
+from assay.errors import InputError
 from assay.judging.verdict import Exit
 from assay.kill_matrix import UNPROVED, Matrix, MatrixRow, prove
 from assay.kill_matrix import count as figures_of
@@ -79,8 +80,8 @@ def command(
         return _prove_contexts(contexts, matching("-k", keywords), workers)
     matrix = prove(matching("-k", keywords), workers=workers, whole=whole, on_row=_show)
     if not matrix.rows:
-        click.echo(f"no mutant or neutral variant has an id that matches -k {keywords!r}")
-        return Exit.VIOLATION.value
+        what = f"no mutant or neutral variant has an id that matches {keywords!r}"
+        raise InputError.one("-k", what, hint="reports/reference/kill-matrix.md lists them")
     for line in summary_lines(matrix, whole=not keywords):
         click.echo(line)
     if out is not None:
@@ -101,8 +102,8 @@ def _prove_contexts(most: int, chosen: Callable[[str], bool], workers: int | Non
     )
     neutral = prove_neutral(chosen, workers=workers, on_row=_show_neutral)
     if not matrix.rows and not neutral:
-        click.echo("no mutant in a situation and no neutral variant has an id that matches -k")
-        return Exit.VIOLATION.value
+        what = "no mutant in a situation and no neutral variant has an id that matches"
+        raise InputError.one("-k", what)
     for line in contextual_lines(matrix, neutral):
         click.echo(line)
     reached = matrix.reached or not matrix.counted

@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from assay import report
-from assay.cli import options
-from assay.cli.results import print_summary, write_reports
+from assay.cli import gate, options, publication
+from assay.cli.results import JOURNAL, REPORTS, print_summary, write_formats, write_reports
 from assay.errors import InputError
+from assay.judging.exit_policy import ExitPolicy, Floor
 from assay.judging.verdict import Exit
 
 EPILOG = """\b
@@ -20,6 +21,7 @@ Examples:
   assay report journal.jsonl
   assay report journal.jsonl --format html --out report.html
   assay report journal.jsonl --format markdown >> "$GITHUB_STEP_SUMMARY"
+  assay report journal.jsonl -f sarif -f ctrf --out report
   assay report --merge shard-1 shard-2 shard-3 --out report
 """
 
@@ -29,21 +31,28 @@ Examples:
 @click.option(
     "-f",
     "--format",
-    "name",
-    default="text",
+    "names",
+    multiple=True,
+    default=("text",),
     show_default=True,
-    metavar="|".join(report.FORMATS),
-    help="Format of the report.",
+    metavar="NAME",
+    help=f"Format of the report: {', '.join(report.FORMATS)}; or all. Repeatable.",
 )
 @click.option(
     "-o",
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE|DIR",
-    help="Write to this file instead of standard output; with --merge, to a new folder.",
+    help="Write to this file instead of standard output; to this folder if there are several "
+    "formats, and to a new one with --merge.",
 )
 @click.option(
     "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
+)
+@click.option(
+    "--passes",
+    is_flag=True,
+    help="Include the exchanges that show that an obligation conforms (html, json).",
 )
 @click.option(
     "--merge",
@@ -51,34 +60,79 @@ Examples:
     help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
 )
 @options.allow_incomplete
+@publication.annotation_option
+@gate.gate
 def command(
     journals: Sequence[Path],
-    name: str,
+    names: Sequence[str],
     out: Path | None,
     partial: bool,
+    passes: bool,
     merge: bool,
     allow_incomplete: bool,
+    min_verified: Floor | None,
+    baseline: Path | None,
 ) -> int:
     """Render the journal of a run in any format, or merge the journals of its shards.
 
     A damaged or unfinished journal is refused, since it is no evidence of conformance. The exit
     code of a merge is that of the merged verdicts.
     """
+    names = [*publication.format_names(names)]
     if merge:
-        return _merge(journals, out, partial=partial, allow_incomplete=allow_incomplete)
+        policy = gate.exit_policy(
+            allow_incomplete=allow_incomplete,
+            min_verified=min_verified,
+            baseline=baseline,
+            selection=report.read_journal(_journal(journals[0]), partial=partial).header.selection,
+        )
+        with publication.commands_stopped():
+            return _merge(journals, out, names, partial=partial, policy=policy)
+    for option, value in {"--min-verified": min_verified, "--baseline": baseline}.items():
+        if value is not None:
+            hint = "a run, `assay judge` and --merge decide an exit code; `assay compare` compares runs"
+            raise InputError.one(option, "only for --merge", hint=hint)
     if len(journals) > 1:
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
-    read = report.read_journal(journals[0], partial=partial)
+    read = report.read_journal(journals[0], partial=partial, passes=passes)
+    name, *others = names
+    if others:
+        return _write_all(read, out, names)
     if out is not None:
-        report.render(read, name, out)
+        report.render(read, name, out / report.FORMATS[name].file if out.is_dir() else out)
     else:
         _print(read, name)
     return 0
 
 
+def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> int:
+    """Write a report in several formats to a folder, and print the paths."""
+    if out is None:
+        hint = "add --out DIR: each format gets a file in it"
+        raise InputError.one("--format", "several formats, and no folder to write to", hint=hint)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError.one(str(out), f"cannot be a folder: {error.strerror}") from error
+    if not write_formats(read, out, names):
+        return Exit.FAULT.value
+    for name in names:
+        click.echo(out / report.FORMATS[name].file)
+    return 0
+
+
+def _journal(path: Path) -> Path:
+    return path / JOURNAL if path.is_dir() else path
+
+
 def _merge(
-    journals: Sequence[Path], out: Path | None, *, partial: bool, allow_incomplete: bool
+    journals: Sequence[Path],
+    out: Path | None,
+    names: Sequence[str],
+    *,
+    partial: bool,
+    policy: ExitPolicy,
 ) -> int:
     """Merge journals into a folder, write its reports, and print the summary."""
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
@@ -86,12 +140,11 @@ def _merge(
     if out is None:
         raise InputError.one("--merge", "there is no folder to write to", hint="add --out DIR")
     command_line = "assay " + " ".join(sys.argv[1:])
-    merged = merge(
-        journals, out, command=command_line, partial=partial, allow_incomplete=allow_incomplete
-    )
+    merged = merge(journals, out, command=command_line, partial=partial, policy=policy)
     read = report.read_journal(merged.journal)
     print_summary(read, quiet=False)
-    written = write_reports(read, out)
+    further = tuple(name for name in names if name not in {"text", *REPORTS})
+    written = write_reports(read, out) and write_formats(read, out, further)
     return merged.exit.value if written else Exit.FAULT.value
 
 
@@ -99,4 +152,8 @@ def _print(read: report.Report, name: str) -> None:
     """Print a report: text as the terminal has it, documents in UTF-8."""
     form, text = report.find_format(name), io.StringIO()
     form.render(read, text)
-    click.echo(text.getvalue() if name == "text" else text.getvalue().encode(), nl=False)
+    if name == "text":
+        with publication.commands_stopped():
+            click.echo(text.getvalue(), nl=False)
+    else:
+        click.echo(text.getvalue().encode(), nl=False)

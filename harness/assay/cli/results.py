@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.publication import chosen_formats, link_latest, publish
 from assay.errors import InputError, JournalError
 from assay.execution.session import RunResult
 from assay.judging.verdict import Exit
@@ -52,18 +53,30 @@ def print_summary(read: Report, *, quiet: bool) -> None:
 
 
 def write_reports(read: Report, folder: Path) -> bool:
-    """Write every report next to the journal; print which cannot be, and return whether all can."""
+    """Write every report next to the journal, and publish what a build server reads.
+
+    Print which report cannot be written, and return whether all can.
+    """
+    names = dict.fromkeys((*REPORTS, *chosen_formats()))
+    written = write_formats(read, folder, tuple(names))
+    if not written:
+        click.echo(f"assay: `assay report {folder / JOURNAL}` renders the journal", err=True)
+    publish(read)
+    link_latest()
+    return written
+
+
+def write_formats(read: Report, folder: Path, names: Sequence[str]) -> bool:
+    """Write a report in these formats to a folder; print which cannot be written."""
     from assay import report  # noqa: PLC0415 -- not before the run is over
 
     written = True
-    for name, file in REPORTS.items():
+    for name in names:
         try:
-            report.render(read, name, folder / file)
+            report.render(read, name, folder / report.FORMATS[name].file)
         except InputError as error:
             click.echo(f"assay: {error}", err=True)
             written = False
-    if not written:
-        click.echo(f"assay: `assay report {folder / JOURNAL}` renders the journal", err=True)
     return written
 
 
@@ -76,6 +89,7 @@ def finish(folder: Path, result: RunResult, *, quiet: bool) -> int:
     written = write_reports(read, folder)
     if written:
         click.echo(f"report: {folder / REPORTS['html']}")
+        click.echo(f"folder: {folder}")
     for line in _shortage_lines(result):
         click.echo(line)
     for fault in result.faults:

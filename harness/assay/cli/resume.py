@@ -28,13 +28,14 @@ from assay.journal.journal_file import reopen
 from assay.journal.lines import Line
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import Floor, read_floor
 from assay.judging.verdict import Exit
 from assay.planning.plan import Disposition, Plan, Planned, Price, Shard, decided
 from assay.planning.prepare import Prepared
 from assay.planning.shards import read_shard
 
 if TYPE_CHECKING:
-    from assay.cli.run import RunOptions
+    from assay.cli.run_options import RunOptions
 
 Reader: TypeAlias = Callable[[Line, str], Any]
 
@@ -64,9 +65,17 @@ RECORDED: Mapping[str, Reader] = {
     "wait": _nullable(lambda line, key: timedelta(seconds=line.decimal(key))),
     "ledger": _nullable(lambda line, key: Path(line.text(key))),
     "allow_incomplete": lambda line, key: line.flag(key, default=False),
+    "waivers": _nullable(lambda line, key: Path(line.text(key))),
+    "baseline": _nullable(lambda line, key: Path(line.text(key))),
+    "min_verified": _nullable(lambda line, key: read_floor(line.text(key))),
 }
 #: Options that may be given with another value: what they name must be the same.
-ELSEWHERE = frozenset({"contracts", "target", "replays", "ledger", "examples", "allow_incomplete"})
+ELSEWHERE = frozenset(
+    {
+        *("contracts", "target", "replays", "ledger", "examples"),
+        *("allow_incomplete", "waivers", "baseline", "min_verified"),
+    }
+)
 #: Options that make no sense for a run that has begun.
 USELESS = ("out", "dry_run")
 #: The names of options that differ from those of their parameters.
@@ -156,7 +165,7 @@ def _plain(value: Any) -> Json:
             return value.value
         case timedelta():
             return value.total_seconds()
-        case Path() | Shard():
+        case Path() | Shard() | Floor():
             return str(value)
         case list() | tuple():
             return [_plain(each) for each in value]
@@ -212,7 +221,7 @@ def _check_found(recorded: Mapping[str, Any], run: Resumption) -> None:
     """Check that a recorded path leads somewhere from here."""
     paths = [("contracts", name) for name in recorded.get("contracts", ())]
     paths += [("replays", str(path)) for path in recorded.get("replays", ())]
-    paths += [("target", recorded["target"])] if recorded.get("target") else []
+    paths += [(key, str(recorded[key])) for key in ("target", "waivers") if recorded.get(key)]
     for name, path in paths:
         is_file = path.endswith((".yaml", ".yml", ".json")) and "://" not in path
         if is_file and not Path(path).exists():

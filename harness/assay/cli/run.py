@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import doctor, options
+from assay.cli import doctor, gate, options, publication
 from assay.cli.details import note_folder
-from assay.cli.progress import Progress
+from assay.cli.progress import Progress, announce
 from assay.cli.results import JOURNAL, continued_by, finish, named_if_cut_short
 from assay.cli.resume import (
     Resumption,
@@ -27,6 +26,7 @@ from assay.cli.resume import (
     resumption,
     with_recorded,
 )
+from assay.cli.run_options import RunOptions
 from assay.cli.searches import (
     check_extras,
     examples_of,
@@ -47,8 +47,9 @@ from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Exit
-from assay.planning.plan import Plan, Shard
+from assay.planning.plan import Plan
 from assay.planning.prepare import Prepared, prepare
 from assay.planning.shards import check_divisible
 
@@ -60,53 +61,47 @@ Examples:
   assay run
   assay run --target http://127.0.0.1:8080
   assay run --target bank.yaml --out reports/local/before-go-live
+  assay run --target bank.yaml --out "reports/gate/{started}" --format sarif
   assay run -m quota -k "next-day or midnight"
   assay run --seed 7
   assay run --shard 2/5 --out shard-2
   assay run --journeys 200 --fields 200 --schema 20
   assay run --replay reports/local/before-go-live/sequences
   assay run --resume reports/local/before-go-live
+  assay run --target bank.yaml --waivers waivers.yaml --baseline reports/last-release
 """
 
 #: The options of `run` by section of its help.
 SECTIONS = {
-    "What is tested": ("contracts", "target", "keywords", "marks", "contexts", "shard", "seed"),
+    "What is tested": (
+        "contracts",
+        "target",
+        "waivers",
+        "keywords",
+        "marks",
+        "contexts",
+        "shard",
+        "seed",
+    ),
     "Random search": ("journeys", "fields", "schema", "examples", "replays"),
     "Safety and cost": ("dry_run", "no_doctor", "concurrency", "wait", "ledger"),
-    "Result": ("out", "resume", "allow_incomplete", "quiet"),
+    "Result": (
+        "out",
+        "resume",
+        "allow_incomplete",
+        "min_verified",
+        "baseline",
+        "formats",
+        "annotations",
+        "quiet",
+    ),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """The options of `assay run`, as click parsed them."""
-
-    contracts: Sequence[str]
-    target: str | None
-    keywords: str
-    marks: str
-    seed: int
-    out: Path | None
-    resume: Path | None
-    allow_incomplete: bool
-    journeys: int
-    fields: int
-    schema: int
-    replays: Sequence[Path]
-    examples: str
-    concurrency: int | None
-    wait: timedelta | None
-    ledger: Path | None
-    contexts: Depth | None
-    shard: Shard | None
-    dry_run: bool
-    no_doctor: bool
-    quiet: bool
 
 
 @click.command(cls=options.SectionedCommand, sections=SECTIONS, epilog=EPILOG)
 @options.contracts
 @options.target
+@gate.waivers
 @options.selection
 @options.seed
 @options.out
@@ -118,6 +113,9 @@ class RunOptions:
     "Needs no other option; contracts, target and seed are those of the first run.",
 )
 @options.allow_incomplete
+@publication.format_option
+@publication.annotation_option
+@gate.gate
 @click.option(
     "--journeys",
     type=click.IntRange(0, 1_000_000),
@@ -171,7 +169,7 @@ def command(**given: Any) -> int:
     Without options: the shipped contracts against the embedded sandbox.
     """
     options_ = RunOptions(**given)
-    with terminable():
+    with terminable(), publication.commands_stopped():
         return run(options_) if options_.resume is None else _resume(options_, options_.resume)
 
 
@@ -204,9 +202,17 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     if given.shard:
         options_of_searches = {f"--{name}": number for name, number in searches.items()}
         check_divisible({**options_of_searches, "--replay": sequences, "--wait": given.wait})
+    policy = gate.exit_policy(
+        allow_incomplete=given.allow_incomplete,
+        min_verified=given.min_verified,
+        baseline=given.baseline,
+        selection={"k": given.keywords, "m": given.marks},
+        shard=given.shard,
+    )
     prepared = prepare(
         given.contracts or [*dict.fromkeys(sequence.contract for sequence in sequences)],
         given.target,
+        waivers=given.waivers,
         keywords=given.keywords,
         marks=given.marks,
         wait=given.wait,
@@ -226,7 +232,9 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
     ):
         return Exit.USAGE.value
     examples = examples_of(given.examples, times)
-    session, folder = _open(given, prepared, sequences, resumed)
+    session, folder = _open(given, prepared, sequences, policy, resumed)
+    if sys.stderr.isatty() and not given.quiet:
+        announce(session, folder)
     with named_if_cut_short(folder, quiet=given.quiet):
         result = _perform(session, given, prepared, sequences, times, folder, examples)
         code = finish(folder, result, quiet=given.quiet)
@@ -270,6 +278,7 @@ def _open(
     given: RunOptions,
     prepared: Prepared,
     sequences: Sequence[RecordedSequence],
+    policy: ExitPolicy,
     resumed: Resumption | None,
 ) -> tuple[Session, Path]:
     """Make the target ready and open the journal; return the session and its folder."""
@@ -290,7 +299,7 @@ def _open(
         progress=resumed.progress if resumed else RecordedProgress(),
         options=Options(
             seed=given.seed,
-            allow_incomplete=given.allow_incomplete,
+            policy=policy,
             selection={"k": given.keywords, "m": given.marks},
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,

@@ -80,8 +80,21 @@ def run_searches(
             )
 
 
+#: The schemes of the URLs at which a team shares its sequences.
+STORES = ("redis", "rediss", "unix")
+
+
 def examples_of(url: str, times: Mapping[str, int]) -> Examples | None:
-    """Open the store of sequences that showed a violation; None if nothing is searched."""
+    """Open the store of sequences that showed a violation; None if nothing is searched.
+
+    Raises:
+        InputError: it cannot be used.
+
+    """
+    scheme, separator, _ = url.partition("://")
+    if separator and scheme not in STORES:
+        what = f"expected a folder or one of {', '.join(f'{each}://' for each in STORES)}"
+        raise InputError.one("--examples", f"{what}; found {scheme}://…")
     if not any(times.values()):
         return None
     from assay.fuzzing.sequences.sequence_file import open_examples  # noqa: PLC0415 -- as above

@@ -68,6 +68,23 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotRequirement:
+    """Lines of a section that need no rule, and the reason."""
+
+    section: str
+    lines: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """The lines of the document that say something, by section, and those that need no rule."""
+
+    sections: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    not_requirements: tuple[NotRequirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """A thing that operations list; `of` names the resource that it belongs to.
 
@@ -166,7 +183,10 @@ class OpenPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """A whole contract file. `zone` is None while the document leaves it open."""
+    """A whole contract file.
+
+    `zone` is None while the document leaves it open; `outline` is empty where the file has none.
+    """
 
     id: str
     title: str
@@ -180,6 +200,7 @@ class Contract:
     open_points: tuple[OpenPoint, ...]
     scope: tuple[OpenPoint, ...] = ()
     hosts: Mapping[str, str] = field(default_factory=dict[str, str])
+    outline: Outline = field(default_factory=Outline)
     path: str = ""
     digest: str = ""
 

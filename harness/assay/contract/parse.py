@@ -23,12 +23,14 @@ from assay.contract.model import (
     Due,
     Json,
     Level,
+    NotRequirement,
     OpenPoint,
     Operation,
+    Outline,
     Resource,
     Source,
 )
-from assay.contract.references import OPEN, findings
+from assay.contract.references import OPEN, findings, line_numbers
 from assay.errors import InputError, Problem, did_you_mean
 from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
@@ -45,11 +47,11 @@ def find_contract(name_or_path: str | Path) -> Path:
     """Return the file of a shipped contract (`aisp`), or the given path."""
     given = str(name_or_path)
     path = Path(given)
+    shipped = sorted(file.stem for file in contract_dir().glob("*.yaml"))
+    if given in shipped and not path.is_file():
+        return _near(contract_dir() / f"{given}.yaml")
     if path.suffix or os.sep in given or path.exists():
         return path
-    shipped = sorted(file.stem for file in contract_dir().glob("*.yaml"))
-    if given in shipped:
-        return _near(contract_dir() / f"{given}.yaml")
     raise InputError.one(
         given or "''", "there is no such contract", hint=did_you_mean(given, shipped)
     )
@@ -142,6 +144,7 @@ def _contract(document: Document) -> Contract:
         open_points=_statements(document, "unspecified"),
         scope=_statements(document, "scope"),
         hosts=raw.get("hosts", {}),
+        outline=_outline(raw.get("outline", {})),
         path=document.path,
         digest=document.digest,
     )
@@ -209,6 +212,19 @@ def _statements(document: Document, section: str) -> tuple[OpenPoint, ...]:
             line=document.line((section, n)),
         )
         for n, raw in enumerate(raws)
+    )
+
+
+def _outline(raw: _Raw) -> Outline:
+    sections = raw.get("sections", {}).items()
+    return Outline(
+        sections={title: line_numbers(lines) for title, lines in sections},
+        not_requirements=tuple(
+            NotRequirement(
+                section=each["section"], lines=line_numbers(each["lines"]), reason=each["reason"]
+            )
+            for each in raw.get("not-requirements", ())
+        ),
     )
 
 

@@ -20,6 +20,8 @@ from assay.rules.parameters import Raw, all_known, known
 OPEN: Final = "unspecified"
 #: The keys of an operation that name the resource of a request.
 REQUEST: Final = ("makes", "shows", "changes", "ends")
+#: The sections whose entries have an id and a source.
+SECTIONS: Final = ("rules", "scope", "unspecified")
 _PLACEHOLDER: Final = re.compile(r"\{([^}]*)\}")
 _PART: Final = re.compile(r"<([a-z_]+)>")
 
@@ -57,7 +59,7 @@ def hosts(raw: Raw) -> Iterator[Finding]:
 def ids(raw: Raw) -> Iterator[Finding]:
     """Yield duplicate ids, in all sections."""
     first: dict[str, str] = {}
-    for section in ("rules", "scope", "unspecified"):
+    for section in SECTIONS:
         for index, entry in enumerate(raw.get(section, ())):
             id_, where = entry["id"], f"{section}[{index}]"
             if id_ in first:
@@ -156,9 +158,63 @@ def _askable(at: Pointer, lists: Sequence[str], defined: Raw) -> Iterator[Findin
             yield at, f"{owner!r} has no key", f"add `key` to resources.{owner}"
 
 
+def outline(raw: Raw) -> Iterator[Finding]:
+    """Yield lines that the outline does not have, and lines with a rule that it excludes."""
+    if "outline" not in raw:
+        return
+    titles = raw["outline"]["sections"]
+    sections = {title: line_numbers(ranges) for title, ranges in titles.items()}
+    for title, ranges in titles.items():
+        yield from _backward(("outline", "sections", title), ranges)
+    cited: dict[tuple[str, int], str] = {}
+    for where, source in _places(raw):
+        title, line = source["section"], source["line"]
+        cited.setdefault((title, line), f"{where[0]}[{where[1]}]")
+        if line and line not in sections.get(title, ()):
+            hint = did_you_mean(title, sections) if title not in sections else ""
+            hint = hint or "correct it, or add it to outline.sections"
+            yield where, f"the outline has no line {line} in {found(title)}", hint
+    for index, each in enumerate(raw["outline"].get("not-requirements", ())):
+        at: Pointer = ("outline", "not-requirements", index)
+        title = each["section"]
+        yield from known((*at, "section"), title, sections, "section")
+        yield from _backward((*at, "lines"), each["lines"])
+        for line in line_numbers(each["lines"]):
+            if (title, line) in cited:
+                what = f"line {line} is the source of {cited[title, line]}"
+                yield (*at, "lines"), what, "remove the line here"
+            elif line not in sections.get(title, (line,)):
+                what = f"the outline has no line {line} in {found(title)}"
+                yield (*at, "lines"), what, "correct it, or add it to outline.sections"
+
+
+def _backward(at: Pointer, ranges: Sequence[int | str]) -> Iterator[Finding]:
+    for each in ranges:
+        if not line_numbers([each]):
+            yield at, f"{found(each)} has no line", "write the smaller number first"
+
+
+def _places(raw: Raw) -> Iterator[tuple[Pointer, Raw]]:
+    """Yield each place in the document that an entry names as a source, with its pointer."""
+    for section in SECTIONS:
+        for index, entry in enumerate(raw.get(section, ())):
+            source = entry["source"]
+            for place in source if isinstance(source, list) else [source]:
+                yield (section, index, "source"), place
+
+
+def line_numbers(ranges: Sequence[int | str]) -> tuple[int, ...]:
+    """Return the lines of a list such as `[7, 10-15]`."""
+    numbers: list[int] = []
+    for each in ranges:
+        first, _, last = str(each).partition("-")
+        numbers.extend(range(int(first), int(last or first) + 1))
+    return tuple(numbers)
+
+
 def findings(raw: Raw) -> Iterator[Finding]:
     """Yield every name that refers to nothing, or to the wrong thing."""
-    for section in (zone, hosts, resources, operations):
+    for section in (zone, hosts, resources, operations, outline):
         yield from section(raw)
     yield from ids(raw)
     for index, rule in enumerate(raw["rules"]):

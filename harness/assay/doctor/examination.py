@@ -228,6 +228,7 @@ def _ended_early(context: DoctorContext) -> Iterator[Finding]:
 STEPS: Final[Sequence[Check]] = (
     Check("target", "the file can be read and fits the contracts", _target_file),
     Check("unused", "every key has an effect", preflight.unused, ("target",)),
+    Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
     Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
     Check("secrets", "every secret is set", preflight.secrets, ("target",)),
     Check("files", "certificates and keys are usable", preflight.certificates, ("secrets",)),
@@ -239,12 +240,7 @@ STEPS: Final[Sequence[Check]] = (
     Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
     Check("calls", "an ordinary call can be made", _probes, ("fixtures",)),
     Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",)),
-    Check(
-        "static",
-        "answers depend on the request",
-        request_effects.static_answers,
-        ("fixtures",),
-    ),
+    Check("static", "answers depend on the request", request_effects.static_answers, ("fixtures",)),
     Check("status", "every answer matches an outcome", statuses.examine, ("static",)),
     Check("pointers", "every pointer finds its value", pointers.examine, ("static",)),
     Check("pages", "the next page can be read", request_effects.pages, ("static",)),
@@ -255,8 +251,8 @@ STEPS: Final[Sequence[Check]] = (
 )
 #: The check that examines each binding feature.
 EXAMINED_BY: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("method", "path", "aliases", "headers"), "status"),
-    **dict.fromkeys(("argument", "mode", "outcomes"), "status"),
+    **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
+    "outcomes": "status",
     **dict.fromkeys(pointers.POINTERS, "pointers"),
     "next": "pages",
 }

@@ -22,6 +22,8 @@ from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Contract
 from assay.doctor.context import DoctorContext, Finding, Weight, from_problem, one_line
 from assay.errors import InputError, did_you_mean
+from assay.judging.waivers import WaiverState, untested
+from assay.report.waivers import waiver_sentence
 from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.secrets import unset
 
@@ -80,6 +82,15 @@ def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
         )
         if any(operation.makes for operation in operations):
             yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
+
+
+def waivers(context: DoctorContext) -> Iterator[Finding]:
+    """List the waivers that have expired, or expire soon."""
+    for index, waiver in enumerate(context.target.waivers):
+        result = untested(waiver, datetime.now(UTC).date())
+        if result.state is not WaiverState.IN_FORCE:
+            sentence = waiver_sentence(result)
+            yield context.finding(("waivers", index), "", sentence, weight=Weight.NOTE)
 
 
 def guessed(context: DoctorContext) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from assay.contract.model import Json
 from assay.execution.ambient import FindingSource
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Exit, Verdict
 
 
@@ -18,7 +19,7 @@ class Options:
     """Options of the user that shape verdicts and the journal."""
 
     seed: int = 0
-    allow_incomplete: bool = False
+    policy: ExitPolicy = field(default_factory=ExitPolicy)
     selection: Mapping[str, str] = field(default_factory=dict[str, str])
     command: str = "assay run"
     #: How many trials run side by side.

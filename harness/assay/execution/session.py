@@ -83,6 +83,11 @@ class Session:
         """The number of exchanges and signatures so far."""
         return self.recorder.exchanges
 
+    @property
+    def sources(self) -> Sources:
+        """Where violations come from that another trial than the planned one showed."""
+        return self._verdicts.sources
+
     def _see(self, event: Event) -> None:
         """Take in an event that was just recorded."""
         self._assembly.see(event)
@@ -231,12 +236,7 @@ class Session:
         self.journal.write("fault", {"where": trial.id, "what": what})
 
     def replay(
-        self,
-        name: str,
-        contract: Contract,
-        steps: Script,
-        *,
-        seed: int | None = None,
+        self, name: str, contract: Contract, steps: Script, *, seed: int | None = None
     ) -> ProbeRun:
         """Perform the steps of a sequence for the record, as a trial of its own.
 
@@ -283,11 +283,12 @@ class Session:
         stopped = self.environment.guard.stopped
         conclusion = self._assembly.conclude(
             verdicts,
+            policy=self.options.policy,
             faults=len(self.faults),
-            allow_incomplete=self.options.allow_incomplete,
             stopped=bool(stopped),
         )
-        self._footer(conclusion.counts, conclusion.exit)
+        self.journal.waivers(conclusion.waivers)
+        self._footer(conclusion.counts, conclusion.exit, reasons=conclusion.reasons)
         return RunResult(
             verdicts=verdicts,
             counts=conclusion.counts,
@@ -301,10 +302,11 @@ class Session:
         """Write the footer of a run that cannot go on, with the verdicts reached so far."""
         self.recorder.stop()
         verdicts = self._verdicts.write_final()
+        self.journal.waivers(self._assembly.waivers(verdicts))
         aborted = self.journal.redactor.bounded(reason, 2000)
         self._footer(tally(verdicts), Exit.USAGE, aborted=aborted)
 
-    def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: str) -> None:
+    def _footer(self, counts: Mapping[str, int], exit_: Exit, **extra: object) -> None:
         self.closed = True
         self.journal.footer(
             {

@@ -79,4 +79,5 @@ def _merged(folder: Path, tasks: Sequence[FleetTask], cells: Sequence[FleetCell]
         exchanges=report.footer.exchanges if report.footer else 0,
         journal=str(place / run.journal.name),
         verdicts=cell_verdicts(report),
+        waivers=report.waivers,
     )

@@ -69,7 +69,7 @@ def read_policy(text_: str) -> FailPolicy:
 def exit_of_fleet(
     banks: Sequence[BankRow], policy: FailPolicy, *, allow_incomplete: bool = False
 ) -> Exit:
-    """Return the exit code of a fleet: a fault, then a violation by policy, then what is open.
+    """Return the exit code of a fleet: a fault, a violation by policy, a waiver to edit, what is open.
 
     A bank that could not be tested is open, whatever is allowed.
     """
@@ -77,6 +77,8 @@ def exit_of_fleet(
         return Exit.FAULT
     if policy.fails(sum(bank.violates for bank in banks), len(banks)):
         return Exit.VIOLATION
+    if any(bank.invalid_waivers for bank in banks):
+        return Exit.USAGE
     failed = any(not all(cell.verdicts for cell in bank.cells) for bank in banks)
     if failed or (not allow_incomplete and any(bank.incomplete for bank in banks)):
         return Exit.INCOMPLETE

@@ -269,6 +269,7 @@ def _cell(
         exit=exit_,
         exchanges=report.footer.exchanges if report.footer else 0,
         verdicts=verdicts,
+        waivers=report.waivers,
     )
 
 

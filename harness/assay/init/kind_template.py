@@ -97,6 +97,7 @@ from assay.kinds import (
     Operation,
     Scenario,
     Script,
+    consequences,
     needs,
     operation_parameters,
     parameters,
@@ -113,6 +114,8 @@ class $kind_class(Kind):
     """The parameters of a clause, each declared by a function of `parameters`."""
 
     name = "$name"
+    # What a new or a removed clause means for TPPs and the bank, for `assay diff`.
+    purpose = consequences.PROMISE
 
     operation: Operation = parameters.operation()
     owner: str = operation_parameters.owner()

@@ -8,6 +8,7 @@ cut short leaves an honest, unfinished journal. Such a journal can be continued,
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,12 +23,15 @@ from assay.binding.target import Target
 from assay.contract.model import Json
 from assay.errors import JournalError
 from assay.history import Accepted, Event, Exchange, Subject
+from assay.journal.chain import CHAIN, ChainWriter
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
 from assay.journal.lines import encode_line
 from assay.journal.masking import ValueMasker
+from assay.journal.outline_record import outline_record, source_records
 from assay.journal.redact import Redactor
-from assay.judging.verdict import Verdict
+from assay.judging.verdict import Evidence, Verdict
+from assay.judging.waivers import WaiverResult, as_record
 from assay.planning.plan import Plan, Planned
 
 FORMAT = 1
@@ -58,6 +62,7 @@ class Journal:
     redactor: Redactor = field(default_factory=Redactor)
     _encoder: EventEncoder | None = None
     _digest: Any = field(default_factory=hashlib.sha256)
+    _chain: ChainWriter = field(default_factory=ChainWriter)
     _torn: bool = False
 
     @classmethod
@@ -83,7 +88,7 @@ class Journal:
         """
         if self.out is None:
             return
-        continue_lines(self.out, path, self._digest.update)
+        continue_lines(self.out, path, self._see)
         self._write_plan(plan, *known)
         lines = [[each[0], each[-1]] for each in abandoned]
         self.write("resumed", {"at": now(), "version": __version__, "abandoned": lines})
@@ -100,15 +105,20 @@ class Journal:
         """
         if self.out is None or self._torn:
             return
-        encoded = encode_line({"type": kind, **record})
+        encoded = encode_line({"type": kind, **record, CHAIN: self._chain.place()})
         self._torn = True
         try:
             self.out.write(encoded.decode("utf-8"))
             self.out.flush()
         except OSError as error:
             raise JournalError(f"cannot write the journal: {error.strerror}") from None
-        self._digest.update(encoded)
+        self._see(encoded)
         self._torn = False
+
+    def _see(self, line: bytes) -> None:
+        """Take a line into the digest and the chain."""
+        self._digest.update(line)
+        self._chain.see(line)
 
     def event(self, trial: str, event: Event, access: Access) -> None:
         """Write an event of a trial."""
@@ -192,10 +202,7 @@ class Journal:
                 "obligation": verdict.obligation,
                 "verdict": verdict.standing.value,
                 "reason": verdict.reason,
-                "evidence": [
-                    _plain(each, "agreement", "expected", "seen", "variation", "exchanges")
-                    for each in verdict.evidence
-                ],
+                "evidence": [_evidence(each) for each in verdict.evidence],
                 "calls": verdict.calls,
                 "reproduce": self.redactor.link(reproduce),
                 **({"trial": trial} if trial else {}),
@@ -231,12 +238,23 @@ class Journal:
         self._write_plan(plan)
 
     def _write_plan(self, plan: Plan, known: int = 0, known_elsewhere: int = 0) -> None:
+        digests = parameter_digests(plan)
+
+        def line(item: Planned) -> dict[str, object]:
+            clause = f"{item.obligation.contract}/{item.obligation.clause}"
+            digest = digests.get(clause)
+            return {**planned(item), **({"parameters": digest} if digest else {})}
+
         for item in plan.items[known:]:
-            self.write("plan", planned(item))
+            self.write("plan", line(item))
         elsewhere = plan.shard.elsewhere if plan.shard else ()
         for position, number, item in elsewhere[known_elsewhere:]:
-            place = {"position": position, "shard": number}
-            self.write("elsewhere", {**place, **planned(item)})
+            self.write("elsewhere", {"position": position, "shard": number, **line(item)})
+
+    def waivers(self, results: Sequence[WaiverResult]) -> None:
+        """Write the state of each waiver, if the target has any."""
+        if results:
+            self.write("waivers", {"waivers": [as_record(each) for each in results]})
 
     def footer(self, record: Mapping[str, object]) -> None:
         """Write the footer, with the digest of all lines before it, and close the journal."""
@@ -262,10 +280,15 @@ def header(
         "started": now(),
         "seed": seed,
         "contracts": [
-            _plain(contract, "id", "title", "version", "digest", "path", "document")
+            {
+                **_plain(contract, "id", "title", "version", "digest", "path", "document"),
+                **({"outline": outline} if (outline := outline_record(contract)) else {}),
+            }
             for contract in plan.contracts.values()
         ],
         "target": _plain(target, "name", "transport", "base_url", "digest"),
+        "environment": target.environment,
+        "not_offered": sorted(target.not_offered),
         "selection": dict(selection),
         **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }
@@ -280,6 +303,26 @@ def _plain(value: object, *names: str) -> dict[str, object]:
     }
 
 
+def parameter_digests(plan: Plan) -> dict[str, str]:
+    """Return a digest of the parameters of each clause, by its full id."""
+    return {
+        f"{contract}/{name}": hashlib.sha256(
+            json.dumps(bound.clause.params, sort_keys=True, default=str).encode()
+        ).hexdigest()[:16]
+        for contract, clauses in plan.clauses.items()
+        for name, bound in clauses.items()
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, object]:
+    """Return an observation; the decisive exchange and the controls only where they are named."""
+    return {
+        **_plain(evidence, "agreement", "expected", "seen", "variation", "exchanges"),
+        **({"decisive": evidence.decisive} if evidence.decisive else {}),
+        **({"controls": evidence.controls} if evidence.controls else {}),
+    }
+
+
 def planned(item: Planned) -> dict[str, object]:
     """Return a plan line's content."""
     obligation = item.obligation
@@ -288,7 +331,7 @@ def planned(item: Planned) -> dict[str, object]:
         **_plain(obligation, "contract", "clause", "facet", "kind", "level", "line", "trial"),
         "says": obligation.statement,
         "asks": obligation.description,
-        "sources": [_plain(source, "section", "line", "text") for source in obligation.sources],
+        "sources": source_records(obligation.sources),
         "needs": sorted(need.value for need in obligation.needs),
         **_plain(item, "calls", "disposition", "reason"),
     }

@@ -12,27 +12,30 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
-from assay.binding.join import waiver_of
 from assay.binding.target import Target
 from assay.contract.model import Level, Party
 from assay.history import Event, Exchange, History
 from assay.judging.corrections import (
     CredentialWatch,
-    apply_waiver,
     credentials_place,
     discount_rejected,
     discount_unsupported,
     operations_on_requests,
     tpp_operations,
 )
+from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.numbered import Numbered
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
-from assay.judging.verdict import OPEN, Exit, Standing, Verdict, exit_of, tally
+from assay.judging.verdict import Exit, Standing, Verdict, tally
+from assay.judging.waivers import WaiverResult, apply_waivers, covered, waiver_results
 from assay.planning.plan import Disposition, Plan
 
 #: Which of two verdicts on one obligation stays: the graver one.
 _GRAVITY = dict.fromkeys(Standing, 0) | {Standing.INDETERMINATE: 1, Standing.VIOLATES: 2}
+
+
+NO_POLICY = ExitPolicy()
 
 
 def _today() -> date:
@@ -41,11 +44,16 @@ def _today() -> date:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """The final verdicts in the plan's order, how many there are of each, and the exit code."""
+    """The final verdicts in the plan's order, how many there are of each, and the exit code.
+
+    `reasons` say why it is this exit code.
+    """
 
     verdicts: tuple[Verdict, ...]
     counts: Mapping[str, int]
     exit: Exit
+    reasons: tuple[str, ...] = ()
+    waivers: tuple[WaiverResult, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,12 +61,14 @@ class VerdictAssembly:
     """Collects what trials show, and makes the final verdicts from it.
 
     Corrections and waivers concern the bank; verdicts on a TPP stay as they are. A waiver
-    is valid through the day on which it expires; `today` decides that (UTC).
+    is valid through the day on which it expires; `today` decides that (UTC). A `sample` is a
+    recording, which shows only a part of what a bank does.
     """
 
     plan: Plan
     target: Target
     party: Party = Party.BANK
+    sample: bool = False
     today: date = field(default_factory=_today)
     _verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     _violated: set[str] = field(default_factory=set[str])
@@ -185,9 +195,15 @@ class VerdictAssembly:
         if self.party is not Party.BANK:
             return corrected
         return tuple(
-            apply_waiver(verdict, waiver_of(self.target, verdict.obligation), self.today)
-            for verdict in corrected
+            apply_waivers(verdict, self.target.waivers, self.today) for verdict in corrected
         )
+
+    def waivers(self, verdicts: Iterable[Verdict]) -> tuple[WaiverResult, ...]:
+        """Return the state of each waiver, given final verdicts."""
+        waivers = self.target.waivers if self.party is Party.BANK else ()
+        standings = {verdict.obligation: verdict.standing for verdict in verdicts}
+        covers = covered(waivers, self.plan)
+        return waiver_results(waivers, covers, standings, self.today, sample=self.sample)
 
     def violated_elsewhere(self) -> tuple[str, ...]:
         """Return the obligations of other shards that a trial of this one violates."""
@@ -211,7 +227,7 @@ class VerdictAssembly:
             for verdict, final in zip(self._verdicts.values(), corrected, strict=True)
             if verdict != final
         ]
-        parties = PARTIES.items()
+        parties, covers = PARTIES.items(), covered(self.target.waivers, self.plan)
         return {
             "accepted": [name for party, name in parties if party in self._credentials.accepted],
             "refused": [name for party, name in parties if party in self._credentials.refused],
@@ -223,9 +239,12 @@ class VerdictAssembly:
             "waivers": [
                 {
                     "obligation": waiver.obligation,
+                    "clause": waiver.clause,
                     "owner": waiver.owner,
                     "reason": waiver.reason,
                     "expires": waiver.expires,
+                    "intermittent": waiver.intermittent,
+                    "covers": list(covers[waiver.name]),
                 }
                 for waiver in self.target.waivers
             ],
@@ -237,28 +256,32 @@ class VerdictAssembly:
         self,
         verdicts: tuple[Verdict, ...],
         *,
+        policy: ExitPolicy = NO_POLICY,
         faults: int = 0,
-        allow_incomplete: bool = False,
         stopped: bool = False,
     ) -> Conclusion:
         """Count final verdicts and decide the exit code.
 
-        A run that was `stopped` early is incomplete at best, whatever is allowed.
+        A run that was `stopped` early is incomplete at best, whatever the policy accepts.
         """
-        counts = tally(verdicts)
         musts = {
             item.obligation.id for item in self.plan.items if item.obligation.level is Level.MUST
         }
-        exit_ = exit_of(
-            counts,
-            incomplete_musts=sum(
-                verdict.obligation in musts and verdict.standing in OPEN for verdict in verdicts
-            ),
+        waivers = self.waivers(verdicts)
+        facts = RunFacts(
+            verdicts={verdict.obligation: verdict.standing for verdict in verdicts},
+            musts=musts,
+            waivers=waivers,
             faults=faults,
-            allow_incomplete=allow_incomplete and not stopped,
+            stopped=stopped,
+            elsewhere=self.violated_elsewhere(),
+            part=self.plan.shard is not None,
         )
-        if stopped and exit_ is Exit.OK:
-            exit_ = Exit.INCOMPLETE
-        if exit_ in {Exit.OK, Exit.INCOMPLETE} and self.violated_elsewhere():
-            exit_ = Exit.VIOLATION
-        return Conclusion(verdicts=verdicts, counts=counts, exit=exit_)
+        decision = decide_exit(facts, policy)
+        return Conclusion(
+            verdicts=verdicts,
+            counts=tally(verdicts),
+            exit=decision.exit,
+            reasons=decision.reasons,
+            waivers=waivers,
+        )

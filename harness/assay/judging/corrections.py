@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 
-from assay.binding.join import expired
-from assay.binding.target import Auth, AuthKind, Target, Waiver
+from assay.binding.target import Auth, AuthKind, Target
 from assay.contract.model import Operation
 from assay.history import Cause, Exchange, Indeterminate, Wire
 from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
@@ -204,24 +203,3 @@ def _discount_rejected(
     named = where(max(callers & rejected))
     reason = f"the target never accepted the credentials of the target file (401): {named}"
     return replace(verdict, standing=Standing.INDETERMINATE, reason=reason)
-
-
-# -- waivers ---------------------------------------------------------------------
-def apply_waiver(verdict: Verdict, waiver: Waiver | None, today: date) -> Verdict:
-    """Apply the waiver of an obligation, if the target file has one.
-
-    A valid waiver excuses a violation. One that has expired, or whose obligation conforms
-    again, is itself a violation, so that it is removed from the target file.
-    """
-    if waiver is None:
-        return verdict
-    if expired(waiver, today):
-        reason = f"the waiver of {waiver.owner} expired on {waiver.expires}"
-        return replace(verdict, standing=Standing.VIOLATES, reason=reason)
-    if verdict.standing is Standing.VIOLATES:
-        reason = f"{waiver.reason} ({waiver.owner}, until {waiver.expires})"
-        return replace(verdict, standing=Standing.WAIVED, reason=reason)
-    if verdict.standing is Standing.CONFORMS:
-        reason = f"waived by {waiver.owner}, but it conforms now: remove the waiver"
-        return replace(verdict, standing=Standing.VIOLATES, reason=reason)
-    return verdict

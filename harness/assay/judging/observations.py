@@ -7,19 +7,19 @@ questions, and its verdicts before they were corrected.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from assay.binding.target import Waiver
 from assay.judging.corrections import (
     CredentialWatch,
-    apply_waiver,
     discount_rejected,
     discount_unsupported,
 )
 from assay.judging.static_answers import AnswersSeen, StaticWatch, discount_static
 from assay.judging.verdict import Verdict
+from assay.judging.waivers import WaiverResult, apply_waivers, waiver_results
 
 #: The parties whose credentials are observed, by the value that means them.
 PARTIES: Mapping[bool, str] = {False: "customers", True: "tpps"}
@@ -27,7 +27,10 @@ PARTIES: Mapping[bool, str] = {False: "customers", True: "tpps"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardObservations:
-    """What one shard observed; `where` says which key has the credentials of a party."""
+    """What one shard observed; `where` says which key has the credentials of a party.
+
+    `covers` has the obligations that each waiver names.
+    """
 
     answers: AnswersSeen
     accepted: frozenset[bool]
@@ -37,6 +40,7 @@ class ShardObservations:
     rests_on: Mapping[str, str]
     waivers: tuple[Waiver, ...]
     today: date
+    covers: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,14 +68,27 @@ class MergedVerdicts:
         )
         where = {party: name for shard in shards for party, name in shard.where.items()}
         rests_on = {name: on for shard in shards for name, on in shard.rests_on.items()}
-        waivers = {each.obligation: each for shard in shards for each in shard.waivers}
-        today = max((shard.today for shard in shards), default=date.min)
+        waivers, today = _waivers(shards), _today(shards)
         verdicts = discount_static(self.recorded.values(), answers.static(), self.operations)
         verdicts = discount_rejected(
             verdicts, watch, self.operations, lambda party: where.get(party, "auth")
         )
         verdicts = discount_unsupported(verdicts, self.recorded, rests_on)
-        return {
-            verdict.obligation: apply_waiver(verdict, waivers.get(verdict.obligation), today)
-            for verdict in verdicts
-        }
+        return {verdict.obligation: apply_waivers(verdict, waivers, today) for verdict in verdicts}
+
+
+def merged_waivers(
+    shards: Sequence[ShardObservations], verdicts: Iterable[Verdict]
+) -> tuple[WaiverResult, ...]:
+    """Return the state of each waiver, given the final verdicts of all shards."""
+    standings = {verdict.obligation: verdict.standing for verdict in verdicts}
+    covers = {name: covered for shard in shards for name, covered in shard.covers.items()}
+    return waiver_results(_waivers(shards), covers, standings, _today(shards))
+
+
+def _waivers(shards: Sequence[ShardObservations]) -> tuple[Waiver, ...]:
+    return tuple({each.name: each for shard in shards for each in shard.waivers}.values())
+
+
+def _today(shards: Sequence[ShardObservations]) -> date:
+    return max((shard.today for shard in shards), default=date.min)

@@ -30,7 +30,9 @@ class Evidence:
     """One observation on one facet, resting on numbered exchanges.
 
     A check yields it only where the observation could have come out otherwise.
-    `variation` is the one difference from the accepted control, if any.
+    `variation` is the one difference from the accepted control, if any. `controls` are those
+    exchanges that belong to the control, `decisive` is the one that shows the observation; 0
+    stands for the last one that belongs to no control.
     """
 
     facet: str
@@ -39,6 +41,16 @@ class Evidence:
     seen: str
     exchanges: tuple[int, ...]
     variation: str = ""
+    decisive: int = 0
+    controls: tuple[int, ...] = ()
+
+    @property
+    def in_reading_order(self) -> tuple[int, ...]:
+        """Return the numbers of the exchanges: the decisive one first, then others, controls last."""
+        beside = [n for n in self.exchanges if n in self.controls]
+        own = [n for n in self.exchanges if n not in self.controls]
+        first = [self.decisive] if self.decisive in self.exchanges else own[-1:] or beside[-1:]
+        return tuple(dict.fromkeys((*first, *own, *beside)))
 
 
 class Standing(Enum):
@@ -103,19 +115,6 @@ def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Count verdicts by standing, every standing named, in a fixed order."""
     counts = Counter(verdict.standing for verdict in verdicts)
     return {standing.value: counts[standing] for standing in Standing}
-
-
-def exit_of(
-    counts: dict[str, int], *, incomplete_musts: int, faults: int, allow_incomplete: bool
-) -> Exit:
-    """Return the exit code of a finished run."""
-    if faults:
-        return Exit.FAULT
-    if counts[Standing.VIOLATES.value]:
-        return Exit.VIOLATION
-    if incomplete_musts and not allow_incomplete:
-        return Exit.INCOMPLETE
-    return Exit.OK
 
 
 def explain(verdict: Verdict) -> str:

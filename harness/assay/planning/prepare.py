@@ -78,10 +78,11 @@ class Prepared:
         return plan(self.bound, self.target)
 
 
-def load_target(name: str | None) -> Target:
+def load_target(name: str | None, waivers: Path | None = None) -> Target:
     """Return the target of a file, a shipped name, a bank or a URL; the embedded sandbox for None.
 
-    A URL is that of a sandbox served by `assay serve`; its path decides the dialect.
+    A URL is that of a sandbox served by `assay serve`; its path decides the dialect. `waivers` is
+    a file of waivers, besides those of the target file.
 
     Raises:
         InputError: there is no such target, or its file has problems.
@@ -90,16 +91,16 @@ def load_target(name: str | None) -> Target:
     if name and name.startswith(("http://", "https://")):
         parts = urlsplit(name)
         shipped = DIALECTS.get(parts.path.rstrip("/"), SANDBOX)
-        target = read_target(find_target(shipped), base_url=name)
+        target = read_target(find_target(shipped), base_url=name, waivers=waivers)
         # The control API has no dialect: it is at the root of the host.
         fixtures = replace(target.fixtures, url=f"{parts.scheme}://{parts.netloc}")
         own = shipped == SANDBOX
         return replace(
             target, transport=TransportKind.HTTP, fixtures=target.fixtures if own else fixtures
         )
-    if name and "#" in name and (bank := read_bank_target(name)):
+    if name and "#" in name and (bank := read_bank_target(name, waivers)):
         return bank
-    return read_target(find_target(name or SANDBOX))
+    return read_target(find_target(name or SANDBOX), waivers=waivers)
 
 
 def markers(obligation: Obligation) -> frozenset[str]:
@@ -152,9 +153,10 @@ def _expression(option: str, text: str) -> Callable[[Callable[[str], bool]], boo
     unreadable: type[Exception] = getattr(expression, "ParseError", SyntaxError)
     try:
         compiled = expression.Expression.compile(text)
-    except (unreadable, SyntaxError):
+    except (unreadable, SyntaxError, RecursionError, MemoryError):
         hint = "join words by and, or, not and parentheses, as in pytest"
-        raise InputError.one(option, f"cannot read the expression {text!r}", hint=hint) from None
+        what = f"cannot read the expression {text[:500]!r}"
+        raise InputError.one(option, what, hint=hint) from None
 
     def evaluate(known: Callable[[str], bool]) -> bool:
         def matcher(word: str, /, **_: str | int | bool | None) -> bool:
@@ -169,6 +171,7 @@ def prepare(
     contracts: Sequence[str] = (),
     target_name: str | None = None,
     *,
+    waivers: Path | None = None,
     keywords: str = "",
     marks: str = "",
     wait: timedelta | None = None,
@@ -180,7 +183,7 @@ def prepare(
 ) -> Prepared:
     """Find, check, bind, select and plan.
 
-    `wait` is the total time that the run may wait, `ledger` the file that records today's
+    `waivers` is a file of waivers, besides those of the target file. `wait` is the total time that the run may wait, `ledger` the file that records today's
     calls for real customers, `now` the clock of the plan. `contexts` None is each value where
     customers are created for each trial, and the base context elsewhere. `shard` is the part of the
     plan to run, with its share of the budget or as many `calls` as are given.
@@ -190,7 +193,7 @@ def prepare(
 
     """
     select = selector(keywords, marks)
-    target = load_target(target_name)
+    target = load_target(target_name, waivers)
     target = with_share(target, shard, calls)
     parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
     bound = bind(parsed, target)
@@ -212,6 +215,8 @@ def prepare(
     options = [f"--contract {shlex.quote(name)}" for name in contracts]
     if target_name:
         options.append(f"--target {shlex.quote(target_name)}")
+    if waivers is not None:
+        options.append(f"--waivers {shlex.quote(str(waivers))}")
     if wait is not None:
         options.append(f"--wait {int(wait.total_seconds())}s")
     if contexts is not None and contexts is not Depth.BASE:

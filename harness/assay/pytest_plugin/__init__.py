@@ -95,6 +95,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the plugin proper if contracts, a target or the shipped suites are named."""
+    if any("::" in arg for arg in config.args):
+        config.args[:] = [_found(arg) for arg in config.args]
     named = config.getoption("--contract") or config.getoption("--target")
     if named or any(_is_ours(arg) for arg in config.args if "suites" in arg):
         from assay.pytest_plugin import suites  # noqa: PLC0415 -- see the docstring
@@ -112,3 +114,23 @@ def _is_ours(arg: str) -> bool:
         return True
     ours, path = suites_dir().resolve(), Path(arg.partition("::")[0]).resolve()
     return ours == path or ours in path.parents
+
+
+def _found(arg: str) -> str:
+    """Return an argument; where it is the id of one of our items, with the path of its file.
+
+    pytest prints the ids of items outside of its root folder with a path that it cannot find, or
+    with none.
+    """
+    from pathlib import Path  # noqa: PLC0415 -- see the docstring
+
+    from assay._resources import suites_dir  # noqa: PLC0415
+
+    name, _, item = arg.partition("::")
+    if not item or (name and Path(name).exists()):
+        return arg
+    function = f"def {item.partition('[')[0]}("
+    for path in suites_dir().glob(Path(name).name or "test_*.py"):
+        if function in path.read_text(encoding="utf-8"):
+            return f"{path}::{item}"
+    return arg

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 
 from assay.contract.model import Level
 from assay.execution.session import Session
-from assay.judging.verdict import OPEN, Standing, explain
+from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
+from assay.judging.verdict import OPEN, Standing
+from assay.judging.waivers import covered, waiver_results
+from assay.planning.prepare import Prepared
+from assay.pytest_plugin.presentation import FailureLine, FailureText, summary_of
+from assay.pytest_plugin.trial_journal import TrialJournal
 
 #: The property of a report that carries a verdict.
 PROPERTY = "verdict"
@@ -30,53 +36,80 @@ class ReportedVerdicts:
     standings: dict[str, Standing] = field(default_factory=dict[str, Standing])
     reports: dict[str, pytest.TestReport] = field(default_factory=dict[str, pytest.TestReport])
     open_musts: set[str] = field(default_factory=set[str])
-    violations: dict[str, str] = field(default_factory=dict[str, str])
+    violations: dict[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
+    summaries: dict[str, str] = field(default_factory=dict[str, str])
 
-    def note(self, report: pytest.TestReport) -> None:
-        """Note the verdict of an item whose teardown is over."""
+    def note(self, report: pytest.TestReport) -> str:
+        """Note the verdict of an item whose teardown is over; return its obligation, then."""
         properties: Mapping[str, object] = dict(report.user_properties)
         standing = properties.get(PROPERTY)
+        if report.when == "call" and report.failed and standing is not None:
+            self.summaries[str(properties["obligation"])] = summary_of(report)
         if report.when != "teardown" or standing is None:
-            return
+            return ""
         obligation = str(properties["obligation"])
         self.standings[obligation] = Standing(str(standing))
         self.reports[obligation] = report
         if properties.get("level") == Level.MUST.value and self.standings[obligation] in OPEN:
             self.open_musts.add(obligation)
+        return obligation
 
     def counts(self) -> Counter[str]:
         """Return the number of obligations by their verdicts."""
         return Counter(standing.value for standing in self.standings.values())
 
+    def decide(self, prepared: Prepared, faults: int, policy: ExitPolicy) -> ExitDecision:
+        """Return the exit code that the verdicts and the waivers amount to, and why."""
+        waivers = prepared.target.waivers
+        items = (item.obligation for item in prepared.plan.items)
+        facts = RunFacts(
+            verdicts=self.standings,
+            musts={each.id for each in items if each.level is Level.MUST},
+            waivers=waiver_results(
+                waivers, covered(waivers, prepared.plan), self.standings, datetime.now(UTC).date()
+            ),
+            faults=faults,
+            part=prepared.plan.shard is not None,
+        )
+        return decide_exit(facts, policy)
+
     def take_in(self, output: object) -> None:
         """Take in the violations of a session."""
-        self.violations |= cast("dict[str, str]", output or {})
+        self.violations |= cast("dict[str, tuple[str, str]]", output or {})
 
     def errors(self) -> Iterator[pytest.TestReport]:
         """Yield an error for each violation that its item does not report; it counts from now on."""
-        for obligation, explanation in self.violations.items():
+        for obligation, (summary, text) in self.violations.items():
             reported = self.reports.get(obligation)
             if reported is None or self.standings[obligation] is Standing.VIOLATES:
                 continue
             self.standings[obligation] = Standing.VIOLATES
             self.open_musts.discard(obligation)
+            self.summaries[obligation] = summary
+            line = FailureLine(reported.location[0], reported.location[1] or 0, summary)
+            shown: Any = FailureText(f"found in the trial of another obligation:\n{text}", line)
             yield pytest.TestReport(
                 nodeid=reported.nodeid,
                 location=reported.location,
                 keywords={},
                 outcome="failed",
-                longrepr=f"found in the trial of another obligation:\n{explanation}",
+                longrepr=shown,
                 when="teardown",
             )
 
 
-def violations_of(session: Session) -> dict[str, str]:
-    """Return what a session found to be violated, each with its explanation, after waivers."""
-    found = session.violated()
+def violations_of(session: Session, journal: TrialJournal) -> dict[str, tuple[str, str]]:
+    """Return what a session found to be violated after waivers, each with its line and its card."""
+    violated = session.violated()
+    if not violated:
+        return {}
+    from assay.pytest_plugin.cards import failure_of  # noqa: PLC0415 -- only on a violation
+
     obligations = (item.obligation for item in session.plan.items)
-    verdicts = (session.settle(each) for each in obligations if each.id in found)
-    return {
-        verdict.obligation: explain(verdict)
+    verdicts = (session.settle(each) for each in obligations if each.id in violated)
+    failures = (
+        failure_of(session, journal, verdict)
         for verdict in verdicts
         if verdict.standing is Standing.VIOLATES
-    }
+    )
+    return {failure.card.id: (failure.summary, failure.text) for failure in failures}

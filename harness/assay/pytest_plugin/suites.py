@@ -7,42 +7,48 @@ carry. The exit code is decided where the reports of all workers come together.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from assay.contexts.covering import Depth
 from assay.errors import AssayError
 from assay.estimate.estimate import announce
-from assay.execution.ambient import ambient_obligations
 from assay.execution.contextual import run_contexts
 from assay.execution.environment import set_up
 from assay.execution.lanes import lanes_for
 from assay.execution.session import Options, Session
-from assay.fixtures.waiting import span
 from assay.fuzzing.findings import SearchRequest, SearchResult
-from assay.journal.writer import Journal
+from assay.journal.journal_file import create
+from assay.judging.exit_policy import ExitDecision, ExitPolicy
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
-from assay.planning.prepare import Prepared, markers, prepare
-from assay.pytest_plugin import searches
+from assay.planning.prepare import Prepared, prepare
+from assay.pytest_plugin import presentation, searches
+from assay.pytest_plugin.items import add_markers, asks_nothing, obligation_of, parametrize, sort
+from assay.pytest_plugin.options import check_relayed, depth_of, shard_of, wait_of
+from assay.pytest_plugin.prompt import UncapturedPrompt
+from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
 from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
 from assay.pytest_plugin.scheduling import trial_scheduler
-from assay.pytest_plugin.searches import params_of, search_of
-from assay.pytest_plugin.shards import shard_of
-from assay.sca.protocol import StderrPrompt
+from assay.pytest_plugin.searches import search_of
+from assay.pytest_plugin.summary import print_summary
+from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
+from assay.report.sanitize import one_line, visible
+
+if TYPE_CHECKING:
+    from assay.pytest_plugin.cards import Failure
 
 NAME = "assay-suites"
 #: What ends the message on a target that cannot be reached.
 NO_BLAME = "no obligation is reported as violated"
+#: What an item keeps of its failure, for its report.
+FAILURE: pytest.StashKey[Failure] = pytest.StashKey()
 
 
 def install(config: pytest.Config) -> None:
@@ -56,55 +62,21 @@ def install(config: pytest.Config) -> None:
     target = cast("str | None", config.getoption("--target"))
     try:
         prepared = prepare(
-            contracts, target, wait=_wait(config), contexts=_depth(config), shard=shard_of(config)
+            contracts,
+            target,
+            wait=wait_of(config),
+            contexts=depth_of(config),
+            shard=shard_of(config),
         )
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
-    if prepared.plan.person and getattr(config.option, "numprocesses", None):
-        raise pytest.UsageError("a person signs (`sca.kind: manual`): do not use -n")
-    for name in sorted({mark for item in prepared.plan.items for mark in markers(item.obligation)}):
-        config.addinivalue_line(
-            "markers", f"{name}: obligations of this rule kind, contract or level"
-        )
-    config.addinivalue_line(
-        "markers", "discharges(*kinds): the rule kinds whose obligations a test asserts"
-    )
-    config.addinivalue_line(
-        "markers", "searches(*kinds): the kinds of search that a test makes in a contract"
-    )
+    if getattr(config.option, "numprocesses", None):
+        if prepared.plan.person:
+            raise pytest.UsageError("a person signs (`sca.kind: manual`): do not use -n")
+        if config.option.assay_journal:
+            check_relayed(config, prepared)
+    add_markers(config, prepared.plan)
     config.pluginmanager.register(Suites(config=config, prepared=prepared), NAME)
-
-
-def _wait(config: pytest.Config) -> timedelta | None:
-    """Return the total time that the run may wait where no clock can be moved."""
-    text = cast("str | None", config.getoption("assay_wait", default=None))
-    return None if text is None else span(text, "--assay-wait")
-
-
-def _depth(config: pytest.Config) -> Depth | None:
-    """Return in which contexts rules are tested; None for the default of the target."""
-    text = cast("str | None", config.getoption("assay_contexts", default=None))
-    text = text or os.environ.get("ASSAY_CONTEXTS")
-    return Depth(text) if text else None
-
-
-def kinds_of(function: object) -> frozenset[str]:
-    """Return the rule kinds in the `discharges` marks of a test function."""
-    marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
-    return frozenset(kind for mark in marks if mark.name == "discharges" for kind in mark.args)
-
-
-@dataclass(frozen=True, slots=True)
-class UncapturedPrompt(StderrPrompt):
-    """A prompt that pytest's output capturing does not hide."""
-
-    config: pytest.Config
-
-    def show(self, text: str) -> None:
-        """Write a text on a new line, since pytest has begun one."""
-        manager: Any = self.config.pluginmanager.getplugin("capturemanager")
-        with manager.global_and_fixture_disabled() if manager else nullcontext():
-            StderrPrompt.show(self, f"\n{text}")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,10 +86,18 @@ class Suites:
     config: pytest.Config
     prepared: Prepared
     session: Session | None = None
+    journal: TrialJournal = field(default_factory=lambda: TrialJournal(out=None))
     reported: ReportedVerdicts = field(default_factory=ReportedVerdicts)
     claimed: set[str] = field(default_factory=set[str])
     run_trials: set[str] = field(default_factory=set[str])
     began: float = field(default_factory=time.monotonic)
+    sender: SendingRecorder | None = None
+    relay: Relay | None = None
+    _planned: dict[str, Planned] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Index the plan."""
+        self._planned = {item.obligation.id: item for item in self.prepared.plan.items}
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Give each test the obligations of the kinds that it discharges."""
@@ -125,42 +105,15 @@ class Suites:
             searches.parametrize(metafunc, self.prepared.plan)
         if "verdict" not in metafunc.fixturenames:
             return
-        kinds = kinds_of(metafunc.function)
-        items = [item for item in self.prepared.plan.items if item.obligation.kind in kinds]
-        self.claimed |= {item.obligation.id for item in items}
-        metafunc.parametrize(
-            "planned",
-            [
-                pytest.param(item, id=item.obligation.id, marks=[*_marks(item.obligation)])
-                for item in items
-            ],
-        )
+        self.claimed |= parametrize(metafunc, self.prepared.plan)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop items without an obligation or search; put searches and signatures last.
-
-        Obligations that every trial is judged by come after all others, so that the verdict
-        of their item is final.
-        """
-        items[:] = [item for item in items if not _asks_nothing(item)]
-        plan = self.prepared.plan
-        ambient = ambient_obligations(plan)
-        items.sort(key=lambda item: _obligation(item) in ambient)
-        items.sort(key=lambda item: search_of(item) is not None)
-        signed = {
-            obligation.id for trial in plan.trials if trial.signed for obligation in trial.settles
-        }
-        if _wait(self.config) is not None:
-            # Trials that wait keep the order of the plan: last, the shortest wait first.
-            turn = {
-                obligation.id: n
-                for n, trial in enumerate(plan.trials)
-                for obligation in trial.settles
-            }
-            items.sort(key=lambda item: turn.get(_obligation(item), -1))
-        if plan.person:
-            items.sort(key=lambda item: _obligation(item) in signed)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Drop items without an obligation or search, and order the others."""
+        items[:] = [item for item in items if not asks_nothing(item)]
+        sort(items, self.prepared.plan, waiting=wait_of(config) is not None)
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -170,7 +123,7 @@ class Suites:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Restrict the plan to the selected items, and open the session."""
-        chosen = set(filter(None, map(_obligation, session.items)))
+        chosen = set(filter(None, map(obligation_of, session.items)))
         searching = any(map(search_of, session.items))
         if session.config.option.collectonly or not (chosen or searching):
             return
@@ -187,17 +140,13 @@ class Suites:
     def _open(self, plan: Plan) -> Session:
         option = self.config.option
         worker = hasattr(self.config, "workerinput")
-        if option.assay_journal and (worker or getattr(option, "numprocesses", None)):
-            raise pytest.UsageError("--assay-journal records one process: do not use -n")
+        several = worker or getattr(option, "numprocesses", None)
         try:
             environment = set_up(
-                self.prepared.target, seed=option.assay_seed, wait=_wait(self.config)
+                self.prepared.target, seed=option.assay_seed, wait=wait_of(self.config)
             )
-            journal = (
-                Journal.at(Path(option.assay_journal))
-                if option.assay_journal
-                else Journal(out=None)
-            )
+            recorded = option.assay_journal and not worker
+            journal = TrialJournal(out=create(Path(option.assay_journal)) if recorded else None)
         except AssayError as error:
             raise pytest.UsageError(*str(error).splitlines()) from None
         environment.person = UncapturedPrompt(self.config)
@@ -208,15 +157,18 @@ class Suites:
             journal=journal,
             options=Options(
                 seed=option.assay_seed,
-                allow_incomplete=option.allow_incomplete,
+                policy=ExitPolicy(allow_incomplete=option.allow_incomplete),
                 selection={"k": option.keyword, "m": option.markexpr},
                 command="pytest " + " ".join(self.config.invocation_params.args),
                 reproduce=self.prepared.reproduce,
                 concurrency=lanes_for(
-                    self.prepared.target, 1 if worker else option.assay_concurrency
+                    self.prepared.target, 1 if several else option.assay_concurrency
                 ),
             ),
         )
+        self.journal = journal
+        if option.assay_journal and worker:
+            self.sender = sending(session, journal)
         session.open()
         # In the order in which the items take them up.
         order = [
@@ -240,19 +192,78 @@ class Suites:
             pytest.exit(f"{what}; {NO_BLAME}", Exit.USAGE.value)
 
     @pytest.fixture
+    def planned(self, obligation: str) -> Planned:
+        """Return the obligation of the item, as the plan has it."""
+        return self._planned[obligation]
+
+    @pytest.fixture
     def verdict(self, planned: Planned, request: pytest.FixtureRequest) -> Verdict:
         """Run the trial of the obligation in all contexts, unless it has run; return the verdict."""
-        with self._opened() as session:
-            session.settle(planned.obligation)
-            self._hold_contexts(session, planned.obligation)
-            verdict = session.settle(planned.obligation)
+        verdict = self._judge(planned.obligation.id)
         properties = request.node.user_properties
         properties.append((PROPERTY, verdict.standing.value))
         properties.append(("level", planned.obligation.level.value))
         properties.append(("obligation", verdict.obligation))
+        properties.append(("statement", planned.obligation.statement))
         if verdict.standing not in {Standing.CONFORMS, Standing.VIOLATES}:
-            pytest.skip(f"{verdict.standing.value}: {verdict.reason}")
+            pytest.skip(f"{verdict.standing.value}: {one_line(visible(verdict.reason))}")
         return verdict
+
+    def _judge(self, name: str) -> Verdict:
+        """Run the trial of an obligation in all contexts, unless it has run; return the verdict."""
+        obligation = self._planned[name].obligation
+        with self._opened() as session:
+            self.journal.keep_only(trials_of_violations(session))
+            session.settle(obligation)
+            self._hold_contexts(session, obligation)
+            return session.settle(obligation)
+
+    @pytest.fixture
+    def expect(
+        self, verdict: Verdict, request: pytest.FixtureRequest
+    ) -> Callable[[Standing], None]:
+        """Return a function that fails the item with a card unless its verdict is this one."""
+
+        def expect(standing: Standing) -> None:
+            if verdict.standing is not standing:
+                self._fail(verdict, request.node)
+
+        return expect
+
+    def _fail(self, verdict: Verdict, item: pytest.Item) -> None:
+        """Fail an item with the card of its obligation."""
+        from assay.pytest_plugin.cards import failure_of  # noqa: PLC0415 -- only on a failure
+
+        with self._opened() as session:
+            failure = failure_of(session, self.journal, verdict)
+        item.stash[FAILURE] = failure
+        item.user_properties.append(("reproduce", failure.card.reproduce))
+        presentation.attach(self.config, failure)
+        pytest.fail(failure.text, pytrace=False)
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Present the failure of an item by its card."""
+        report = yield
+        failure = item.stash.get(FAILURE, None)
+        if failure is not None and report.when == "call" and report.failed:
+            presentation.present(self.config, report, call, failure)
+        if self.sender is not None and report.when == "teardown":
+            self.sender.send(report)
+        return report
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
+        """Open the journal of a run with workers, once their items are known."""
+        if self.relay is not None or not self.config.option.assay_journal:
+            return
+        known = (name.partition("[")[2].removesuffix("]") for name in ids)
+        names = [name for name in known if name in self._planned]
+        self.session = self._open(self.prepared.part(names))
+        recorder = relayed(self.session)
+        self.relay = Relay(names=names, recorder=recorder, judge=self._judge)
 
     def _hold_contexts(self, session: Session, obligation: Obligation) -> None:
         """Run the trial of an obligation in further contexts, unless it has run there."""
@@ -269,8 +280,10 @@ class Suites:
             return searches.search(session, self.prepared, search_request, examples)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the verdicts of all workers."""
-        self.reported.note(report)
+        """Note the verdicts of all workers, and take up their trials."""
+        obligation = self.reported.note(report)
+        if self.relay is not None and obligation:
+            self.relay.take(report, obligation)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -280,7 +293,9 @@ class Suites:
     @pytest.hookimpl(specname="pytest_sessionfinish", tryfirst=True)
     def pytest_report_violations(self, session: pytest.Session) -> None:
         """Report violations that no item reports; pytest knows its hooks by their prefix."""
-        violations = violations_of(self.session) if self.session else {}
+        if self.relay is not None:
+            self.relay.finish()
+        violations = violations_of(self.session, self.journal) if self.session else {}
         output = cast("dict[str, object] | None", getattr(self.config, "workeroutput", None))
         if output is not None:
             output[OUTPUT] = violations
@@ -302,43 +317,16 @@ class Suites:
                 self.session.abort("pytest ended before every obligation was judged")
         if self.session is not None:
             self.session.environment.close()
-        faults = self.session.faults if self.session else []
-        if session.exitstatus == pytest.ExitCode.OK:
-            if faults:
-                session.exitstatus = Exit.FAULT.value
-            elif self.reported.open_musts and not self.config.option.allow_incomplete:
-                session.exitstatus = Exit.INCOMPLETE.value
+        if session.exitstatus == pytest.ExitCode.OK and self.reported.standings:
+            session.exitstatus = self._decision().exit.value
+
+    def _decision(self) -> ExitDecision:
+        faults = len(self.session.faults) if self.session else 0
+        policy = ExitPolicy(allow_incomplete=self.config.option.allow_incomplete)
+        return self.reported.decide(self.prepared, faults, policy)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the counts of the verdicts, harness faults and what is incomplete."""
-        counts, open_musts = self.reported.counts(), self.reported.open_musts
-        if not counts:
-            return
-        terminalreporter.section(f"conformance of {self.prepared.target.name}")
-        for standing in Standing:
-            if counts[standing.value]:
-                terminalreporter.write_line(f"{counts[standing.value]:>5} {standing.value}")
-        for fault in self.session.faults if self.session else []:
-            terminalreporter.write_line(f"harness fault: {fault}")
-        if open_musts:
-            terminalreporter.write_line(
-                f"incomplete: {len(open_musts)} `must` obligations could not be verified"
-                " (pytest -rs lists the reasons)"
-            )
-
-
-def _asks_nothing(item: pytest.Item) -> bool:
-    """Whether an item is the placeholder of a test without any parameter set."""
-    asks = _obligation(item) or search_of(item)
-    return bool(params_of(item).keys() & {"planned", searches.PARAMETER}) and not asks
-
-
-def _obligation(item: pytest.Item) -> str:
-    """Return the id of the obligation of an item, '' if it has none."""
-    planned = params_of(item).get("planned")
-    return planned.obligation.id if isinstance(planned, Planned) else ""
-
-
-def _marks(obligation: Obligation) -> Iterator[pytest.MarkDecorator]:
-    for name in sorted(markers(obligation)):
-        yield pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
+        """Print the counts of the verdicts, what is violated, and what is incomplete."""
+        if self.reported.standings:
+            faults = self.session.faults if self.session else []
+            print_summary(terminalreporter, self.prepared, self.reported, faults, self._decision())

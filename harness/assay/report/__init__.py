@@ -21,9 +21,10 @@ __all__ = ["FORMATS", "Format", "Report", "read_journal", "render", "write_file"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A report format: the usual suffix of its file, and the function that writes it."""
+    """A report format: the usual suffix and name of its file, and the function that writes it."""
 
     suffix: str
+    file: str
     render: Callable[[Report, TextIO], None]
 
 
@@ -57,12 +58,56 @@ def _text(report: Report, out: TextIO) -> None:
     terminal.render(report, out)
 
 
+def _ctrf(report: Report, out: TextIO) -> None:
+    from assay.report import ctrf  # noqa: PLC0415 -- only when used
+
+    ctrf.render(report, out)
+
+
+def _sarif(report: Report, out: TextIO) -> None:
+    from assay.report import sarif  # noqa: PLC0415 -- only when used
+
+    sarif.render(report, out)
+
+
+def _code_quality(report: Report, out: TextIO) -> None:
+    from assay.report import code_quality  # noqa: PLC0415 -- only when used
+
+    code_quality.render(report, out)
+
+
+def _github(report: Report, out: TextIO) -> None:
+    from assay.report import github_annotations  # noqa: PLC0415 -- only when used
+
+    github_annotations.render(report, out)
+
+
+def _har(report: Report, out: TextIO) -> None:
+    from assay.report import har  # noqa: PLC0415 -- harfile only when used
+
+    har.render(report, out)
+
+
+def _open_metrics(report: Report, out: TextIO) -> None:
+    from assay.report import open_metrics  # noqa: PLC0415 -- only when used
+
+    open_metrics.render(report, out)
+
+
 FORMATS: Mapping[str, Format] = {
-    "html": Format(suffix=".html", render=_html),
-    "json": Format(suffix=".json", render=_json),
-    "junit": Format(suffix=".xml", render=_junit),
-    "markdown": Format(suffix=".md", render=_markdown),
-    "text": Format(suffix=".txt", render=_text),
+    "html": Format(suffix=".html", file="report.html", render=_html),
+    "json": Format(suffix=".json", file="report.json", render=_json),
+    "junit": Format(suffix=".xml", file="junit.xml", render=_junit),
+    "markdown": Format(suffix=".md", file="report.md", render=_markdown),
+    "text": Format(suffix=".txt", file="report.txt", render=_text),
+    "ctrf": Format(suffix=".ctrf.json", file="ctrf-report.json", render=_ctrf),
+    "sarif": Format(suffix=".sarif", file="assay.sarif", render=_sarif),
+    "code-quality": Format(
+        suffix=".code-quality.json", file="gl-code-quality-report.json", render=_code_quality
+    ),
+    "github": Format(suffix=".github.txt", file="github-annotations.txt", render=_github),
+    "har": Format(suffix=".har", file="exchanges.har", render=_har),
+    "openmetrics": Format(suffix=".prom", file="metrics.prom", render=_open_metrics),
 }
 
 

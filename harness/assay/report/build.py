@@ -2,15 +2,16 @@
 
 A truncated or altered journal is refused: if it could be read as a complete one, a run would be
 green without proof. There are two passes. The first checks every line and reads plan, verdicts and
-footer; the second reads only the exchanges that a finding cites. So memory grows with the number of
-obligations, not with that of exchanges. Nothing is judged here: verdicts are read.
+footer; the second reads the timelines of the trials that verdicts cite, and the exchanges that a
+finding cites. So memory grows with the number of obligations, not with that of exchanges. Nothing
+is judged here: verdicts are read.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -20,8 +21,11 @@ from assay.journal.codec import EVENTS
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.judging.verdict import Standing
+from assay.judging.waivers import WaiverResult
 from assay.report import decode
+from assay.report.cited_exchanges import CitedExchanges
 from assay.report.values import (
+    EMBEDDED,
     ENDED,
     ElsewhereObligation,
     Fault,
@@ -29,21 +33,17 @@ from assay.report.values import (
     Header,
     PlannedObligation,
     Report,
-    ReportedExchange,
     ReportedResult,
     ReportedSearch,
     UnfinishedTrial,
 )
-
-_FINDINGS = (Standing.VIOLATES, Standing.INDETERMINATE)
+from assay.report.waivers import lapsed
 
 #: Lines that a resumed run needs, and a report only checks.
 CHECKED: Mapping[str, Callable[[Line], object]] = {
     "ended": trial_end,
     "resumed": decode.resumed,
 }
-
-Key = tuple[str, int]
 
 
 @dataclass(slots=True)
@@ -64,16 +64,18 @@ class _Draft:
     )
     faults: list[Fault] = field(default_factory=list[Fault])
     unfinished: list[UnfinishedTrial] = field(default_factory=list[UnfinishedTrial])
+    waivers: tuple[WaiverResult, ...] = ()
     footer: Footer | None = None
     begun: bool = False
 
 
-def read_journal(path: str | Path, *, partial: bool = False) -> Report:
+def read_journal(path: str | Path, *, partial: bool = False, passes: bool = False) -> Report:
     """Read a journal; refuse one that is damaged, unfinished or not ours.
 
     With `partial`, an unfinished journal is read too, wherever it was cut: the last preliminary
     verdicts count, and obligations that the run did not reach are unverified. A damaged journal
-    is always refused.
+    is always refused. With `passes`, the exchanges that show that an obligation conforms are
+    read as well.
     """
     name = str(path)
     try:
@@ -82,8 +84,8 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
             draft = _first_pass(stream, name, abandoned, partial=partial)
             results = [_result(draft, planned) for planned in draft.plan.values()]
             stream.seek(0)
-            wanted = _wanted(results, draft.searches.values())
-            cited = _second_pass(stream, name, abandoned, wanted)
+            cited = CitedExchanges(results, draft.searches.values(), passes=passes)
+            cited.read(stream, name, abandoned)
     except FileNotFoundError:
         refuse(name, "no such journal")
     except IsADirectoryError:
@@ -92,15 +94,24 @@ def read_journal(path: str | Path, *, partial: bool = False) -> Report:
         refuse(name, f"cannot be read: {error.strerror}")
     if draft.header is None:
         refuse(name, "not an Assay journal: it is empty")
+    network = draft.header.target.transport != EMBEDDED
+    expired = lapsed(draft.waivers)
     return Report(
         header=draft.header,
-        results=tuple(_with_exchanges(result, cited) for result in results),
+        results=tuple(
+            replace(
+                cited.add_to(result, network=network), waiver=expired.get(result.planned.id, "")
+            )
+            for result in results
+        ),
         faults=tuple(draft.faults),
         footer=draft.footer,
         complete=_is_complete(draft),
-        searches=tuple(_with_answers(search, cited) for search in draft.searches.values()),
+        searches=tuple(map(cited.add_to_search, draft.searches.values())),
         unfinished=tuple(draft.unfinished),
         elsewhere=tuple(draft.elsewhere.values()),
+        journal=name,
+        waivers=draft.waivers,
     )
 
 
@@ -121,13 +132,15 @@ def _first_pass(
             if raw.endswith(b"\n") or not partial:
                 raise
             if draft.header is None:
-                refuse(path, "unfinished: the run ended while it wrote the first line", number)
+                what = "unfinished: the run ended while it wrote the first line"
+                refuse(path, f"{what} (nothing was tested: run it again)", number)
             break  # the writer was stopped in the middle of this line
         _take(draft, line)
         if draft.footer is None:
             digest.update(raw)
         elif draft.footer.digest != f"sha256:{digest.hexdigest()}":
-            line.refuse("damaged: the digest does not match the lines before it")
+            what = "damaged: the digest does not match the lines before it"
+            line.refuse(f"{what} (`assay verify` names the line)")
     _check_findings(draft)
     _check_complete(draft)
     return draft
@@ -150,6 +163,8 @@ def _take(draft: _Draft, line: Line) -> None:
             draft.faults.append(decode.fault(line))
         case "unfinished":
             draft.unfinished.append(decode.unfinished(line))
+        case "waivers":
+            draft.waivers = decode.waivers(line)
         case "footer":
             draft.footer = decode.footer(line)
         case kind:
@@ -251,51 +266,3 @@ def _result(draft: _Draft, planned: PlannedObligation) -> ReportedResult:
     """Return the verdict on an obligation; in an unfinished journal, the last preliminary one."""
     missing = ReportedResult(planned=planned, standing=Standing.UNVERIFIED, reason=ENDED)
     return draft.results.get(planned.id) or draft.preliminary.get(planned.id, missing)
-
-
-def _keys(result: ReportedResult) -> tuple[Key, ...]:
-    if result.standing not in _FINDINGS:
-        return ()
-    trial = result.trial or result.planned.trial
-    return tuple((trial, n) for n in result.cites)
-
-
-def _wanted(
-    results: Iterable[ReportedResult], searches: Iterable[ReportedSearch]
-) -> frozenset[Key]:
-    cited = {key for result in results for key in _keys(result)}
-    answers = (answer for search in searches for answer in search.documented)
-    return frozenset(cited | {(answer.trial, answer.exchange) for answer in answers})
-
-
-def _second_pass(
-    stream: BinaryIO, path: str, abandoned: Callable[[int], bool], wanted: frozenset[Key]
-) -> dict[Key, ReportedExchange]:
-    exchanges: dict[Key, ReportedExchange] = {}
-    if not wanted:
-        return exchanges
-    for number, raw in raw_lines(stream, path):
-        if b'"exchange"' not in raw or not raw.endswith(b"\n") or abandoned(number):
-            continue
-        line = parse(path, number, raw)
-        if line.text("type") != "exchange":
-            continue
-        key = decode.exchange_key(line)
-        if key in exchanges:
-            line.refuse(f"exchange {key[1]} of {key[0]} is recorded twice")
-        if key in wanted:
-            exchanges[key] = decode.exchange(line)
-    return exchanges
-
-
-def _with_exchanges(result: ReportedResult, read: dict[Key, ReportedExchange]) -> ReportedResult:
-    cited = tuple(read[key] for key in _keys(result) if key in read)
-    return replace(result, exchanges=cited)
-
-
-def _with_answers(search: ReportedSearch, read: dict[Key, ReportedExchange]) -> ReportedSearch:
-    answers = (
-        replace(answer, exchanges=tuple(filter(None, [read.get((answer.trial, answer.exchange))])))
-        for answer in search.documented
-    )
-    return replace(search, documented=tuple(answers))

@@ -11,10 +11,11 @@ from dataclasses import MISSING, fields
 from pathlib import PureWindowsPath
 from typing import Any, TypeVar
 
-from assay.contract.model import Source
 from assay.journal.lines import Line
 from assay.judging.verdict import Agreement, Evidence, Standing
+from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report import sanitize
+from assay.report.outline import contract_outlines, read_sources
 from assay.report.values import (
     KEPT,
     WAYS,
@@ -39,8 +40,11 @@ from assay.report.values import (
 T = TypeVar("T")
 
 FORMAT = 1
+#: Numbers of exchanges that are read of one observation.
+CITED = 100
 
 _STANDINGS = {standing.value: standing for standing in Standing}
+_WAIVER_STATES = {state.value: state for state in WaiverState}
 _AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
 
@@ -88,6 +92,8 @@ def header(line: Line) -> Header:
         target=_read(TargetRef, line.inner("target")),
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
+        not_offered=_texts(line, "not_offered"),
+        outlines=contract_outlines(line),
     )
 
 
@@ -97,14 +103,7 @@ def planned(line: Line) -> PlannedObligation:
         PlannedObligation,
         line,
         id=obligation(line),
-        sources=tuple(
-            Source(
-                section=_clean(source, "section"),
-                line=source.number_of("line", 0),
-                text=_clean(source, "text"),
-            )
-            for source in line.objects("sources")
-        ),
+        sources=read_sources(line),
         needs=_texts(line, "needs"),
     )
 
@@ -135,14 +134,26 @@ def _evidence_item(line: Line, facet: str) -> Evidence:
     agreement = line.text("agreement")
     if agreement not in _AGREEMENTS:
         line.refuse(f"unknown agreement {sanitize.clean(agreement, 40)!r}")
+    decisive = line.number_of("decisive", 0)
     return Evidence(
         facet=facet,
         agreement=_AGREEMENTS[agreement],
         expected=_clean(line, "expected"),
         seen=_clean(line, "seen"),
-        exchanges=tuple(line.list_of("exchanges", int)[:KEPT]),
+        exchanges=_numbers(line, "exchanges", decisive),
         variation=_clean(line, "variation"),
+        decisive=decisive,
+        controls=_numbers(line, "controls"),
     )
+
+
+def _numbers(line: Line, key: str, first: int = 0) -> tuple[int, ...]:
+    """Read the numbers of exchanges, in order, as many as a report has room for."""
+    numbers = line.list_of(key, int)
+    if len(numbers) <= CITED:
+        return tuple(numbers)
+    kept = sorted({*numbers[:CITED], *({first} & {*numbers})})
+    return tuple(kept)
 
 
 def obligation(line: Line) -> str:
@@ -151,14 +162,12 @@ def obligation(line: Line) -> str:
 
 
 def result(line: Line, about: PlannedObligation) -> ReportedResult:
-    """Read a verdict line; where the obligation conforms, its evidence is only counted."""
-    verdict = standing(line)
-    items = evidence(line, about.facet)
+    """Read a verdict line."""
     return ReportedResult(
         planned=about,
-        standing=verdict,
+        standing=standing(line),
         reason=_clean(line, "reason"),
-        evidence=() if verdict is Standing.CONFORMS else items,
+        evidence=evidence(line, about.facet),
         observations=len(line.objects("evidence")),
         calls=line.number_of("calls", 0),
         reproduce=_command(line, "reproduce"),
@@ -267,9 +276,33 @@ def resumed(line: Line) -> None:
         line.text(key)
 
 
+def waivers(line: Line) -> tuple[WaiverResult, ...]:
+    """Read the waivers of a run with their states."""
+    return tuple(
+        _read(
+            WaiverResult,
+            waiver,
+            state=_waiver_state(waiver),
+            waived=tuple(map(sanitize.one_line, _texts(waiver, "waived"))),
+            violated=tuple(map(sanitize.one_line, _texts(waiver, "violated"))),
+        )
+        for waiver in line.objects("waivers")
+    )
+
+
+def _waiver_state(line: Line) -> WaiverState:
+    state = line.text("state")
+    if state not in _WAIVER_STATES:
+        line.refuse(f"unknown state of a waiver {sanitize.clean(state, 40)!r}")
+    return _WAIVER_STATES[state]
+
+
 def footer(line: Line) -> Footer:
     """Read the closing line."""
     counts = line.inner("counts")
     return _read(
-        Footer, line, counts={verdict: counts.number_of(verdict, 0) for verdict in _STANDINGS}
+        Footer,
+        line,
+        counts={verdict: counts.number_of(verdict, 0) for verdict in _STANDINGS},
+        reasons=tuple(map(sanitize.one_line, _texts(line, "reasons"))),
     )

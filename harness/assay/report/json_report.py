@@ -11,6 +11,8 @@ from dataclasses import asdict
 from typing import TextIO
 
 from assay.judging.verdict import Evidence
+from assay.judging.waivers import as_record
+from assay.report.timeline import TimelineEntry
 from assay.report.values import (
     Headers,
     PlannedObligation,
@@ -46,7 +48,9 @@ def as_values(report: Report) -> Values:
         "counts": report.counts,
         "obligations": [*map(_obligation, report.results)],
         "exchanges": _exchanges(report),
+        "timelines": _timelines(report),
         "faults": [{"location": fault.where, "message": fault.what} for fault in report.faults],
+        **({"waivers": [*map(as_record, report.waivers)]} if report.waivers else {}),
         **({"unfinished": [*map(asdict, report.unfinished)]} if report.unfinished else {}),
         **({"searches": [*map(_search, report.searches)]} if report.searches else {}),
     }
@@ -63,9 +67,11 @@ def _run(report: Report) -> Values:
         "seed": report.header.seed,
         "selection": dict(report.header.selection),
         "command": report.header.command,
+        "party": report.header.party,
         "exchanges": footer.exchanges if footer else None,
         "faults": fault_count(report),
         "exit_code": footer.exit if footer else None,
+        "exit_reasons": list(footer.reasons) if footer else [],
         "journal_digest": footer.digest if footer else None,
     }
 
@@ -93,6 +99,7 @@ def _obligation(result: ReportedResult) -> Values:
         "evidence": [*map(_evidence, result.evidence)],
         "calls": result.calls,
         "reproduce": result.reproduce,
+        **({"resend": result.resend} if result.resend else {}),
         **({"trial": result.trial} if result.trial else {}),
     }
 
@@ -104,6 +111,7 @@ def _plan(planned: PlannedObligation) -> Values:
         "needs": list(planned.needs),
         "calls": planned.calls,
         "trial": planned.trial,
+        **({"parameters": planned.parameters} if planned.parameters else {}),
     }
 
 
@@ -114,6 +122,8 @@ def _evidence(evidence: Evidence) -> Values:
         "seen": evidence.seen,
         "variation": evidence.variation,
         "exchanges": list(evidence.exchanges),
+        "decisive": next(iter(evidence.in_reading_order), None),
+        "controls": list(evidence.controls),
     }
 
 
@@ -125,6 +135,29 @@ def _exchanges(report: Report) -> list[Values]:
     )
     cited = {(exchange.trial, exchange.n): exchange for group in groups for exchange in group}
     return [*map(_exchange, cited.values())]
+
+
+def _timelines(report: Report) -> Values:
+    """Return the timeline of each trial that a verdict cites, by the name of the trial."""
+    timelines = {result.shown_by: result.timeline for result in report.results}
+    return {trial: [*map(_entry, timeline)] for trial, timeline in timelines.items() if timeline}
+
+
+def _entry(entry: TimelineEntry) -> Values:
+    """Return an entry of a timeline; what is empty is left out."""
+    values: Values = {
+        "event": entry.kind.value,
+        "time": entry.at,
+        "subject": entry.subject,
+        "text": entry.text,
+        "exchange": entry.exchange,
+        "operation": entry.operation,
+        "variation": entry.variation,
+        "outcome": entry.outcome,
+        "status": entry.status,
+        "reason": entry.why,
+    }
+    return {name: value for name, value in values.items() if value}
 
 
 def _exchange(exchange: ReportedExchange) -> Values:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from assay.judging.verdict import Standing
+from assay.report.causes import by_cause
+from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
 from assay.report.sanitize import bounded, code, fenced, markdown
 from assay.report.values import FoundSequence, Report, ReportedExchange, ReportedResult
 from assay.report.views import (
@@ -19,13 +21,14 @@ from assay.report.views import (
     Group,
     by_clause,
     by_reason,
-    exchange_lines,
-    exchange_title,
+    card_lines,
     make_card,
     notes,
     reason_of,
     source_text,
+    timeline_lines,
 )
+from assay.report.waivers import waiver_sentence
 from assay.report.wording import (
     MEANINGS,
     SIGNS,
@@ -34,12 +37,16 @@ from assay.report.wording import (
     closing,
     counted,
     duration,
+    exit_reasons,
     headline,
     search_notes,
     search_summary,
 )
 
-#: The size of each section, in bytes; together well under 1 MiB.
+#: The size of the page, in bytes, and the sentence in place of what is over it.
+LIMIT = 1024 * 1024 - 1
+CUT = "\n*The end of this page is left out to keep it under 1 MiB; the JSON report has it.*"
+#: The size of each section, in bytes; together with the usual head under 1 MiB.
 CARDS = 450_000
 INCONCLUSIVE = 100_000
 GROUPS = 100_000
@@ -51,6 +58,7 @@ MATRIX = 150_000
 #: The size from which a card leaves out its exchanges, in bytes.
 CARD = 50_000
 EXCHANGES = 3
+ENTRIES = 40
 FINDINGS = 3
 BODY = 1_500
 TEXT = 600
@@ -61,7 +69,18 @@ Blocks = Iterator[str]
 
 def render(report: Report, out: TextIO) -> None:
     """Write the report as Markdown of less than 1 MiB."""
-    out.writelines(block + "\n" for block in _page(report))
+    out.writelines(block + "\n" for block in _within(_page(report), LIMIT))
+
+
+def _within(blocks: Blocks, limit: int) -> Blocks:
+    """Yield the blocks that fit, and a sentence in place of those that do not."""
+    room = limit - len(CUT) - 1
+    for block in blocks:
+        room -= len(block.encode()) + 1
+        if room < 0:
+            yield CUT
+            return
+        yield block
 
 
 def _page(report: Report) -> Blocks:
@@ -72,14 +91,16 @@ def _page(report: Report) -> Blocks:
     yield from _counts(report)
     violated = map(_card, report.of(Standing.VIOLATES))
     yield from _section("Violations", violated, CARDS, "violations")
-    inconclusive = map(_card, report.of(Standing.INDETERMINATE))
-    yield from _section("Inconclusive", inconclusive, INCONCLUSIVE, "obligations")
+    inconclusive = map(_cause, by_cause(report))
+    yield from _section("Inconclusive", inconclusive, INCONCLUSIVE, "causes")
     groups = map(_group, by_reason(report.of(Standing.UNVERIFIED)))
     yield from _section("Not verified", groups, GROUPS, "reasons")
     points = map(_open_point, report.of(Standing.UNSPECIFIED))
     yield from _section("Open points of the source document", points, OPEN_POINTS, "points")
     waived = map(_reasoned, report.of(Standing.WAIVED))
     yield from _section("Known non-conformities, waived", waived, OTHERS, "waivers")
+    waivers = (f"- {_text(waiver_sentence(each))}" for each in report.waivers)
+    yield from _section("Waivers", waivers, OTHERS, "waivers")
     not_applicable = map(_reasoned, report.of(Standing.NOT_APPLICABLE))
     yield from _section("Not applicable", not_applicable, OTHERS, "obligations")
     yield from _section("Search", _searches(report), SEARCHES, "lines")
@@ -89,6 +110,7 @@ def _page(report: Report) -> Blocks:
     head = "| Clause | Facets |\n| --- | --- |"
     yield from _section("All clauses", rows, MATRIX, "clauses", head)
     yield _text(closing(report))
+    yield from (f"\n{_text(reason)}" for reason in exit_reasons(report))
 
 
 def _section(title: str, blocks: Iterable[str], budget: int, noun: str, head: str = "") -> Blocks:
@@ -146,12 +168,16 @@ def _card(result: ReportedResult) -> str:
 def _card_lines(card: Card, exchanges: int) -> Blocks:
     yield f"### {SIGNS[card.standing]} {code(bounded(card.id, TEXT))}\n"
     yield from _sentences(card)
+    if card.timeline:
+        lines = "\n".join(timeline_lines(card, entries=ENTRIES))
+        yield _details("timeline", lines)
     for exchange in card.exchanges[:exchanges]:
-        yield _exchange(exchange)
+        yield _exchange(exchange, card.roles.get(exchange.n))
     for note in notes(card, shown=exchanges):
         yield f"\n*{_text(note)}*"
     if card.reproduce:
-        yield "\n" + fenced(card.reproduce, "sh")
+        commands = filter(None, (card.reproduce, card.resend))
+        yield "\n" + fenced("\n".join(commands), "sh")
     yield ""
 
 
@@ -161,24 +187,30 @@ def _sentences(card: Card) -> Blocks:
         yield f"- **Facet:** {_text(card.description)}"
     for source in card.sources[:FINDINGS]:
         yield f"- **Source:** {_text(source_text(source))}"
+    if card.waiver:
+        yield f"- **Waiver:** {_text(card.waiver)}"
     if card.reason:
         yield f"- **Reason:** {_text(card.reason)}"
     for finding in card.findings[:FINDINGS]:
         yield f"- **Expected:** {_text(finding.expected)}"
-        yield f"- **Seen:** {_text(finding.seen)}"
+        place = f" (exchange {finding.decisive})" if finding.decisive else ""
+        yield f"- **Seen:** {_text(finding.seen)}{place}"
         if finding.variation:
             yield f"- **Variation sent:** {_text(finding.variation)}"
     if (hidden := len(card.findings) - FINDINGS) > 0:
         yield f"- and {counted(hidden, 'more observation')}"
 
 
-def _exchange(exchange: ReportedExchange) -> str:
+def _exchange(exchange: ReportedExchange, role: EvidenceRole | None) -> str:
+    lines = exchange_title(exchange, role), *exchange_lines(exchange, body=BODY)
+    suffix = f" ({role.value})" if role else ""
+    return _details(f"exchange {exchange.n}{suffix}", "\n".join(lines))
+
+
+def _details(title: str, text: str) -> str:
     # Markdown's escapes do not work between HTML tags, so all text of the target is inside
     # the fence.
-    lines = exchange_title(exchange), *exchange_lines(exchange, body=BODY)
-    block = fenced("\n".join(lines))
-    title = f"exchange {exchange.n}"
-    return f"\n<details><summary>{title}</summary>\n\n{block}\n\n</details>"
+    return f"\n<details><summary>{title}</summary>\n\n{fenced(text)}\n\n</details>"
 
 
 def _names(results: Sequence[ReportedResult]) -> str:
@@ -192,6 +224,14 @@ def _group(group: Group) -> str:
     number = counted(len(group.results), "obligation")
     names = _names(group.results)
     return f"- **{_text(group.reason)}** ({number}).{advice}\n  {names}"
+
+
+def _cause(group: Group) -> str:
+    """Return a group of inconclusive obligations, and the card of the first."""
+    card = make_card(group.results[0])
+    lines = [f"first: {card.id}", *card_lines(card, exchanges=1, body=BODY, entries=ENTRIES)]
+    text = bounded("\n".join(lines), CARD)
+    return f"{_group(group)}\n{_details('the first of them', text)}\n"
 
 
 def _open_point(result: ReportedResult) -> str:

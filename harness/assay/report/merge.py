@@ -16,15 +16,19 @@ from pathlib import Path
 from assay.journal.codec import EVENTS
 from assay.journal.lines import Line
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
 from assay.judging.observations import (
     MergedVerdicts,
+    merged_waivers,
 )
-from assay.judging.verdict import OPEN, Agreement, Evidence, Exit, Standing, Verdict, exit_of, tally
+from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict, tally
+from assay.judging.waivers import WaiverResult
 from assay.report.merge_check import check_same_plan, positions
 from assay.report.shard_journal import (
     JOURNAL,
     ShardJournal,
     Values,
+    content,
     open_shard,
     shard_lines,
     take_in,
@@ -34,6 +38,7 @@ _STANDINGS = {standing.value: standing for standing in Standing}
 _AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
+NO_POLICY = ExitPolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,7 @@ def merge(
     *,
     command: str,
     partial: bool = False,
-    allow_incomplete: bool = False,
+    policy: ExitPolicy = NO_POLICY,
 ) -> MergedRun:
     """Merge the journals of shards, or of the folders that have one, into a new folder.
 
@@ -72,15 +77,18 @@ def merge(
     plan = _plan(shards)
     sources = _sources(shards, plan)
     merged.recorded = {name: _verdict(name, source) for name, source in sources.items()}
-    final = merged.final([each.observations for each in shards if each.observations])
+    observed = [each.observations for each in shards if each.observations]
+    final = merged.final(observed)
+    waivers = merged_waivers(observed, final.values())
     journal = Journal.at(folder / JOURNAL)
     _write_head(journal, shards, plan, command)
     for shard in shards:
         _copy_events(journal, shard)
     for name in plan:
         journal.write("verdict", _verdict_line(final[name], sources[name]))
+    journal.waivers(waivers)
     counts = tally(final.values())
-    exit_ = _exit(shards, plan, final, allow_incomplete=allow_incomplete)
+    decision = _decide(shards, plan, final, waivers, policy)
     stopped = "; ".join(_stopped(shards))
     journal.footer(
         {
@@ -89,31 +97,31 @@ def merge(
             "counts": counts,
             "exchanges": sum(map(_exchanges, shards)),
             "faults": sum(len(shard.report.faults) for shard in shards),
-            "exit": exit_.value,
+            "exit": decision.exit.value,
+            "reasons": list(decision.reasons),
             **_spent(shards),
             **({"stopped": stopped} if stopped else {}),
         }
     )
-    return MergedRun(journal=folder / JOURNAL, counts=counts, exit=exit_)
+    return MergedRun(journal=folder / JOURNAL, counts=counts, exit=decision.exit)
 
 
-def _exit(
+def _decide(
     shards: Sequence[ShardJournal],
     plan: Mapping[str, Values],
     final: Mapping[str, Verdict],
-    *,
-    allow_incomplete: bool,
-) -> Exit:
+    waivers: Sequence[WaiverResult],
+    policy: ExitPolicy,
+) -> ExitDecision:
     """Return the exit code of the merged run; one that lacks a shard is incomplete at best."""
-    exit_ = exit_of(
-        tally(final.values()),
-        incomplete_musts=sum(
-            plan[name].get("level") == "must" and final[name].standing in OPEN for name in plan
-        ),
+    facts = RunFacts(
+        verdicts={name: verdict.standing for name, verdict in final.items()},
+        musts={name for name, record in plan.items() if record.get("level") == "must"},
+        waivers=waivers,
         faults=sum(len(shard.report.faults) for shard in shards),
-        allow_incomplete=allow_incomplete,
+        stopped=any(_stopped(shards)),
     )
-    return Exit.INCOMPLETE if exit_ is Exit.OK and any(_stopped(shards)) else exit_
+    return decide_exit(facts, policy)
 
 
 def _stopped(shards: Sequence[ShardJournal]) -> Iterator[str]:
@@ -259,8 +267,8 @@ def _agreement(item: Line) -> Agreement:
 def _write_head(
     journal: Journal, shards: Sequence[ShardJournal], plan: Mapping[str, Values], command: str
 ) -> None:
-    first = next(shard_lines(shards[0])).values
-    header = {key: first[key] for key in first if key not in {"type", "shard", "division"}}
+    first = content(next(shard_lines(shards[0])))
+    header = {key: first[key] for key in first if key not in {"shard", "division"}}
     started = min(shard.report.header.started for shard in shards)
     merged = [shard.report.header.shard for shard in shards]
     journal.write("header", {**header, "started": started, "command": command, "merged": merged})
@@ -274,7 +282,7 @@ def _copy_events(journal: Journal, shard: ShardJournal) -> None:
         kind = line.text("type")
         if kind not in EVENTS and kind not in {"fault", "unfinished"}:
             continue
-        record = {key: line.values[key] for key in line.values if key != "type"}
+        record = content(line)
         if kind == "exchange":
             record["n"] = line.number_of("n") + shard.offset
         journal.write(kind, record)
@@ -293,11 +301,21 @@ def _verdict_line(verdict: Verdict, source: _Source) -> Values:
         return record
     line, offset = source.line, source.shard.offset
     record["evidence"] = [
-        {**item.values, "exchanges": [n + offset for n in item.list_of("exchanges", int)]}
-        for item in line.objects("evidence")
+        {**item.values, **_renumbered(item, offset)} for item in line.objects("evidence")
     ]
     kept = ("calls", "reproduce", "trial")
     return {**record, **{key: line.values[key] for key in kept if key in line.values}}
+
+
+def _renumbered(evidence: Line, offset: int) -> Values:
+    """Return the numbers of the exchanges of an observation as the merged run has them."""
+    numbers: Values = {
+        key: [n + offset for n in evidence.list_of(key, int)]
+        for key in ("exchanges", "controls")
+        if key in evidence.values
+    }
+    decisive = evidence.number_of("decisive", 0)
+    return {**numbers, **({"decisive": decisive + offset} if decisive else {})}
 
 
 def _times(shards: Sequence[ShardJournal]) -> Values:

@@ -91,6 +91,15 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
+def css_string(text: str) -> str:
+    """Return `text` as a string of CSS in which every sign but letters and digits is escaped."""
+    inner = "".join(
+        sign if sign.isascii() and sign.isalnum() else f"\\{ord(sign):06x}"
+        for sign in visible(text)
+    )
+    return f'"{inner}"'
+
+
 def xml(text: str) -> str:
     """Escape `text` for XML content or an attribute; illegal characters are made visible."""
     safe = visible(text).replace("&", "&amp;").replace("<", "&lt;")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.binding.target import Waiver
 from assay.errors import InputError
+from assay.journal.chain import CHAIN
 from assay.journal.codec import SIGNING
 from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
 from assay.journal.typed_values import read_line, read_record
@@ -79,13 +80,18 @@ def shard_lines(shard: ShardJournal) -> Iterator[Line]:
                 yield parse(name, number, raw)
 
 
+def content(line: Line) -> Values:
+    """Return what a line says, without its type and its place in the chain."""
+    return {key: line.values[key] for key in line.values if key not in {"type", CHAIN}}
+
+
 def take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
     """Take in what a journal says, and return how many numbers its exchanges need."""
     greatest = 0
     for line in shard_lines(shard):
         match line.text("type"):
             case "plan" | "elsewhere":
-                record = {key: line.values[key] for key in line.values if key != "type"}
+                record = content(line)
                 shard.plan[decode.obligation(line)] = record
             case "exchange":
                 n = line.number_of("n")
@@ -132,7 +138,9 @@ def _observations(line: Line) -> ShardObservations:
         },
         waivers=tuple(
             Waiver(
-                obligation=waiver.text("obligation"),
+                obligation=waiver.text("obligation", ""),
+                clause=waiver.text("clause", ""),
+                intermittent=waiver.flag("intermittent", default=False),
                 owner=waiver.text("owner"),
                 reason=waiver.text("reason"),
                 expires=_day(waiver, "expires").isoformat(),
@@ -140,6 +148,12 @@ def _observations(line: Line) -> ShardObservations:
             for waiver in line.objects("waivers")
         ),
         today=_day(line, "today"),
+        covers={
+            waiver.text("obligation", "") or waiver.text("clause", ""): tuple(
+                waiver.list_of("covers", str)
+            )
+            for waiver in line.objects("waivers")
+        },
     )
 
 

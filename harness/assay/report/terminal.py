@@ -1,26 +1,32 @@
-"""The summary on the terminal: plain lines, coloured on a Rich console.
+"""The summary on the terminal: plain lines, coloured and wrapped by word on a Rich console.
 
-The most important lines come last, where a reader looks when a run ends. Colour only
-repeats what the words say. Texts of the target are never read as Rich markup.
+The most important lines come last, where a reader looks when a run ends: violations, counts and
+the headline. Colour only repeats what the words say. Texts of the target are never read as Rich
+markup, and lines to copy are never broken.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from assay.judging.verdict import Standing
+from assay.report.causes import by_cause
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult, ReportedSearch
-from assay.report.views import by_reason, card_lines, make_card
+from assay.report.views import Group, by_reason, card_lines, make_card
+from assay.report.waivers import needing_attention, waiver_sentence
 from assay.report.wording import (
     PHRASES,
     SIGNS,
+    about,
     answer_summary,
     caveats,
     closing,
     counted,
+    exit_reasons,
     fault_count,
     finding_summary,
     headline,
@@ -35,9 +41,15 @@ if TYPE_CHECKING:
 CARDS = 20
 GROUPS = 20
 NAMES = 3
-EXCHANGES = 2
+EXCHANGES = 1
+ENTRIES = 24
 BODY = 600
 WIDTH = 400
+
+#: Where the text of a card's line begins, behind its label.
+LABEL = 15
+#: How the lines of a card that are not broken begin: exchanges, and commands to copy.
+COPIED = (">", "<", "*", "=", "reproduce", "request")
 
 _COLOURS = {
     Standing.CONFORMS: "green",
@@ -52,10 +64,11 @@ _COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """A line and its Rich style."""
+    """A line and its Rich style; `indent` is that of its further lines, None if it has none."""
 
     text: str
     style: str = ""
+    indent: int | None = 2
 
 
 #: Counts that are shown even if they are zero.
@@ -72,31 +85,51 @@ def show(report: Report, console: Console) -> None:
     from rich.text import Text  # noqa: PLC0415 -- heavy, and only for a terminal
 
     for line in summary(report):
-        console.print(Text(line.text, line.style), soft_wrap=True)
+        for part in wrapped(line, console.width):
+            console.print(Text(part, line.style), soft_wrap=True)
+
+
+def wrapped(line: Styled, width: int) -> list[str]:
+    """Return a line broken between words into lines of at most a width, if it may be broken."""
+    if line.indent is None or len(line.text) <= width:
+        return [line.text]
+    margin = len(line.text) - len(line.text.lstrip())
+    indent = " " * min(max(line.indent, margin), width // 2)
+    return textwrap.wrap(
+        line.text,
+        max(width, 1),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def summary(report: Report) -> Iterator[Styled]:
     """Yield the summary line by line."""
-    yield from _cards(report, Standing.VIOLATES)
-    yield from _cards(report, Standing.INDETERMINATE)
-    yield from _unverified(report)
+    yield from _groups("Not verified", by_reason(report.of(Standing.UNVERIFIED)))
+    yield from _groups("Inconclusive", by_cause(report))
+    yield from _waivers(report)
     yield from _searches(report)
     yield from _faults(report)
+    yield from _violations(report)
     yield from _counts(report)
     violated = bool(report.of(Standing.VIOLATES))
     yield Styled("")
     yield Styled(headline(report), "bold red" if violated else "bold")
     for sentence in caveats(report):
         yield Styled(sentence)
+    yield Styled(about(report), "dim")
     yield Styled(closing(report), "bold")
+    for reason in exit_reasons(report):
+        yield Styled(bounded(reason, WIDTH))
 
 
-def _cards(report: Report, standing: Standing) -> Iterator[Styled]:
-    results = report.of(standing)
+def _violations(report: Report) -> Iterator[Styled]:
+    results = report.of(Standing.VIOLATES)
     for result in results[:CARDS]:
         yield from _card(result)
     if len(results) > CARDS:
-        yield Styled(f"and {len(results) - CARDS:,} more {standing.value}", "bold")
+        yield Styled(f"and {len(results) - CARDS:,} more {Standing.VIOLATES.value}", "bold")
         yield Styled("")
 
 
@@ -104,9 +137,10 @@ def _card(result: ReportedResult) -> Iterator[Styled]:
     standing = result.standing
     title = f"{SIGNS[standing]} {result.planned.id}  {standing.value}"
     yield Styled(title, _COLOURS[standing])
-    for line in card_lines(make_card(result), exchanges=EXCHANGES, body=BODY):
-        whole = line if line.startswith("reproduce") else bounded(line, WIDTH)
-        yield Styled(f"    {whole}" if line else "", _style(line))
+    for line in card_lines(make_card(result), exchanges=EXCHANGES, body=BODY, entries=ENTRIES):
+        copied = line.startswith(COPIED)
+        whole = line if line.startswith(("reproduce", "request")) else bounded(line, WIDTH)
+        yield Styled(f"    {whole}" if line else "", _style(line), None if copied else LABEL)
     yield Styled("")
 
 
@@ -114,14 +148,13 @@ def _style(line: str) -> str:
     return "dim" if line[:1] in {">", "<", "*", "="} else ""
 
 
-def _unverified(report: Report) -> Iterator[Styled]:
-    groups = by_reason(report.of(Standing.UNVERIFIED))
+def _groups(title: str, groups: tuple[Group, ...]) -> Iterator[Styled]:
     if not groups:
         return
-    yield Styled("Not verified", "bold")
+    yield Styled(title, "bold")
     for group in groups[:GROUPS]:
         reason = bounded(group.reason, WIDTH)
-        yield Styled(f"  {counted(len(group.results), 'obligation')}: {reason}", "yellow")
+        yield Styled(f"  {counted(len(group.results), 'obligation')}: {reason}", "yellow", 4)
         names = ", ".join(result.planned.id for result in group.results[:NAMES])
         hidden = len(group.results) - NAMES
         yield Styled(f"      {names}" + (f" and {hidden:,} more" if hidden > 0 else ""))
@@ -129,6 +162,18 @@ def _unverified(report: Report) -> Iterator[Styled]:
             yield Styled(f"      what to do: {group.advice}")
     if len(groups) > GROUPS:
         yield Styled(f"  and {len(groups) - GROUPS:,} more reasons")
+    yield Styled("")
+
+
+def _waivers(report: Report) -> Iterator[Styled]:
+    waivers = needing_attention(report.waivers)
+    if not waivers:
+        return
+    yield Styled("Waivers", "bold")
+    for waiver in waivers[:GROUPS]:
+        yield Styled(f"  {bounded(waiver_sentence(waiver), WIDTH)}", "yellow")
+    if len(waivers) > GROUPS:
+        yield Styled(f"  and {len(waivers) - GROUPS:,} more")
     yield Styled("")
 
 

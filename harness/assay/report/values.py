@@ -13,6 +13,9 @@ from datetime import datetime
 
 from assay.contract.model import Source
 from assay.judging.verdict import Evidence, Standing
+from assay.judging.waivers import WaiverResult
+from assay.report.outline import ContractOutline
+from assay.report.timeline import Timeline
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -25,6 +28,9 @@ WAYS: Mapping[str, tuple[str, str]] = {
     "fields": ("field variation", "field variations"),
     "schema": ("schema case", "schema cases"),
 }
+
+#: The transport of a target without an address in the network.
+EMBEDDED = "embedded"
 
 #: Why an obligation of an unfinished run has no verdict of its own.
 ENDED = "the run ended before this obligation was tested"
@@ -58,6 +64,7 @@ class Header:
 
     `party` is the judged party: `bank` or `tpp`. `shard` is the part of a plan that was run, such
     as `2/5`, and `division` identifies the division of that plan; both are empty for a whole plan.
+    `environment` is `sandbox` or `live`, `not_offered` the clauses that the target need not offer.
     """
 
     tool: str
@@ -71,6 +78,9 @@ class Header:
     party: str = "bank"
     shard: str = ""
     division: str = ""
+    environment: str = ""
+    not_offered: tuple[str, ...] = ()
+    outlines: tuple[ContractOutline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +88,8 @@ class PlannedObligation:
     """One obligation as planned before the first call.
 
     `says` is the sentence of the clause, `asks` that of the facet; `line` is the line in
-    the contract file. `disposition` and `reason` are what the plan decided.
+    the contract file. `parameters` is a digest of those of the clause. `disposition` and `reason`
+    are what the plan decided.
     """
 
     id: str
@@ -92,6 +103,7 @@ class PlannedObligation:
     sources: tuple[Source, ...] = ()
     line: int = 0
     needs: tuple[str, ...] = ()
+    parameters: str = ""
     calls: int = 0
     trial: str = ""
     disposition: str
@@ -150,10 +162,11 @@ class ReportedExchange:
 class ReportedResult:
     """One obligation and its verdict.
 
-    `evidence` is bounded, and empty for the verdict `conforms`; `observations` counts all
-    of it. `exchanges` are those that the evidence of a violated or inconclusive obligation
-    cites. `trial` is set where they belong to another trial than the planned one, as when
-    only a search found the violation.
+    `evidence` is bounded, `observations` counts all of it. `exchanges` are those that the
+    evidence cites, the most telling first; of a conforming obligation, only if asked for. `trial`
+    is set if it is not the planned one, as when only a search found the violation; `timeline` is
+    that of the trial. `resend` is the command that sends the decisive request again, where a
+    target in the network got it. `waiver` says that its waiver has expired.
     """
 
     planned: PlannedObligation
@@ -165,12 +178,21 @@ class ReportedResult:
     reproduce: str = ""
     trial: str = ""
     exchanges: tuple[ReportedExchange, ...] = ()
+    timeline: Timeline = ()
+    resend: str = ""
+    waiver: str = ""
 
     @property
     def cites(self) -> tuple[int, ...]:
-        """Return the numbers of the exchanges to show, each once, the first few."""
-        numbers = dict.fromkeys(n for item in self.evidence for n in item.exchanges)
-        return tuple(numbers)[:KEPT]
+        """Return the numbers of the exchanges to show, each once: controls last, the first few."""
+        controls = {n for item in self.evidence for n in item.controls}
+        numbers = dict.fromkeys(n for item in self.evidence for n in item.in_reading_order)
+        return tuple(sorted(numbers, key=lambda n: n in controls))[:KEPT]
+
+    @property
+    def shown_by(self) -> str:
+        """Return the trial with the exchanges that the evidence cites."""
+        return self.trial or self.planned.trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +270,10 @@ class UnfinishedTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
-    """The closing line of a journal; without it the run is unfinished."""
+    """The closing line of a journal; without it the run is unfinished.
+
+    `reasons` say why it has this exit code.
+    """
 
     finished: str = ""
     planned: int
@@ -258,6 +283,7 @@ class Footer:
     exit: int
     digest: str
     aborted: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +291,7 @@ class Report:
     """A run, read and checked; `results` are in plan order.
 
     `complete` is false only for a journal that was read with `partial`: its run ended
-    early, and `footer` may be missing.
+    early, and `footer` may be missing. `journal` is the path of the journal.
     """
 
     header: Header
@@ -276,6 +302,8 @@ class Report:
     searches: tuple[ReportedSearch, ...] = ()
     unfinished: tuple[UnfinishedTrial, ...] = ()
     elsewhere: tuple[ElsewhereObligation, ...] = ()
+    journal: str = ""
+    waivers: tuple[WaiverResult, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -317,5 +345,4 @@ class Report:
 
     def contract(self, name: str) -> ContractRef:
         """Return the contract with this id, without details if the header does not have it."""
-        known = (contract for contract in self.header.contracts if contract.id == name)
-        return next(known, ContractRef(id=name))
+        return {each.id: each for each in self.header.contracts}.get(name, ContractRef(id=name))

@@ -10,15 +10,15 @@ missing and the key of the target file that provides it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.contract.model import Source
 from assay.judging.verdict import Agreement, Evidence, Standing
-from assay.report.sanitize import bounded
+from assay.report.exchange_text import EvidenceRole, exchange_lines, exchange_title
+from assay.report.timeline import EntryKind, Timeline, TimelineEntry, moment
 from assay.report.values import (
     ENDED,
-    Headers,
     PlannedObligation,
     Report,
     ReportedExchange,
@@ -36,12 +36,16 @@ ADVICE: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardFinding:
-    """One observation that contradicts the contract, or is inconclusive."""
+    """One observation that contradicts the contract, or is inconclusive.
+
+    `decisive` is the exchange that shows it; 0 if there is none.
+    """
 
     expected: str
     seen: str
     variation: str
     exchanges: tuple[int, ...]
+    decisive: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,8 @@ class Card:
 
     `statement` is the sentence of the clause, `description` that of the facet. `missing`
     are exchanges that the evidence cites and the journal does not have. `reason` is empty
-    where the findings say it already.
+    where the findings say it already. `exchanges` has the decisive ones first and controls
+    last; `roles` says which are which. `waiver` says that its waiver has expired.
     """
 
     id: str
@@ -67,6 +72,10 @@ class Card:
     exchanges: tuple[ReportedExchange, ...]
     missing: tuple[int, ...]
     reproduce: str
+    resend: str
+    roles: Mapping[int, EvidenceRole]
+    timeline: Timeline
+    waiver: str = ""
 
 
 def make_card(result: ReportedResult) -> Card:
@@ -90,7 +99,20 @@ def make_card(result: ReportedResult) -> Card:
         exchanges=result.exchanges,
         missing=tuple(n for n in result.cites if n not in recorded),
         reproduce=result.reproduce,
+        resend=result.resend,
+        roles=roles(against or result.evidence),
+        timeline=result.timeline,
+        waiver=result.waiver,
     )
+
+
+def roles(evidence: Iterable[Evidence]) -> Mapping[int, EvidenceRole]:
+    """Return the role of each exchange that has one, by its number."""
+    by_number: dict[int, EvidenceRole] = {}
+    for item in evidence:
+        by_number |= {n: EvidenceRole.CONTROL for n in item.controls if n not in by_number}
+        by_number |= dict.fromkeys(item.in_reading_order[:1], EvidenceRole.DECISIVE)
+    return by_number
 
 
 def _finding(evidence: Evidence) -> CardFinding:
@@ -99,6 +121,7 @@ def _finding(evidence: Evidence) -> CardFinding:
         seen=evidence.seen,
         variation=evidence.variation,
         exchanges=evidence.exchanges,
+        decisive=next(iter(evidence.in_reading_order), 0),
     )
 
 
@@ -108,22 +131,30 @@ def source_text(source: Source) -> str:
     return f"{place}: “{source.text}”" if source.text else place
 
 
-def card_lines(card: Card, *, exchanges: int = 10, body: int = 4_096) -> Iterator[str]:
+def card_lines(
+    card: Card, *, exchanges: int = 10, body: int = 4_096, entries: int = 60
+) -> Iterator[str]:
     """Yield a card as lines of plain text, without its title.
 
-    `exchanges` is the largest number of exchanges, `body` the largest number of characters
-    of a body.
+    `exchanges` and `entries` are the largest numbers of exchanges and of entries of the
+    timeline, `body` is the largest number of characters of a body.
     """
     yield from _sentences(card)
+    if card.timeline and entries:
+        yield ""
+        yield "timeline   (the target's clock)"
+        yield from timeline_lines(card, entries=entries)
     for exchange in card.exchanges[:exchanges]:
         yield ""
-        yield exchange_title(exchange)
+        yield exchange_title(exchange, card.roles.get(exchange.n))
         yield from exchange_lines(exchange, body=body)
     for note in notes(card, shown=exchanges):
         yield f"({note})"
     if card.reproduce:
         yield ""
         yield f"reproduce  {card.reproduce}"
+    if card.resend:
+        yield f"request    {card.resend}"
 
 
 def _sentences(card: Card) -> Iterator[str]:
@@ -132,13 +163,62 @@ def _sentences(card: Card) -> Iterator[str]:
         yield f"facet      {card.description}"
     for source in card.sources:
         yield f"source     {source_text(source)}"
+    if card.waiver:
+        yield f"waiver     {card.waiver}"
     if card.reason:
         yield f"reason     {card.reason}"
     for finding in card.findings:
         yield f"expected   {finding.expected}"
-        yield f"seen       {finding.seen}"
+        yield f"seen       {finding.seen}{_in_exchange(finding)}"
         if finding.variation:
             yield f"variation  {finding.variation}"
+
+
+def _in_exchange(finding: CardFinding) -> str:
+    return f" (exchange {finding.decisive})" if finding.decisive else ""
+
+
+def timeline_lines(card: Card, *, entries: int = 60) -> Iterator[str]:
+    """Yield the timeline of a card, a line for each moment and each entry.
+
+    If it is longer, the entries closest to the decisive exchanges stay.
+    """
+    now = ""
+    for entry in nearest_entries(card, entries):
+        if entry.at and entry.at != now:
+            now = entry.at
+            yield f"  {moment(now)}"
+        role = card.roles.get(entry.exchange)
+        mark = f", {role.value}" if role else ""
+        number = str(entry.exchange or "")
+        yield f"    {number:>6}  {entry_text(entry)}{mark}"
+
+
+def nearest_entries(card: Card, limit: int) -> Iterator[TimelineEntry]:
+    """Yield the entries that are left if the timeline is cut to a number of entries."""
+    timeline = card.timeline
+    if len(timeline) <= limit:
+        yield from timeline
+        return
+    decisive = [n for n, role in card.roles.items() if role is EvidenceRole.DECISIVE]
+    last = max((i for i, each in enumerate(timeline) if each.exchange in decisive), default=limit)
+    end = min(max(last + 1, limit), len(timeline))
+    for skipped, part in ((end - limit, timeline[end - limit : end]), (len(timeline) - end, ())):
+        if skipped:
+            text = f"{counted(skipped, 'more event')}, in the JSON report"
+            yield TimelineEntry(kind=EntryKind.LEFT_OUT, text=text)
+        yield from part
+
+
+def entry_text(entry: TimelineEntry) -> str:
+    """Return what an entry of a timeline says, in one line."""
+    subject = f"{entry.subject}: " if entry.subject else ""
+    if not entry.exchange:
+        return f"{subject}{entry.text}"
+    status = f" ({entry.status})" if entry.status else ""
+    why = f": {entry.why}" if entry.why else ""
+    variation = f" [{entry.variation}]" if entry.variation else ""
+    return f"{subject}{entry.operation}{variation} -> {entry.outcome}{status}{why}"
 
 
 def notes(card: Card, *, shown: int) -> Iterator[str]:
@@ -148,37 +228,6 @@ def notes(card: Card, *, shown: int) -> Iterator[str]:
         yield f"and {hidden} in the JSON report"
     for number in card.missing:
         yield f"exchange {number} is cited, but missing from the journal"
-
-
-def exchange_title(exchange: ReportedExchange) -> str:
-    """Return the line that identifies an exchange: number, operation, customer, time."""
-    customer = f"{exchange.subject}, " if exchange.subject else ""
-    presence = "customer present" if exchange.present else "customer absent"
-    return f"exchange {exchange.n} · {exchange.operation} · {customer}{presence} · {exchange.at}"
-
-
-def exchange_lines(exchange: ReportedExchange, *, body: int = 4_096) -> Iterator[str]:
-    """Yield request (`>`), response (`<`), variation (`*`) and outcome (`=`) of an exchange."""
-    request, response = exchange.request, exchange.response
-    if exchange.variation:
-        yield f"* variation: {exchange.variation}"
-    yield f"> {request.method} {request.url}"
-    yield from _message(request.headers, request.body, ">", body)
-    yield f"< {response.status or 'no response'}"
-    yield from _message(response.headers, response.body, "<", body)
-    if response.truncated:
-        yield "* the response body is truncated in the journal"
-    why = f": {exchange.why}" if exchange.why else ""
-    yield f"= {exchange.outcome}{why} ({exchange.ms:g} ms)"
-
-
-def _message(headers: Headers, text: str, sign: str, limit: int) -> Iterator[str]:
-    for name, value in headers:
-        yield f"{sign} {name}: {value}"
-    if text:
-        yield sign
-        for line in bounded(text, limit).split("\n"):
-            yield f"{sign} {line}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,15 @@ from collections import Counter
 from collections.abc import Mapping
 
 from assay.judging.verdict import Standing
-from assay.report.values import WAYS, DocumentedAnswer, FoundSequence, Report, ReportedSearch
+from assay.report.values import (
+    EMBEDDED,
+    WAYS,
+    DocumentedAnswer,
+    FoundSequence,
+    Report,
+    ReportedSearch,
+)
+from assay.report.waivers import waiver_caveats
 
 #: Each verdict as a verb phrase after a number: "90 conform".
 PHRASES: Mapping[Standing, str] = {
@@ -116,6 +124,7 @@ def caveats(report: Report) -> tuple[str, ...]:
     for standing, (singular, plural) in _CAVEATS.items():
         if number := len(report.of(standing)):
             sentences.append((singular if number == 1 else plural).format(f"{number:,}"))
+    sentences += waiver_caveats(report.waivers)
     if faults := fault_count(report):
         times = "once" if faults == 1 else f"{faults:,} times"
         sentences.append(f"The harness itself failed {times}; this is no finding about the target.")
@@ -201,6 +210,18 @@ def finding_summary(finding: FoundSequence) -> str:
     return f"{summary}, {finding.sequence}" if finding.sequence else summary
 
 
+def about(report: Report) -> str:
+    """Return what was tested, in one line: target, contracts with versions, seed, tool."""
+    header = report.header
+    names = ", ".join(f"{each.id} {each.version}".rstrip() for each in header.contracts)
+    contracts = f"contract{'' if len(header.contracts) == 1 else 's'} {names}"
+    target = f"{header.target.name} ({header.target.transport})"
+    if header.target.base_url and header.target.transport != EMBEDDED:
+        target = f"{header.target.name} at {header.target.base_url}"
+    tool = f"{header.tool} {header.version}"
+    return f"tested: {target}, {contracts}, seed {header.seed}, {tool}, {header.started}"
+
+
 def closing(report: Report) -> str:
     """Return the summary line: obligations planned, the seven counts, duration, exchanges."""
     counts = ", ".join(
@@ -214,6 +235,14 @@ def closing(report: Report) -> str:
     if faults := fault_count(report):
         line += f", {counted(faults, 'harness fault')}"
     return line if report.complete else f"{line}; INCOMPLETE"
+
+
+def exit_reasons(report: Report) -> tuple[str, ...]:
+    """Return the exit code of a run with the reasons for it, the decisive one first."""
+    if report.footer is None or not report.footer.reasons:
+        return ()
+    first, *others = report.footer.reasons
+    return f"exit code {report.footer.exit}: {first}", *(f"besides: {each}" for each in others)
 
 
 def duration(seconds: float) -> str:

@@ -133,6 +133,7 @@ def tpp_evidence(
         seen=seen,
         exchanges=tuple(sorted({exchange.n, *others})),
         variation=exchange.call.variation,
+        decisive=exchange.n,
     )
 
 

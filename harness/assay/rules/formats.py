@@ -18,6 +18,8 @@ PAN_LENGTHS = range(12, 20)
 NETWORKS = re.compile(r"[3-6]|2(?:2[2-9]|[3-6]|7[01]|720)")
 #: The name of `is_like_a_pan` among the forms of a masked text.
 LIKE_A_PAN = "like-a-pan"
+#: How an IBAN begins, and what it consists of.
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]+")
 #: An IBAN has at most 34 characters (ISO 13616), and may be written with spaces.
 LONGEST_IBAN = 64
 
@@ -34,6 +36,31 @@ def _is_iban(value: str) -> bool:
     from stdnum import iban  # noqa: PLC0415 -- only where a contract asks for it
 
     return bool(iban.is_valid(value, check_country=False))
+
+
+def iban_fault(value: Json) -> str:
+    """Return what is wrong with an invalid IBAN, without the number itself."""
+    if isinstance(value, Masked):
+        return ""
+    if not isinstance(value, str):
+        return "not a text"
+    compact = _digits(value).upper()
+    if len(value) > LONGEST_IBAN or not _IBAN.fullmatch(compact):
+        return f"{len(value):,} characters, not two letters, two digits, letters and digits"
+    number = int("".join(str(int(each, 36)) for each in compact[4:] + compact[:4]))
+    about = f"{compact[:2]}, {len(compact)} characters"
+    if number % 97 != 1:
+        return f"{about}: the check digits do not match (mod 97 is {number % 97}, not 1)"
+    return f"{about}: not an IBAN of this country"
+
+
+def pan_fault(value: Json) -> str:
+    """Return why a text is a card number in clear, without the number itself."""
+    if isinstance(value, Masked) or not isinstance(value, str):
+        return ""
+    if not value:
+        return "an empty text"
+    return f"{len(_digits(value))} digits of a payment network, with a check digit that matches"
 
 
 def is_no_clear_pan(value: Json) -> bool:
@@ -69,6 +96,11 @@ def _digits(value: str) -> str:
 FORMATS: Mapping[str, Callable[[Json], bool]] = {
     "iban": is_iban,
     "no-clear-pan": is_no_clear_pan,
+}
+#: What is wrong with a value that has not the format, in words without the value.
+FAULTS: Mapping[str, Callable[[Json], str]] = {
+    "iban": iban_fault,
+    "no-clear-pan": pan_fault,
 }
 #: What is noted of a text that a journal masks: its formats, and what it looks like.
 FORMS: Mapping[str, Callable[[Json], bool]] = {**FORMATS, LIKE_A_PAN: is_like_a_pan}

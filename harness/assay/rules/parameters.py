@@ -9,18 +9,20 @@ it refers to exists, and how the checked JSON becomes the value of the field.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from dataclasses import field
+from typing import Any, Final, TypeAlias
 
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Clause, Contract, Json
 from assay.errors import did_you_mean
-
-#: The schema that all others refer to.
-COMMON: Final = "common.yaml#/$defs/"
+from assay.rules import comparisons, declared
+from assay.rules.comparisons import Comparison
+from assay.rules.declared import COMMON, Parameter, as_number, as_text, as_texts
 
 #: A part of a contract that has the right shape.
-Raw: TypeAlias = Mapping[str, Any]
+Raw: TypeAlias = declared.Raw
+#: From the place of a value, the value, its clause and the whole contract to the problems.
+Reference: TypeAlias = declared.Reference
 
 
 def known(at: Pointer, name: str, names: Collection[str], noun: str) -> Iterator[Finding]:
@@ -38,53 +40,6 @@ def all_known(
         yield from known((*at, index), name, names, noun)
 
 
-#: From the place of a value, the value, its clause and the whole contract to the problems.
-Reference: TypeAlias = Callable[[Pointer, Any, Raw, Raw], Iterator[Finding]]
-#: Reads a value: the clause, the contract, and the fields that were read before it.
-Read: TypeAlias = Callable[[Clause, Contract, Mapping[str, Any]], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One declared parameter. `key` is its name in a contract; empty for a derived field."""
-
-    key: str
-    schema: Mapping[str, Json]
-    read: Read
-    references: Reference | None = None
-    required: bool = True
-
-
-def kind_schema(
-    name: str,
-    parameters: Sequence[Parameter],
-    *,
-    at_least_one_of: Sequence[str] = (),
-    exactly_one_of: Sequence[str] = (),
-) -> dict[str, Json]:
-    """Return the JSON Schema of a clause whose kind has these parameters."""
-    written = {each.key: each for each in parameters if each.key}
-    schema: dict[str, Json] = {"title": name, "type": "object", "additionalProperties": False}
-    schema["required"] = ["id", "kind", "says", "source"] + [
-        key for key, each in written.items() if each.required
-    ]
-    for keyword, names, phrase in (
-        ("anyOf", at_least_one_of, "at least one of"),
-        ("oneOf", exactly_one_of, "exactly one of"),
-    ):
-        if names:
-            schema["description"] = f"{phrase} {', '.join(names[:-1])} and {names[-1]}"
-            schema[keyword] = [{"required": [name]} for name in names]
-    schema["properties"] = {
-        "id": ref("id"),
-        "kind": {"const": name},
-        "says": ref("sentence"),
-        "source": ref("source"),
-        "level": ref("level"),
-    } | {key: dict(each.schema) for key, each in written.items()}
-    return schema
-
-
 def ref(name: str) -> dict[str, Json]:
     """Return a reference to a definition in contract/schema/common.yaml."""
     return {"$ref": COMMON + name}
@@ -98,12 +53,14 @@ def parameter(
     references: Reference | None = None,
     required: bool = True,
     default: Any = None,
+    compare: Comparison | None = None,
 ) -> Any:
     """Declare a parameter by its schema and the function that converts its JSON.
 
-    `default` is the value of the field where a contract leaves the parameter out. A clause
-    has been compared with the schema before it is read: a `TypeError` while reading is a
-    fault of Assay or of a guest kind, never of the contract's author.
+    `default` is the value of the field where a contract leaves the parameter out. `compare`
+    is one of `comparisons`. A clause has been compared with the schema before it is read: a
+    `TypeError` while reading is a fault of Assay or of a guest kind, never of the contract's
+    author.
     """
 
     def read(clause: Clause, contract: Contract, _known: Mapping[str, Any]) -> Any:
@@ -117,7 +74,12 @@ def parameter(
         return default
 
     declared = Parameter(
-        key=key, schema=schema, read=read, references=references, required=required
+        key=key,
+        schema=schema,
+        read=read,
+        references=references,
+        required=required,
+        compare=compare,
     )
     return field(metadata={"parameter": declared})
 
@@ -150,35 +112,36 @@ def the_zone() -> Any:
     return derived(lambda contract, _: contract.zone)
 
 
-def _number(value: Json) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("is no whole number")
-    return value
-
-
-def _text(value: Json) -> str:
-    if not isinstance(value, str):
-        raise TypeError("is no text")
-    return value
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise TypeError("is no list")
-    return tuple(str(name) for name in cast("list[Json]", value))
-
-
 # -- plain values ---------------------------------------------------------------------
-def whole(*, key: str, required: bool = True, default: int | None = None) -> Any:
+def whole(
+    *,
+    key: str,
+    required: bool = True,
+    default: int | None = None,
+    compare: Comparison | None = None,
+) -> Any:
     """Declare a whole number of at least 1; `default` where it is left out."""
     return parameter(
-        ref("whole"), lambda value, _: _number(value), key=key, required=required, default=default
+        ref("whole"),
+        lambda value, _: as_number(value),
+        key=key,
+        required=required,
+        default=default,
+        compare=compare,
     )
 
 
-def word(*, key: str, references: Reference | None = None) -> Any:
+def word(
+    *, key: str, references: Reference | None = None, compare: Comparison | None = None
+) -> Any:
     """Declare a name: text without blanks."""
-    return parameter(ref("word"), lambda value, _: _text(value), key=key, references=references)
+    return parameter(
+        ref("word"),
+        lambda value, _: as_text(value),
+        key=key,
+        references=references,
+        compare=compare,
+    )
 
 
 def choice(
@@ -189,6 +152,7 @@ def choice(
     required: bool = True,
     default: Any = None,
     convert: Callable[[str], Any] = str,
+    compare: Comparison | None = None,
 ) -> Any:
     """Declare one of several words; `default` where it is left out."""
     schema: dict[str, Json] = {"description": description}
@@ -196,14 +160,25 @@ def choice(
         schema["x-hint"] = hint
     schema["enum"] = list(values)
     return parameter(
-        schema, lambda value, _: convert(value), key=key, required=required, default=default
+        schema,
+        lambda value, _: convert(value),
+        key=key,
+        required=required,
+        default=default,
+        compare=compare,
     )
 
 
-def flag(*, key: str) -> Any:
+def flag(*, key: str, compare: Comparison | None = None) -> Any:
     """Declare true or false; false where it is left out."""
-    schema = {"description": "true or false", "type": "boolean"}
-    return parameter(schema, lambda value, _: value is True, key=key, required=False, default=False)
+    return parameter(
+        {"description": "true or false", "type": "boolean"},
+        lambda value, _: value is True,
+        key=key,
+        required=False,
+        default=False,
+        compare=compare,
+    )
 
 
 def names(
@@ -212,20 +187,28 @@ def names(
     key: str,
     references: Reference | None = None,
     required: bool = True,
+    compare: Comparison | None = None,
 ) -> Any:
     """Declare a list of names; empty where it is left out."""
     return parameter(
         schema,
-        lambda value, _: _texts(value),
+        lambda value, _: as_texts(value),
         key=key,
         references=references,
         required=required,
         default=(),
+        compare=compare,
     )
 
 
 # -- operations -----------------------------------------------------------------------
-def operation(*, key: str = "operation", available: bool = True, lists: bool = False) -> Any:
+def operation(
+    *,
+    key: str = "operation",
+    available: bool = True,
+    lists: bool = False,
+    compare: Comparison = comparisons.names("operation"),  # noqa: B008 -- pure
+) -> Any:
     """Declare the operation that the clause is about, or its control; `lists`: it has lists."""
 
     def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -241,7 +224,11 @@ def operation(*, key: str = "operation", available: bool = True, lists: bool = F
             yield at, f"the operation {name!r} lists nothing", f"add `lists` to operations.{name}"
 
     return parameter(
-        ref("operation"), lambda id_, contract: contract.operations[id_], key=key, references=check
+        ref("operation"),
+        lambda id_, contract: contract.operations[id_],
+        key=key,
+        references=check,
+        compare=compare,
     )
 
 
@@ -269,6 +256,7 @@ def operations(*, also: Reference | None = None) -> Any:
         lambda value, contract: tuple(contract.operations[name] for name in value),
         key="operations",
         references=check,
+        compare=comparisons.covered("operation"),
     )
 
 
@@ -294,6 +282,7 @@ def grant(*, required: bool = False) -> Any:
         key="grant",
         references=check,
         required=required,
+        compare=comparisons.names("operation"),
     )
 
 
@@ -308,7 +297,13 @@ def resource() -> Any:
             hint = did_you_mean(name, lists)
             yield at, f"{clause['operation']!r} does not list {name!r}", hint
 
-    return parameter(ref("resource"), lambda value, _: str(value), key="resource", references=check)
+    return parameter(
+        ref("resource"),
+        lambda value, _: str(value),
+        key="resource",
+        references=check,
+        compare=comparisons.names("resource"),
+    )
 
 
 def resources() -> Any:
@@ -325,7 +320,12 @@ def resources() -> Any:
             elif not any(name in each.get("lists", ()) for each in raw["operations"].values()):
                 yield (*at, index), f"no operation lists {name!r}", "add it to the lists of one"
 
-    return names(ref("resources"), key="resources", references=check)
+    return names(
+        ref("resources"),
+        key="resources",
+        references=check,
+        compare=comparisons.covered("resource"),
+    )
 
 
 def mode(*, also: Reference | None = None) -> Any:
@@ -338,7 +338,7 @@ def mode(*, also: Reference | None = None) -> Any:
             if also is not None:
                 yield from also(at, name, clause, raw)
 
-    return word(key="mode", references=check)
+    return word(key="mode", references=check, compare=comparisons.undirected)
 
 
 # -- requests: resources that a TPP makes ----------------------------------------------

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules.parameters import Parameter, Raw, Reference, kind_schema, the_contract
+from assay.rules.consequences import UNSTATED, Purpose
+from assay.rules.declared import Parameter, Raw, Reference, kind_schema
+from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
 
 if TYPE_CHECKING:
@@ -145,6 +147,8 @@ class Kind:
 
     #: The word after `kind:` in a contract.
     name: ClassVar[str]
+    #: What clauses of the kind are for: it says what a new or a removed one means for each party.
+    purpose: ClassVar[Purpose] = UNSTATED
     #: Parameters of which a clause must have at least one.
     at_least_one_of: ClassVar[tuple[str, ...]] = ()
     #: Parameters of which a clause must have exactly one.
@@ -178,12 +182,8 @@ class Kind:
     @classmethod
     def schema(cls) -> Mapping[str, Json]:
         """Return the JSON Schema of a clause of this kind."""
-        return kind_schema(
-            cls.name,
-            list(cls.declared().values()),
-            at_least_one_of=cls.at_least_one_of,
-            exactly_one_of=cls.exactly_one_of,
-        )
+        parameters = list(cls.declared().values())
+        return kind_schema(cls.name, parameters, cls.at_least_one_of, cls.exactly_one_of)
 
     @classmethod
     def references(cls, at: Pointer, clause: Raw, contract: Raw) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from assay.errors import InputError
 from assay.history import Wire
+from assay.report.exchanges import RUN_CONNECTION
 from assay.rules.state.calendar import leaves_room
 from assay.traffic.json_stream import JsonStream, StreamError
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
@@ -60,6 +61,7 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
     try:
         with path.open("rb") as stream:
             for number, entry in enumerate(JsonStream(stream).read_list("log", "entries"), 1):
+                _check_recorded(path, entry)
                 try:
                     for each in _entry(entry, zone):
                         recorded.append(each)
@@ -77,6 +79,19 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
             str(path), error.what, line=error.line, hint=hint if broken else HINT
         ) from None
     return recorded
+
+
+def _check_recorded(path: Path, entry: Any) -> None:
+    """Check that an entry was recorded, and not made from a journal, which has no credentials.
+
+    Raises:
+        InputError: it was; its customers could not be told apart.
+
+    """
+    connection: object = entry.get("connection") if isinstance(entry, dict) else None
+    if isinstance(connection, str) and connection.startswith(RUN_CONNECTION):
+        what = "made from the journal of a run, which hides what tells customers apart"
+        raise InputError.one(str(path), what, hint="judge the journal instead: journal.jsonl")
 
 
 def _entry(raw: Any, zone: ZoneInfo | None) -> Iterator[RecordedEntry]:

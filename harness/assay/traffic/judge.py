@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from assay.history import Authorised, Exchange, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
 from assay.judging.corrections import soften
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.judge import judge
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
@@ -33,7 +35,8 @@ from assay.traffic.stored_history import StoredHistory
 class NamedHistory:
     """A history with the name of its trial in the journal.
 
-    `about` are the obligations that the trial tests; if empty, the history may show any. A random
+    `about` are the obligations that the trial tests; if empty, the history may show any. Of an
+    ambient clause, which every trial may violate, other trials show violations, too. A random
     `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
     sent it, with the credentials of the target file. `others` returns the other readings of a
     recording, `gaps` the history with what may be missing from it. Both are made when they are
@@ -100,19 +103,30 @@ class _SeenHistory:
 
 @dataclass(slots=True, kw_only=True)
 class Judge:
-    """Judges recorded histories by what is planned for one party."""
+    """Judges recorded histories by what is planned for one party.
+
+    A `sample` is a recording, of which more traffic may show something else.
+    """
 
     plan: Plan
     target: Target
     party: Party
-    allow_incomplete: bool = False
+    policy: ExitPolicy = field(default_factory=ExitPolicy)
+    sample: bool = False
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
     _seen: _SeenHistory | None = None
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
-        self._assembly = VerdictAssembly(plan=self.plan, target=self.target, party=self.party)
+        self._assembly = VerdictAssembly(
+            plan=self.plan,
+            target=self.target,
+            party=self.party,
+            sample=self.sample,
+            today=self.today,
+        )
 
     def judge(self, histories: Sequence[NamedHistory], *, stopped: bool = False) -> Judged:
         """Return a verdict on every obligation that is planned.
@@ -136,9 +150,7 @@ class Judge:
                 self._assembly.record([verdict])
                 trials[verdict.obligation] = trial
         verdicts = self._assembly.final()
-        conclusion = self._assembly.conclude(
-            verdicts, allow_incomplete=self.allow_incomplete, stopped=stopped
-        )
+        conclusion = self._assembly.conclude(verdicts, policy=self.policy, stopped=stopped)
         return Judged(conclusion=conclusion, trials=trials)
 
     def _judge_clause(
@@ -157,7 +169,9 @@ class Judge:
         for named in histories:
             limited = bank and named.about
             shown = {
-                each.facet: each.id for each in obligations if not limited or each.id in named.about
+                each.facet: each.id
+                for each in obligations
+                if not limited or bound.kind.ambient or each.id in named.about
             }
             if shown:
                 summaries = self._summaries(bound, is_own, shown, named, kinds)
@@ -167,7 +181,8 @@ class Judge:
                     agreed = all(standing is summary.standing for standing in readings)
                     pieces = summary.certain(agreed=agreed)
                     violated = weigh(pieces)[0] is Standing.VIOLATES
-                    if violated or not (bank and named.sequence):
+                    elsewhere = limited and name not in named.about
+                    if violated or not (bank and (named.sequence or elsewhere)):
                         merged[name].take(pieces, summary.numbers, named.name)
         for obligation, evidence in merged.items():
             yield evidence.verdict(obligation)

@@ -26,6 +26,7 @@ from assay.execution.session import RunResult
 from assay.history import Authorised, Exchange, History
 from assay.journal.redact import Redactor
 from assay.journal.writer import QUOTED, Journal
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Verdict
 from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
@@ -40,6 +41,7 @@ from assay.traffic.recorded_entries import RecordedEntry
 
 #: The name of the trial for a recording that is a HAR file.
 RECORDING = "recording"
+NO_POLICY = ExitPolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ class RecordingSession:
         """How many exchanges there are to judge."""
         return sum(len(named.history.exchanges) for named in self.histories)
 
-    def close(self, path: Path, *, allow_incomplete: bool = False, command: str = "") -> RunResult:
+    def close(self, path: Path, *, policy: ExitPolicy = NO_POLICY, command: str = "") -> RunResult:
         """Judge the recording, and write the journal to a new file.
 
         Raises:
@@ -80,7 +82,8 @@ class RecordingSession:
             plan=self.plan,
             target=self.target,
             party=self.party,
-            allow_incomplete=allow_incomplete,
+            policy=policy,
+            sample=not self.again,
         )
         judged = judge.judge(self.histories, stopped=bool(self.unfinished))
         conclusion = judged.conclusion
@@ -99,6 +102,7 @@ class RecordingSession:
         verdicts = tuple(map(journal.clean, conclusion.verdicts))
         for verdict in verdicts:
             journal.verdict(verdict, command, judged.trials.get(verdict.obligation, ""))
+        journal.waivers(conclusion.waivers)
         journal.footer(
             {
                 "planned": len(self.plan.items),
@@ -106,6 +110,7 @@ class RecordingSession:
                 "exchanges": self.exchanges,
                 "faults": 0,
                 "exit": conclusion.exit.value,
+                "reasons": list(conclusion.reasons),
                 **({"stopped": self.unfinished} if self.unfinished else {}),
             }
         )
@@ -145,6 +150,7 @@ def open_recording(
     *,
     contracts: Sequence[str] = (),
     target_name: str | None = None,
+    waivers: Path | None = None,
     party: Party = Party.BANK,
     keywords: str = "",
     marks: str = "",
@@ -161,7 +167,7 @@ def open_recording(
 
     """
     select = selector(keywords, marks)
-    target = load_target(target_name)
+    target = load_target(target_name, waivers)
     journal = read_trials(path) if is_journal(path) else None
     names = contracts or (journal.contracts if journal else SHIPPED)
     parsed = [parse_contract(find_contract(name)) for name in names]

@@ -11,7 +11,7 @@ import pytest
 
 from assay._resources import contract_dir
 from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
-from assay.binding.join import bind, capabilities, expired, waiver_of
+from assay.binding.join import bind, capabilities, expired
 from assay.binding.read import find_target, read_target
 from assay.binding.security import AuthKind
 from assay.binding.target import Sca, ScaKind, Waiver
@@ -206,13 +206,16 @@ def test_a_token_is_required_where_the_target_file_has_one() -> None:
 
 
 def test_waivers() -> None:
-    """A waiver holds through its last day, and for its own obligation only."""
+    """A waiver holds through its last day, and for its own obligation or clause only."""
     waiver = Waiver(obligation="a/b/c", owner="o", reason="r", expires="2026-09-16")
     assert (False, True) == (
         expired(waiver, date(2026, 9, 16)),
         expired(waiver, date(2026, 9, 17)),
     )
-    assert waiver_of(read_target(find_target("sandbox")), "a/b/c") is None
+    assert (True, False) == (waiver.covers("a/b/c"), waiver.covers("a/b/d"))
+    clause = replace(waiver, obligation="", clause="a/b")
+    covered = [clause.covers(name) for name in ("a/b/c", "a/b/d", "a/bc/d", "a/b")]
+    assert [True, True, False, True] == covered
 
 
 def test_what_signs_without_screens_needs_no_link_to_them() -> None:

@@ -166,16 +166,20 @@ def test_extending_a_file() -> None:
     """A path is seen from the file it stands in, and an error names the file it is in."""
     Path("below").mkdir()
     Path("below/base.yaml").write_text(SMALLEST + "timeout: long\nzone: Europe/Viena\n")
-    top = "assay: 1\ntarget: mine\nextends: ./below/base.yaml\nwaivers: none\n"
+    top = "assay: 1\ntarget: mine\nextends: ./below/base.yaml\nwaivers: 5\n"
+    wrong = (
+        "expected a list of waivers, or the path of a file of waivers, found 5"
+        " (for example waivers.yaml, next to this file)"
+    )
     assert [
-        "t.yaml:4: waivers: expected a list of waivers, found 'none'",
+        f"t.yaml:4: waivers: {wrong}",
         "below/base.yaml:5: timeout: expected a number of seconds, above 0 and at most 600, found 'long'",
     ] == problems(top)
     Path("below/base.yaml").write_text(SMALLEST + "zone: Europe/Viena\n")
     said = (
         "below/base.yaml:5: zone: unknown time zone 'Europe/Viena' (did you mean 'Europe/Vienna'?)"
     )
-    assert [said] == problems(top.replace("waivers: none", "waivers: []"))
+    assert [said] == problems(top.replace("waivers: 5", "waivers: []"))
 
 
 @pytest.mark.parametrize(
@@ -260,6 +264,10 @@ def test_another_base_url() -> None:
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: soon}]", "t.yaml:5: waivers[0].expires: expected a date such as 2026-12-31, found 'soon'"),
         ("waivers: [{obligation: a/b/c, owner: o, reason: r, expires: 2026-02-30}]", "t.yaml:5: waivers[0].expires: no such date: '2026-02-30' (for example 2026-12-31)"),
         ("waivers: [{obligation: a-b, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0].obligation: expected the id of an obligation, such as aisp/batch-quota/next-day, found 'a-b'"),
+        ("waivers: [{owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0]: 'obligation' is missing (name an obligation, or a clause with `clause`)"),
+        ("waivers: [{obligation: a/b/c, clause: a/b, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0]: obligation and clause are both set (keep one)"),
+        ("waivers: [{clause: a/b/c, owner: o, reason: r, expires: 2026-02-03}]", "t.yaml:5: waivers[0].clause: expected the id of a clause, such as aisp/batch-quota, found 'a/b/c'"),
+        ("waivers: none.yaml", "t.yaml:5: waivers: 'none.yaml': there is no such file (write a list of waivers, or the path of a file of waivers)"),
         ("fixtures: {kind: roles}", "t.yaml:5: fixtures: `kind: roles` needs at least one role (add roles)"),
         ("fixtures: {kind: none, roles: {a: {owns: []}}}", "t.yaml:5: fixtures.roles: `kind: none` has no roles (write `kind: roles`)"),
         ("auth: {kind: bearer}\nfixtures: {kind: roles, roles: {a: {owns: []}}}", "t.yaml:6: fixtures.roles.a: this customer has no token (add `token_env: NAME` here or under auth)"),

@@ -70,11 +70,14 @@ def test_what_cannot_be_asked_exits_with_3(tmp_path):
     target.write_text(
         "assay: 1\ntarget: mine\nextends: sandbox\npresence: null\n", encoding="utf-8"
     )
-    args = ("run", "--target", target, "-m", "quota")
+    args = ("run", "--target", target, "-m", "quota or listing")
     code, out, _ = assay(*args, cwd=tmp_path)
     assert code == 3
     assert "set `presence` in the target file" in out
     assert assay(*args, "--allow-incomplete", cwd=tmp_path)[0] == 0
+    args = ("run", "--target", target, "-m", "quota", "--allow-incomplete")
+    code, out, _ = assay(*args, cwd=tmp_path)
+    assert (code, True) == (3, "exit code 3: nothing was verified" in out)
 
 
 def test_a_target_that_refuses_the_connection_is_blamed_for_nothing(tmp_path):

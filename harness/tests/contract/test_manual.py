@@ -117,7 +117,7 @@ def whole(rules: tuple[Block, ...] = of("rule")) -> str:
     text = re.sub(
         r"^(resources|operations|rules):.*\n(  .*\n)*", "", smallest(), flags=re.MULTILINE
     )
-    for name in ("hosts", "resources", "operations", "scope", "unspecified"):
+    for name in ("hosts", "resources", "operations", "scope", "unspecified", "outline"):
         (part,) = of(f"part: {name}")
         text += f"{name}:\n{indented(part.text, 2)}"
     text += "rules:\n"
@@ -145,10 +145,11 @@ def ids(block: Block) -> str:
 def test_every_block_says_what_it_is() -> None:
     """There is no example that no test reads."""
     sorts = {block.sort.partition(":")[0] for block in BLOCKS if block.language == "yaml"}
-    assert {"contract", "target", "rule", "part", "file", "workflow"} == sorts
+    assert {"contract", "target", "rule", "part", "file", "workflow", "integration"} == sorts
     # The recorded sequence, which is JSON, is read in harness/tests/fuzzing/sequences.
     assert {"yaml", "text", "json", "python", "sh", "groovy"} == {one.language for one in BLOCKS}
-    known = {"hosts", "resources", "operations", "scope", "unspecified", "outcomes"}
+    known = {"hosts", "resources", "operations", "scope", "unspecified", "outline"}
+    known |= {"outcomes", "waivers"}
     assert {f"part: {name}" for name in known} == {
         block.sort for block in BLOCKS if block.sort.startswith("part")
     }
@@ -186,6 +187,17 @@ def test_the_examples_belong_together() -> None:
     full, *_ = of("target")
     (bound,) = bind([contract()], target(full))
     assert bound.obligations
+
+
+def test_the_waivers(tmp_path: Path) -> None:
+    """The waivers of the manual fit its contract, in a target file and in a file of their own."""
+    (part,) = of("part: waivers")
+    (tmp_path / "waivers.yaml").write_text(f"assay: 1\nwaivers:\n{indented(part.text, 2)}", "utf-8")
+    full, *_ = of("target")
+    document = loads(full.text, str(tmp_path / "target.yaml"))
+    waived = read_document(document, waivers=tmp_path / "waivers.yaml")
+    assert [False, True] == [waiver.intermittent for waiver in waived.waivers]
+    assert bind([contract()], waived)
 
 
 def test_the_facets_are_those_of_the_rules() -> None:

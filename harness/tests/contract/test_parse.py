@@ -198,6 +198,46 @@ def test_references(old: str, new: str, said: str) -> None:
     assert said in problems((old, new))
 
 
+OUTLINE = """\
+outline:
+  sections:
+    s: [1-4, 7]
+    t: [2]
+  not-requirements:
+    - {section: s, lines: [2, 7], reason: a heading}
+"""
+
+
+def test_an_outline() -> None:
+    """The lines of the document arrive as numbers, by section; a contract may have none."""
+    assert {} == parsed().outline.sections
+    outline = parsed(TEXT + OUTLINE).outline
+    assert {"s": (1, 2, 3, 4, 7), "t": (2,)} == outline.sections
+    (excluded,) = outline.not_requirements
+    assert ("s", (2, 7), "a heading") == (excluded.section, excluded.lines, excluded.reason)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("t: [2]", "u: [2]", "f.yaml:45: rules[7].source: the outline has no line 2 in 't' (known: s, u)"),
+        ("[1-4, 7]", "[1-3, 7]", "f.yaml:54: unspecified[0].source: the outline has no line 4 in 's' (correct it, or add it to outline.sections)"),
+        ("[1-4, 7]", "[1-4, 9-7]", "f.yaml:57: outline.sections.s: '9-7' has no line (write the smaller number first)"),
+        ("[1-4, 7]", "[1-4, 7-]", "f.yaml:57: outline.sections.s[1]: expected a line, or the first and the last of several, found '7-' (for example 7 or 10-15)"),
+        ("[2, 7]", "[2, 8]", "f.yaml:60: outline.not-requirements[0].lines: the outline has no line 8 in 's' (correct it, or add it to outline.sections)"),
+        ("[2, 7]", "[3]", "f.yaml:60: outline.not-requirements[0].lines: line 3 is the source of scope[0] (remove the line here)"),
+        ("section: s, lines", "section: sss, lines", "f.yaml:60: outline.not-requirements[0].section: there is no section 'sss' (known: s, t)"),
+    ],
+)  # fmt: skip
+def test_an_outline_that_does_not_fit(old: str, new: str, said: str) -> None:
+    """An outline and the sources of the contract must agree."""
+    text = TEXT + OUTLINE
+    assert text.count(old) == 1
+    with pytest.raises(InputError) as caught:
+        parsed(text.replace(old, new))
+    assert said in str(caught.value).splitlines()
+
+
 @pytest.mark.parametrize("rule", ["kind: pagination, size: 2", "kind: listing"])
 def test_a_rule_about_lists_needs_a_list(rule: str) -> None:
     """Nothing can be listed by an operation whose `lists` are left out."""

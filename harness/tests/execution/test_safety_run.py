@@ -28,6 +28,7 @@ from assay.fuzzing.limits import limits_of
 from assay.fuzzing.session import SearchSession
 from assay.history import Arrange, Holding
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Exit, Standing
 from assay.planning.plan import Disposition, restrict
 from assay.planning.prepare import Prepared, prepare
@@ -333,7 +334,9 @@ def test_a_bank_that_stops_answering(tmp_path: Path, *, allow: bool) -> None:
     environment = opened(prepared, bank, safety=Safety(breaker=3))
     calls: list[str] = []
     silent(environment, calls)
-    result = held(prepared, environment, tmp_path, Options(allow_incomplete=allow))
+    result = held(
+        prepared, environment, tmp_path, Options(policy=ExitPolicy(allow_incomplete=allow))
+    )
     why = "the run was stopped after 3 failures in a row (safety.breaker)"
     assert (3, why, Exit.INCOMPLETE) == (len(calls), result.stopped, result.exit)
     assert (0, 0) == (result.counts["violates"], result.counts["conforms"])

@@ -1,6 +1,7 @@
 """Runs of a fleet on a cluster in this process: the report, the exit code, and an interruption."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from assay.fleet.run import (
     write_fleet,
 )
 from assay.judging.verdict import Exit, Standing
+from assay.judging.waivers import WaiverResult, WaiverState
 from assay.report.fleet.changes import read_before
 from assay.report.fleet.values import BankRow, CellState, CellVerdict, FleetCell
 
@@ -180,6 +182,16 @@ FAILED = bank(state=CellState.FAILED)
 def test_the_exit_code_follows_the_policy(policy, banks, expected):
     """A fault comes first, then violations by policy, then what could not be tested."""
     assert expected is exit_of_fleet(banks, read_policy(policy))
+
+
+def test_a_waiver_to_remove():
+    """It comes after a violation by policy, and before what is open."""
+    waiver = WaiverResult(
+        name="a/b/c", owner="o", reason="r", expires="2099-01-01", state=WaiverState.SUPERFLUOUS
+    )
+    row = replace(SOUND, cells=tuple(replace(cell, waivers=(waiver,)) for cell in SOUND.cells))
+    assert Exit.USAGE is exit_of_fleet([row, OPEN], read_policy("any"))
+    assert Exit.VIOLATION is exit_of_fleet([row, BAD], read_policy("any"))
 
 
 def test_what_is_allowed_to_be_open():

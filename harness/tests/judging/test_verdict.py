@@ -8,7 +8,6 @@ from assay.judging.verdict import (
     Exit,
     Standing,
     Verdict,
-    exit_of,
     explain,
     tally,
     weigh,
@@ -71,29 +70,8 @@ def test_every_standing_is_counted_also_where_there_is_none():
     ] == list(counts.items())
 
 
-@pytest.mark.parametrize(
-    ("violations", "musts", "faults", "allowed", "code"),
-    [
-        (0, 0, 0, False, 0),
-        (1, 0, 0, False, 1),
-        (0, 1, 0, False, 3),
-        (0, 1, 0, True, 0),
-        (1, 1, 0, False, 1),
-        (1, 1, 0, True, 1),
-        (0, 0, 1, False, 4),
-        (1, 1, 1, True, 4),
-    ],
-)
-def test_the_worst_decides_the_exit_code(violations, musts, faults, allowed, code):
-    """A fault of the harness comes before a violation, and a violation before incompleteness."""
-    counts = tally(verdicts(*[Standing.VIOLATES] * violations))
-    found = exit_of(counts, incomplete_musts=musts, faults=faults, allow_incomplete=allowed)
-
-    assert code == found.value
-
-
 def test_the_exit_codes_are_five():
-    """There are five exit codes; 2 is for errors of the user and never follows from verdicts."""
+    """There are five exit codes; 2 is for what the user must correct."""
     assert [0, 1, 2, 3, 4] == [one.value for one in Exit]
 
 

@@ -28,6 +28,7 @@ from assay.journal.writer import Journal
 from assay.openapi import document
 from assay.planning.plan import Shard
 from assay.planning.prepare import prepare
+from assay.report import FORMATS
 
 TESTS = Path(__file__).parents[1]
 #: Exit codes of a command that reads, of one that judges, and of one that tests a sound bank.
@@ -207,9 +208,10 @@ def _mutate_journal(lines, rng):
 
 
 def _render_and_judge(path, rng):
-    form = rng.choice(("text", "html", "json", "junit", "markdown"))
+    form = rng.choice(sorted(FORMATS))
     yield ("report", path, "-f", form, *rng.choice([(), ("--partial",)])), READ
     yield ("judge", path, "--out", path.with_suffix(".out"), "-q"), JUDGED
+    yield ("verify", path, *rng.choice([(), ("-c", "aisp"), ("-f", "json")])), JUDGED
 
 
 # -- shards ----------------------------------------------------------------------------------

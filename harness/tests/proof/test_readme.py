@@ -89,6 +89,20 @@ def test_the_commands_for_one_s_own_bank(installed, clone):
     assert "is not set" in done.stderr
 
 
+def test_the_commands_on_every_release(installed, clone):
+    """A second run is compared with the first, signed, and judged again."""
+    (block,) = (one for one in BLOCKS if "assay attest" in one)
+    path = f"{clone}/.venv/bin:{os.environ['PATH']}"
+    first = "assay run --contexts base --out reports/last -k quota"
+    key = "assay attest --new-key assay-key.pem"
+    lines = [line.partition("#")[0].strip() for line in block.splitlines()]
+    run = lines[0].replace("bank.yaml", "sandbox") + " --contexts base -k quota"
+    for line in (first, key, run, *lines[1:]):
+        done = shell(line, clone, PATH=path)
+        assert done.returncode == 0, line + done.stdout + done.stderr
+    assert "Verified" in done.stdout
+
+
 def test_the_commands_for_one_s_own_traffic(installed, clone):
     """A client's calls go through the proxy into a recording, which is judged for its side."""
     (block,) = (one for one in BLOCKS if "assay proxy" in one)

@@ -6,13 +6,17 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections import defaultdict
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import pytest
 
 from assay._resources import suites_dir
 from assay.kill_matrix import reference
+from assay.planning.prepare import load_target
+from assay.pytest_plugin.options import check_relayed
 from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.report import read_journal
 from assay.sandbox.app import make_app
@@ -63,20 +67,6 @@ def test_the_suites_discharge_every_obligation(tmp_path):
 def test_suites_alone_mean_the_shipped_contracts(tmp_path):
     """Naming the suites is enough."""
     assert run("-q", "-m", "quota", cwd=tmp_path)[0] == 0
-
-
-def test_a_violation_fails_with_its_reason(tmp_path, faulty):
-    """The failing item is the obligation, and says what was expected and seen."""
-    code, out, _ = run("--target", faulty, "-k", "next-day", "--junitxml=j.xml", cwd=tmp_path)
-    assert code == 1
-    assert "expected an answer: a new day after 2026-09-16 has begun" in out
-    assert "seen     it was refused (429)" in out
-    cases = ET.parse(tmp_path / "j.xml").iter("testcase")
-    by_verdict = {
-        case.find("properties/property[@name='verdict']").get("value"): case.get("name")
-        for case in cases
-    }
-    assert "test_limit[aisp/batch-quota/accounts-next-day]" == by_verdict["violates"]
 
 
 def test_over_several_workers(tmp_path, faulty):
@@ -131,7 +121,29 @@ def test_an_incomplete_run_exits_with_3(tmp_path):
     code, out, _ = run("--target", "t.yaml", "-m", "quota", cwd=tmp_path)
     assert code == 3
     assert "incomplete: 16 `must` obligations could not be verified" in out
-    assert run("--target", "t.yaml", "-m", "quota", "--allow-incomplete", cwd=tmp_path)[0] == 0
+    allowed = ("--target", "t.yaml", "--allow-incomplete", "-m")
+    assert run(*allowed, "quota", cwd=tmp_path)[0] == 3  # nothing was verified
+    assert run(*allowed, "quota or pagination", cwd=tmp_path)[0] == 0
+
+
+def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
+    """One that has expired is on the card, and one that is not needed fails the run with 2."""
+    (tmp_path / "t.yaml").write_text(
+        f"assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: {faulty}\nhosts: null\n"
+        "waivers:\n"
+        "  - {obligation: aisp/batch-quota/accounts-next-day, owner: ops, reason: known,"
+        " expires: 2026-01-31}\n"
+        "  - {obligation: aisp/batch-quota/balances-next-day, owner: ops, reason: known,"
+        " expires: 2099-01-31}\n",
+        encoding="utf-8",
+    )
+    target = ("--contract", "aisp", "--target", "t.yaml", "-k")
+    code, out, _ = run(*target, "accounts-next-day", cwd=tmp_path)
+    assert code == 1
+    assert "waiver     expired on 2026-01-31 (ops: known)" in out.partition("= conformance of")[0]
+    code, out, _ = run(*target, "balances-next-day", cwd=tmp_path)
+    assert code == 2
+    assert "1 waiver to remove, no longer needed: aisp/batch-quota/balances-next-day" in out
 
 
 def test_an_unreachable_target_ends_the_run(tmp_path):
@@ -184,11 +196,16 @@ def test_an_item_is_tested_in_all_contexts(tmp_path, confined):
     assert run(*selected, "--assay-contexts", "base", cwd=tmp_path)[0] == 0
     code, out, _ = run(*selected, "--assay-contexts", "each", cwd=tmp_path)
     assert code == 1
-    assert "refuses-savings violates: only for instant requests" in out
+    assert "refuses-savings  violates" in out
+    assert "    reason     only for instant requests: " in out
+    assert "violates: only for instant requests: " in out
     assert "1 failed" in out
 
 
-@pytest.fixture
+SHOWN_ELSEWHERE = "carried-out-as-changed or as-asked"
+
+
+@pytest.fixture(scope="module")
 def keeps_amount():
     """Serve a bank that executes a modified payment with its former amount."""
     (fault,) = (one for one in PIS_MUTANTS if one.id == "pis.modify.keeps-amount")
@@ -196,35 +213,104 @@ def keeps_amount():
         yield url
 
 
-SHOWN_ELSEWHERE = "carried-out-as-changed or as-asked"
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory, keeps_amount):
+    """Run two items on it in one process, and record them."""
+    return _recorded(tmp_path_factory.mktemp("alone"), keeps_amount)
 
 
-def test_an_obligation_of_every_trial_is_settled_last(tmp_path, keeps_amount):
+@pytest.fixture(scope="module")
+def spread(tmp_path_factory, keeps_amount):
+    """Run the two items by two workers, and record them in one journal."""
+    return _recorded(tmp_path_factory.mktemp("spread"), keeps_amount, "-n", "2")
+
+
+def _recorded(folder, url, *args):
+    selected = ("--contract", "pis", "--target", url, "-k", SHOWN_ELSEWHERE, "-rfE")
+    written = ("--assay-journal", "j.jsonl", "--junitxml=j.xml")
+    code, out, err = run(*selected, *written, *args, "--assay-contexts", "base", cwd=folder)
+    assert code == 1, out + err
+    return folder, out
+
+
+def test_an_obligation_of_every_trial_is_settled_last(alone):
     """What another trial shows of it fails its own item."""
-    args = ("--contract", "pis", "--target", keeps_amount, "-k", SHOWN_ELSEWHERE)
-    code, out, _ = run(*args, "--assay-contexts", "base", "-rfE", cwd=tmp_path)
-    assert code == 1
+    _, out = alone
     assert "2 violates" in out
     assert "2 failed" in out
     assert "[pis/execution/as-asked]" in out.partition("short test summary")[2]
 
 
-def test_a_violation_found_by_another_worker_is_an_error(tmp_path, keeps_amount):
+def test_a_violation_found_by_another_worker_is_an_error(spread):
     """The item has passed where it ran; the run fails all the same, and names the obligation."""
-    args = ("--contract", "pis", "--target", keeps_amount, "-k", SHOWN_ELSEWHERE)
-    spread = ("-n", "2", "--junitxml=j.xml", "-rfE")  # two items, one for each worker
-    code, out, _ = run(*args, *spread, "--assay-contexts", "base", cwd=tmp_path)
-    assert code == 1
+    folder, out = spread
     assert "2 violates" in out
     assert "1 failed, 1 passed, 1 error" in out
     (error,) = [line for line in out.splitlines() if line.startswith("ERROR ")]
     assert "[pis/execution/as-asked]" in error
     assert "found in the trial of another obligation" in out
+    assert "✗ pis/execution/as-asked  violates" in out
     assert [1] == [
         len(case.findall("error"))
-        for case in ET.parse(tmp_path / "j.xml").iter()
+        for case in ET.parse(folder / "j.xml").iter()
         if case.find("error") is not None
     ]
+
+
+def test_the_journal_of_several_workers_is_that_of_one_process(alone, spread):
+    """It has the same lines, in the same order, but for times and the ids that the bank gave."""
+    one, two = ([*_lines(folder / "j.jsonl")] for folder, _ in (alone, spread))
+    assert len(one) > 20
+    assert one == two
+    assert read_journal(spread[0] / "j.jsonl").complete
+
+
+def _lines(path):
+    """Yield the lines of a journal without what differs from run to run."""
+    given, trial = {}, ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        for key in ("started", "finished", "digest", "command", "chain"):
+            record.pop(key, None)
+        if record.get("trial", trial) != trial:
+            trial = record["trial"]
+            given.clear()
+        text = re.sub(
+            r'"ms": [0-9.]+|\["(?:date|content-length)", "[^"]*"\]', "", json.dumps(record)
+        )
+        yield re.sub(
+            r"(?<![0-9a-f])[0-9a-f]{16,40}(?![0-9a-f])",
+            lambda found: given.setdefault(found[0], f"#{len(given)}"),
+            text,
+        )
+
+
+def test_what_several_workers_cannot_record_is_refused(tmp_path):
+    """A target whose trials have an order, and searches, are refused before anything is sent."""
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "assay: 1\ntarget: t\nextends: sandbox\nbudget: {calls: 5000}\n", encoding="utf-8"
+    )
+    refused = {
+        "trials spend a budget in their order (budget.calls): do not use -n": (path, {}),
+        "searches are recorded in one process: do not use -n": (None, {"assay_fields": 5}),
+    }
+    for said, (name, options) in refused.items():
+        target = load_target(str(name) if name else None)
+        with pytest.raises(pytest.UsageError) as error:
+            check_relayed(Options(options), SimpleNamespace(target=target))
+        assert str(error.value) == f"--assay-journal: {said}"
+    check_relayed(Options({}), SimpleNamespace(target=load_target(None)))
+
+
+@dataclass
+class Options:
+    """A configuration with these options."""
+
+    values: dict
+
+    def getoption(self, name):
+        return self.values.get(name)
 
 
 @pytest.mark.slow

@@ -144,7 +144,7 @@ class Journal:
             self.plan(name)
         for name in names:
             self.exchange(name.replace("/facet", "#facet"), body="y" * 3_000)
-            self.verdict(name, verdict, "expected 15; seen 17")
+            self.verdict(name, verdict, f"expected 15; seen 17 by {name}")
         return self.footer().read()
 
     def search(self, *found, how="journeys", **changes):
@@ -207,6 +207,12 @@ def journal(tmp_path):
 
 
 @pytest.fixture
+def journal_at():
+    """Return what makes an empty journal at a path."""
+    return Journal
+
+
+@pytest.fixture
 def mixed(journal):
     """Return the report of a run with every verdict and a harness fault."""
     journal.plan("aisp/pages/complete").plan("aisp/batch-quota/next-day")
@@ -243,10 +249,24 @@ def written():
     return render
 
 
-@pytest.fixture(params=sorted(FORMATS))
+#: The formats that have everything that a reader of a report is shown.
+FULL = ("html", "json", "junit", "markdown", "text")
+
+
+@pytest.fixture(params=FULL)
 def view(request, tmp_path):
+    """Return a function that renders a report in one format, for every full format."""
+    return _view(request.param, tmp_path)
+
+
+@pytest.fixture(params=sorted(FORMATS))
+def any_view(request, tmp_path):
     """Return a function that renders a report in one format, for every format."""
-    chosen = FORMATS[request.param]
+    return _view(request.param, tmp_path)
+
+
+def _view(name, tmp_path):
+    chosen = FORMATS[name]
 
     def rendered(report):
         path = tmp_path / f"view{chosen.suffix}"
@@ -254,5 +274,5 @@ def view(request, tmp_path):
             chosen.render(report, out)
         return path.read_text(encoding="utf-8")
 
-    rendered.format = request.param
+    rendered.format = name
     return rendered

@@ -5,6 +5,8 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from support.consumers import workflow_commands
 
 MEGABYTES = 1024 * 1024
 ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\uffff]")
@@ -56,15 +58,20 @@ def hostile_report(journal, text):
 def harmless(text, view):
     """Check what holds of every format, and of each in its own syntax."""
     assert not ODD.search(text)
-    assert len(text.encode()) < 1 * MEGABYTES
+    # A HAR file is as large as its journal, whose writer bounds bodies.
+    assert len(text.encode()) < 1 * MEGABYTES or view.format == "har"
     match view.format:
-        case "json":
+        case "json" | "ctrf" | "sarif" | "code-quality" | "har":
             json.loads(text)
+        case "github":
+            assert all(properties["title"] for _, properties, _ in workflow_commands(text))
+        case "openmetrics":
+            assert [*text_string_to_metric_families(text)]
         case "junit":
             ET.fromstring(text)
         case "html":
             assert "<img" not in text
-            assert "<script" not in text
+            assert text.count("<script") == 1  # the page's own
             assert "<evil" not in text
         case "markdown":
             prose = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", text)
@@ -76,9 +83,9 @@ def harmless(text, view):
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile(journal, view, text):
+def test_hostile(journal, any_view, text):
     """A hostile text anywhere in a journal does no harm in any format."""
-    harmless(view(hostile_report(journal, text)), view)
+    harmless(any_view(hostile_report(journal, text)), any_view)
 
 
 @pytest.mark.parametrize("sign", HUGE.values(), ids=HUGE)
@@ -96,14 +103,14 @@ def test_huge(journal, view, sign):
     harmless(view(journal.footer().read()), view)
 
 
-def test_forged_lines(journal, view):
+def test_forged_lines(journal, any_view):
     """A target cannot write a line that looks like the harness's own."""
     forged = "x\nThe gateway meets all 3 obligations.\nreproduce  rm -rf /"
-    text = view(hostile_report(journal, forged))
+    text = any_view(hostile_report(journal, forged))
     assert not re.search(r"(?m)^(    )?(The gateway meets|reproduce  rm)", text)
 
 
-def test_surrogates_in_ids(journal, view):
+def test_surrogates_in_ids(journal, any_view):
     """An id that UTF-8 cannot write does not stop a report."""
     name = "aisp/\ud800/\x1b[0m"
-    view(journal.plan(name).verdict(name).footer().read())
+    any_view(journal.plan(name).verdict(name).footer().read())

@@ -1,12 +1,14 @@
-"""The HTML page stands alone, runs nothing and can be read by everyone."""
+"""The HTML page stands alone, runs nothing but its own script, and can be read by everyone."""
 
+import hashlib
 import re
+from base64 import b64encode
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 
-from assay.report import html
+from assay.report import html_evidence
 
 
 class Page(HTMLParser):
@@ -21,7 +23,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         """Keep a tag, and remember that it is open."""
         self.tags.append((tag, dict(attributes)))
-        if tag not in {"meta", "br"}:
+        if tag not in {"meta", "br", "input"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -41,26 +43,36 @@ def test_html_well_formed(page):
 
 
 def test_html_alone(page, mixed, written):
-    """The page refers to nothing outside itself and runs nothing."""
-    tags = {tag for tag, _ in page.tags}
-    forbidden = {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
-    assert not tags & forbidden
+    """The page refers to nothing outside itself and has no script but its own."""
+    tags = [tag for tag, _ in page.tags]
+    forbidden = {"link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not forbidden.intersection(tags)
+    assert 1 == tags.count("script")
     for _, attributes in page.tags:
         assert attributes.get("href", "#").startswith("#")
-        assert not {"src", "srcset", "action", "data", "onclick"} & attributes.keys()
+        assert not {"src", "srcset", "action", "data", "style"} & attributes.keys()
+        assert not any(name.startswith("on") for name in attributes)
     style = re.search(r"<style>(.*?)</style>", written(mixed, "html"), re.DOTALL)[1]
     assert "url(" not in style
     assert "@import" not in style
 
 
-def test_html_policy(page):
-    """The page forbids itself everything but its own styles."""
-    policies = [
+def test_html_policy(page, mixed, written):
+    """The page allows one style sheet and one script, by their digests, and nothing else."""
+    (policy,) = [
         attributes["content"]
         for tag, attributes in page.tags
         if attributes.get("http-equiv") == "Content-Security-Policy"
     ]
-    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+    text = written(mixed, "html")
+    digests = [
+        b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        for tag in ("style", "script")
+        for content in re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    ]
+    nothing = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    style, script = (f"'sha256-{digest}'" for digest in digests)
+    assert f"{nothing}; style-src {style}; script-src {script}" == policy
 
 
 def test_html_anchors(page, mixed):
@@ -82,8 +94,8 @@ def test_html_headings(page):
 
 def test_html_budget(journal, monkeypatch, written):
     """Beyond its budget the page counts the findings that it leaves out."""
-    monkeypatch.setattr(html, "CARDS", 3)
-    monkeypatch.setattr(html, "EXCHANGES", 4_000)
+    monkeypatch.setattr(html_evidence, "CARDS", 3)
+    monkeypatch.setattr(html_evidence, "EXCHANGES", 4_000)
     text = written(journal.findings(5), "html")
     assert text.count("<article") == 3
     assert "2 more are left out here" in text
@@ -109,12 +121,66 @@ def luminance(colour):
 
 def test_html_contrast(mixed, written):
     """Every text colour meets WCAG AA on every ground, light and dark."""
-    styles = written(mixed, "html")
     grounds = {"paper", "raised", "sunk"}
-    for block in re.findall(r":root \{(.*?)\}", styles, re.DOTALL):
-        colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block))
-        assert grounds < colours.keys()
+    pairs = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
+    colours = {name: pair for name, *pair in re.findall(pairs, written(mixed, "html"))}
+    assert grounds < colours.keys()
+    for scheme in (0, 1):
         for name in colours.keys() - grounds - {"rule"}:
             for ground in grounds:
-                pair = sorted((luminance(colours[name]), luminance(colours[ground])))
-                assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5, (name, ground)
+                both = (luminance(colours[each][scheme]) for each in (name, ground))
+                dark, light = sorted(both)
+                assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, ground)
+
+
+def test_html_cause(journal, written):
+    """Inconclusive obligations with one reason share a card; each has its anchor."""
+    names = [f"aisp/clause-{n}/facet" for n in range(5)]
+    for name in names:
+        journal.plan(name)
+    for name in names:
+        journal.verdict(name, "indeterminate", "the control call failed")
+    text = written(journal.footer().read(), "html")
+    assert 1 == text.count("<article")
+    assert "5 obligations" in text
+    assert 5 == len(re.findall(r'<li id="aisp/clause-\d/facet"', text))
+
+
+def test_html_questions(journal, written):
+    """A question that two contracts ask in the same words is listed once, with both ids."""
+    for name in ("aisp/codes/open", "pis/codes/open"):
+        open_point = {"kind": "unspecified", "disposition": "unspecified", "asks": ""}
+        journal.plan(name, says="Which status a refusal has.", **open_point)
+    for name in ("aisp/codes/open", "pis/codes/open"):
+        journal.verdict(name, "unspecified")
+    text = written(journal.footer().read(), "html")
+    listed = text[text.index('id="open-points"') :]
+    assert 1 == listed.count("Which status a refusal has.")
+    assert {"aisp/codes/open", "pis/codes/open"} <= set(re.findall(r'id="([^"]+)"', listed))
+
+
+def test_html_not_applicable(journal, written):
+    """What the bank does not offer is told from what cannot occur."""
+    journal.lines[0] = journal.lines[0] | {"not_offered": ["instant"]}
+    names = ("aisp/instant/offered", "aisp/night/short")
+    for name in names:
+        journal.plan(name)
+    for name in names:
+        journal.verdict(name, "not-applicable", f"the reason of {name}")
+    text = written(journal.footer().read(), "html")
+    text = text[text.index('id="not-applicable"') :]
+    offered, never = text.index("Not offered by this bank"), text.index("Cannot occur")
+    assert offered < text.index("the reason of aisp/instant/offered") < never
+    assert never < text.index("the reason of aisp/night/short")
+
+
+@pytest.mark.parametrize("path", ["/home/me/venv/assay/data/aisp.yaml", r"C:\me\aisp.yaml"])
+def test_html_local_path(journal, written, path):
+    """The page names the file of a contract, and not the folder of the user."""
+    contract = journal.lines[0]["contracts"][0] | {"path": path}
+    journal.lines[0] = journal.lines[0] | {"contracts": [contract], "environment": "live"}
+    text = written(journal.finding().footer().read(), "html")
+    assert path not in text
+    assert text.count("<code>aisp.yaml</code>") == 2
+    assert "live: a live bank" in text
+    assert "2026-11-21 10:00:00 UTC" in text

@@ -12,9 +12,9 @@ def test_junit_cases(mixed, written):
     assert len(mixed.results) + 1 == len(list(root.iter("testcase"))) == len(cases)
     for result in mixed.results:
         case = cases[result.planned.id]
-        verdict = case.find("properties/property[@name='verdict']").get("value")
+        verdict = case.find("system-out").text.split()[1]
         assert verdict == result.standing.value
-        tags = {child.tag for child in case} - {"properties"}
+        tags = {child.tag for child in case} - {"system-out"}
         wanted = {"conforms": set(), "violates": {"failure"}}
         assert wanted.get(verdict, {"skipped"}) == tags
     broken = cases["aisp/batch-quota/next-day"]
@@ -34,7 +34,8 @@ def test_junit_totals(mixed, written):
         ("skipped", "skipped"),
     ):
         found = len(root.findall(f".//{tag}"))
-        assert found == int(root.get(key)) == sum(int(s.get(key)) for s in root)
+        assert found == sum(int(s.get(key)) for s in root)
+        assert key == "skipped" or found == int(root.get(key))
     assert int(root.get("tests")) == 8
 
 

@@ -7,12 +7,14 @@ import pytest
 MEBIBYTE = 1024 * 1024
 
 
-@pytest.mark.parametrize("verdict", ["violates", "indeterminate"])
-def test_markdown_size(journal, verdict, written):
+@pytest.mark.parametrize(
+    ("verdict", "noun"), [("violates", "violations"), ("indeterminate", "causes")]
+)
+def test_markdown_size(journal, verdict, noun, written):
     """Five thousand findings stay under 1 MiB, and what is left out is said."""
     text = written(journal.findings(5_000, verdict), "markdown")
     assert len(text.encode()) < MEBIBYTE
-    assert re.search(r"\*[\d,]+ more (violations|obligations) are left out here", text)
+    assert re.search(rf"\*[\d,]+ more {noun} are left out here", text)
     assert re.search(r"\*[\d,]+ more clauses are left out here", text)
 
 
@@ -68,3 +70,33 @@ def test_no_advice(journal, written):
     for name in ("html", "markdown", "text"):
         assert "add clock to fixtures.offers in the target file" in written(report, name)
         assert "what to do" not in written(report, name).lower()
+
+
+def test_markdown_is_cut_at_the_end(journal, written):
+    """Where every section and the head are as large as can be, the end is cut, and it is said."""
+    text = "@\U00020000" * 300
+    contracts = [{"id": f"{text}{n}", "title": text, "version": text} for n in range(10)]
+    target = {"name": text, "base_url": text}
+    journal.lines[0] = journal.lines[0] | {
+        "contracts": [*journal.lines[0]["contracts"], *contracts],
+        "target": target,
+        "tool": text,
+        "version": text,
+    }
+    verdicts = ("unverified", "unspecified", "waived", "not-applicable", "indeterminate")
+    for n in range(500):
+        verdict = (*verdicts, *["violates"] * 5)[n % 10]
+        name = f"aisp/clause-{n}/facet"
+        journal.lines.insert(1, journal.plan(name, says="<" * 900).lines.pop())
+        evidence = {"agreement": "unclear", "expected": text, "seen": text, "exchanges": []}
+        asked = verdict in {"violates", "indeterminate"}
+        journal.verdict(name, verdict, f"{n} {text}", evidence=[evidence] * 3 if asked else [])
+        journal.add(type="fault", where=text, what=text)
+    for n in range(3):
+        journal.add(type="unfinished", trial=f"t{n}", reason=f"{n}{text}")
+    journal.search(*(f"{n}{text}" for n in range(100)))
+    page = written(journal.footer().read(), "markdown")
+    assert len(page.encode()) < MEBIBYTE
+    assert page.endswith(
+        "*The end of this page is left out to keep it under 1 MiB; the JSON report has it.*\n"
+    )

@@ -13,6 +13,7 @@ from assay.errors import InputError, JournalError
 from assay.execution.environment import set_up
 from assay.execution.session import Options, Session, run_session
 from assay.journal.writer import Journal
+from assay.judging.exit_policy import ExitPolicy
 from assay.judging.observations import (
     MergedVerdicts,
     ShardObservations,
@@ -85,8 +86,25 @@ def shards(folder, of, variant="", numbers=None, **options):
 
 
 def shown(folder):
-    """Return what a report says of each obligation, without the numbers of exchanges."""
+    """Return what a report says of each obligation, exchanges being numbered in their trial."""
     report = read_journal(folder / "journal.jsonl")
+    first = {
+        result.shown_by: min(
+            (each.exchange for each in result.timeline if each.exchange), default=0
+        )
+        for result in report.results
+    }
+
+    def numbered(evidence, trial):
+        """Return an observation with the numbers of exchanges from the first of its trial."""
+        begin = first.get(trial, 0)
+        return replace(
+            evidence,
+            exchanges=tuple(n - begin for n in evidence.exchanges),
+            controls=tuple(n - begin for n in evidence.controls),
+            decisive=evidence.decisive and evidence.decisive - begin,
+        )
+
     return [
         (
             result.planned,
@@ -94,7 +112,7 @@ def shown(folder):
             result.reason,
             result.trial,
             result.reproduce,
-            [replace(each, exchanges=()) for each in result.evidence],
+            [numbered(each, result.shown_by) for each in result.evidence],
             [(each.trial, each.operation, each.response.status) for each in result.exchanges],
         )
         for result in report.results
@@ -181,7 +199,9 @@ def test_a_missing_shard_is_unverified(tmp_path):
     plan = prepare(keywords=SOME).plan
     number = divide(plan, 3)["pis/unspecified/payload-shapes"]
     folders = shards(tmp_path, 3, numbers={1, 2, 3} - {number})
-    merged = merge(folders, tmp_path / "merged", command="assay", allow_incomplete=True)
+    merged = merge(
+        folders, tmp_path / "merged", command="assay", policy=ExitPolicy(allow_incomplete=True)
+    )
     report = read_journal(tmp_path / "merged" / "journal.jsonl")
     own = {line["obligation"] for folder in folders for line in lines(folder, "plan")}
     missing = [result for result in report.results if result.planned.id not in own]

@@ -16,8 +16,9 @@ def test_render(mixed, tmp_path):
     """A report is written to a file in every format, and nothing else is left."""
     for name, chosen in FORMATS.items():
         render(mixed, name, tmp_path / f"r{chosen.suffix}")
-    suffixes = {chosen.suffix for chosen in FORMATS.values()}
-    assert suffixes == {path.suffix for path in tmp_path.glob("r.*")}
+    names = {f"r{chosen.suffix}" for chosen in FORMATS.values()}
+    assert len(FORMATS) == len(names)
+    assert names == {path.name for path in tmp_path.iterdir()} - {"journal.jsonl"}
 
 
 def test_render_unknown(mixed, tmp_path):
@@ -40,7 +41,7 @@ def test_render_whole_or_none(mixed, tmp_path, monkeypatch):
     """A view that fails midway leaves the older file as it was."""
     path = tmp_path / "r.json"
     path.write_text("older", "utf-8")
-    broken = {"json": type(FORMATS["json"])(suffix=".json", render=lambda *_: 1 / 0)}
+    broken = {"json": type(FORMATS["json"])(suffix=".json", file="", render=lambda *_: 1 / 0)}
     monkeypatch.setattr("assay.report.FORMATS", broken)
     with pytest.raises(ZeroDivisionError):
         render(mixed, "json", path)
@@ -52,7 +53,7 @@ def test_light_import():
     """Importing the reports imports none of what only one format needs."""
     code = (
         "import sys, assay.report;"
-        "heavy = {'jinja2', 'rich', 'xml', 'html', 'assay.report.html'};"
+        "heavy = {'jinja2', 'rich', 'harfile', 'xml', 'html', 'assay.report.html'};"
         "print(*sorted(heavy & set(sys.modules)))"
     )
     path = str(ROOT / "harness")

@@ -22,12 +22,26 @@ def test_text_last_line(mixed, written):
 
 
 def test_text_on_console(mixed, written):
-    """A Rich console gets the same lines, coloured."""
+    """A Rich console gets the same words, coloured, in lines of its width."""
     out = StringIO()
     console = Console(file=out, force_terminal=True, color_system="standard", width=80)
     text_view.show(mixed, console)
     assert "\x1b[1;31m" in out.getvalue()
-    assert written(mixed, "text") == re.sub(r"\x1b\[[\d;]*m", "", out.getvalue())
+    shown = re.sub(r"\x1b\[[\d;]*m", "", out.getvalue())
+    assert written(mixed, "text").split() == shown.split()
+    long = [line for line in shown.splitlines() if len(line) > 80]
+    assert all(line.lstrip().startswith(text_view.COPIED) for line in long)
+
+
+def test_text_is_broken_between_words():
+    """With the indentation of its text; never a command to copy, nor a word."""
+    line = text_view.Styled("    seen       " + "word " * 20 + "x" * 90, "", text_view.LABEL)
+    first, *others = text_view.wrapped(line, 80)
+    assert first == "    seen       " + " ".join(["word"] * 13)
+    assert all(each.startswith(" " * text_view.LABEL) for each in others)
+    assert others[-1].strip() == "x" * 90
+    command = text_view.Styled("    reproduce  " + "word " * 40, "", None)
+    assert [command.text] == text_view.wrapped(command, 80)
 
 
 def test_text_markup(journal):

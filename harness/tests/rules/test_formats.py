@@ -2,7 +2,8 @@
 
 import pytest
 
-from assay.rules.formats import FORMATS, is_iban, is_no_clear_pan
+from assay.history.events import Masked
+from assay.rules.formats import FAULTS, FORMATS, iban_fault, is_iban, is_no_clear_pan, pan_fault
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,30 @@ def test_a_card_number_in_clear_is_one_of_a_network_that_passes_luhn(value, hidd
 def test_the_table_names_both():
     """A contract's words are looked up there."""
     assert {"iban": is_iban, "no-clear-pan": is_no_clear_pan} == FORMATS
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        (
+            "FR7630006000011234567890188",
+            "FR, 27 characters: the check digits do not match (mod 97 is 71, not 1)",
+        ),
+        ("XX6712345", "XX, 9 characters: not an IBAN of this country"),
+        ("4111111111111111", "16 characters, not two letters, two digits, letters and digits"),
+        ("FR" + "7" * 70, "72 characters, not two letters, two digits, letters and digits"),
+        (7, "not a text"),
+        (Masked("<account-1>"), ""),
+    ],
+)
+def test_a_fault_of_an_iban_is_said_without_it(value, fault):
+    """Which country, how long, and what does not fit; of a masked text nothing is known."""
+    assert not is_iban(value)
+    assert fault == iban_fault(value)
+
+
+def test_a_fault_of_a_card_number_is_said_without_it():
+    """A card number in clear has this many digits; more than that is not said."""
+    text = "16 digits of a payment network, with a check digit that matches"
+    assert text == pan_fault("4111 1111 1111 1111")
+    assert FAULTS.keys() == FORMATS.keys()

@@ -29,6 +29,7 @@ from support.echo_bank import EchoBank, leaks, readings  # noqa: E402
 from support.proxied_secrets import PLACES_OF_SECRETS, SECRET, Place  # noqa: E402
 
 from assay._resources import suites_dir  # noqa: E402
+from assay.report import FORMATS  # noqa: E402
 from assay.sandbox.app import make_app  # noqa: E402
 from assay.sandbox.guard import guarded  # noqa: E402
 from assay.sandbox.serve import serving  # noqa: E402
@@ -96,6 +97,11 @@ def environment() -> dict[str, str]:
     return {"HUNT_KEY": KEY, "HUNT_CLIENT": CLIENT_SECRET, "ASSAY_CONTEXTS": "each"}
 
 
+def on_github(summary: Path) -> dict[str, str]:
+    """Return the variables of a job of GitHub, to which a run writes as well."""
+    return {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+
+
 def target_file(folder: Path, url: str, *, oauth: bool) -> Path:
     """Write the target file of a bank."""
     path = folder / f"{'oauth' if oauth else 'plain'}.yaml"
@@ -125,20 +131,24 @@ def hunt_run(folder: Path, keywords: str, *, oauth: bool) -> Iterator[Hunt]:
         bank.planted[DATABASE.replace("/", "%2F")] = ("database", "percent", "command line")
         _, out, err = assay(
             *("run", "--target", file, "--no-doctor", "-k", keywords, "--contexts", "each"),
-            *("--examples", examples, "--out", folder / f"run-{kind}"),
+            *("--examples", examples, "--out", folder / f"run-{kind}", "--format", "all"),
             # Which answers the bank replaces depends on the order of the calls.
             *(("--concurrency", "1") if oauth else ()),
             cwd=folder,
             **environment(),
+            **on_github(folder / f"summary-{kind}.md"),
         )
         hunt.wrote("stdout", out)
         hunt.wrote("stderr", err)
         hunt.wrote_files(folder / f"run-{kind}")
+        hunt.wrote_file(folder / f"summary-{kind}.md")
+        assert len(FORMATS) + 2 <= len({name.partition(" (")[0] for name, _ in hunt.texts})
         yield hunt
         judged = Hunt(name=f"judge ({kind})", bank=bank)
         journal = folder / f"run-{kind}" / "journal.jsonl"
         _, out, err = assay(
             *("judge", journal, "--target", file, "--out", folder / f"judged-{kind}"),
+            *("--format", "all"),
             cwd=folder,
             **environment(),
         )

@@ -46,10 +46,12 @@ def test_a_violation(tmp_path):
 
 
 def test_selection_and_incompleteness(recording, tmp_path):
-    """Obligations that traffic does not show are exit 3, or 0 with --allow-incomplete."""
-    asked = (recording, "-k", "listing", "-q")
-    assert 3 == judge(*asked, "--out", "a", cwd=tmp_path)[0]
-    assert 0 == judge(*asked, "--out", "b", "--allow-incomplete", cwd=tmp_path)[0]
+    """What traffic does not show is exit 3; --allow-incomplete accepts it beside what it shows."""
+    some, nothing = (recording, "-k", "iban or listing"), (recording, "-k", "listing")
+    assert 3 == judge(*some, "--out", "a", cwd=tmp_path)[0]
+    assert 0 == judge(*some, "--out", "b", "--allow-incomplete", cwd=tmp_path)[0]
+    code, out, _ = judge(*nothing, "--out", "c", "--allow-incomplete", cwd=tmp_path)
+    assert (3, True) == (code, "exit code 3: nothing was verified" in out)
 
 
 @pytest.mark.parametrize(
@@ -90,23 +92,14 @@ def test_unmatched_requests_are_shown_without_secrets(tmp_path):
     assert "FR7630001007941234567890185" not in out + err
 
 
-#: A waiver that has expired, and one whose obligation conforms.
-INVALID_WAIVERS = {
-    "expired": ("2020-01-01", "the waiver of gateway team expired on 2020-01-01"),
-    "superfluous": ("2999-12-31", "waived by gateway team, but it conforms now"),
-}
-
-
-@pytest.mark.parametrize("waiver", INVALID_WAIVERS)
-def test_an_invalid_waiver(waiver, tmp_path):
-    """A run is red for an invalid waiver, and so is the judging of its own journal."""
-    expires, reason = INVALID_WAIVERS[waiver]
+def test_a_waiver_that_is_not_needed(tmp_path):
+    """A run asks to remove a superfluous waiver, and so does the judging of its own journal."""
     obligation = "aisp/psu-identity/disclosed-after"
     entry = {
         "obligation": obligation,
         "owner": "gateway team",
         "reason": "ticket GW-1",
-        "expires": expires,
+        "expires": "2999-12-31",
     }
     target = tmp_path / "waived.yaml"
     shipped = find_target("sandbox").read_text(encoding="utf-8")
@@ -114,10 +107,12 @@ def test_an_invalid_waiver(waiver, tmp_path):
     options = ("--target", target, "-k", "psu-identity", "--allow-incomplete")
     ran, *_ = assay("run", *options, "--out", "ran", cwd=tmp_path)
     judged, *_ = judge("ran/journal.jsonl", *options, "--out", "judged", cwd=tmp_path)
-    assert (1, 1) == (ran, judged)
+    assert (2, 2) == (ran, judged)
     for folder in ("ran", "judged"):
         report = json.loads((tmp_path / folder / "report.json").read_text(encoding="utf-8"))
         (row,) = (one for one in report["obligations"] if one["id"] == obligation)
-        assert 1 == report["counts"]["violates"]
-        assert "violates" == row["verdict"]
-        assert row["reason"].startswith(reason)
+        assert 0 == report["counts"]["violates"]
+        assert "conforms" == row["verdict"]
+        assert [(obligation, "superfluous")] == [
+            (each["name"], each["state"]) for each in report["waivers"]
+        ]

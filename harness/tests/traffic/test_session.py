@@ -80,6 +80,21 @@ def test_a_broken_bank(fault, tmp_path):
     assert red == {name for name in run if second[name] is Standing.VIOLATES}
 
 
+def test_what_the_trials_of_other_clauses_show(tmp_path):
+    """An effect that every trial may show is violated, though its own trials conform."""
+    fault = BROKEN["pis.modify.executes-as-created"]
+    path = tmp_path / "journal.jsonl"
+    run = recorded(
+        path,
+        bank=lambda base: make_app(fault.change(SOUND), base_url=base),
+        contracts=("pis",),
+        keywords="deferred-only or execution",
+    )
+    second = judged(path)
+    assert Standing.VIOLATES is run["pis/execution/as-asked"] is second["pis/execution/as-asked"]
+    assert {} == differences(run, second)
+
+
 @pytest.mark.parametrize(
     "variant", ["pis.ibans-in-groups", "pis.debtor-hidden", "pis.modifiable-after-signing"]
 )

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import yaml
 
+from assay._resources import contract_dir
 from assay.contract.files.document import Document
 from assay.contract.files.strict_yaml import read
 from assay.contract.model import Json
@@ -91,8 +92,10 @@ def _neighbour(path: Path) -> str:
         names = [file.name for file in path.parent.iterdir() if file.is_file()]
     except (OSError, ValueError):
         return f"there is no folder {str(path.parent)!r} either"
-    hint = did_you_mean(path.name, names)
-    return hint if hint.startswith("did you") else "check the spelling"
+    shipped = [] if path.parent.name else [each.stem for each in contract_dir().rglob("*.yaml")]
+    hint = did_you_mean(path.name, [*names, *shipped])
+    folder = path.parent.resolve()
+    return hint if hint.startswith("did you") else f"there is none in {folder}"
 
 
 class _NoAliasDumper(yaml.SafeDumper):

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 _BASE: Final = "file:///"
 #: The schema that all others refer to.
 _COMMON: Final = "common.yaml"
+#: The other schemas that a schema refers to.
+_REFERRED: Final[Mapping[str, tuple[str, ...]]] = {
+    "target.yaml": ("contract.yaml",),
+    "waivers.yaml": ("target.yaml", "contract.yaml"),
+}
 
 
 #: Returns the schema of the rule kind with a name; None if there is no such kind.
@@ -73,7 +78,7 @@ def _registry(name: str) -> Registry[Any]:
 
     # The common schema is crawled once for all.
     below: Registry[Any] = Registry() if name == _COMMON else _registry(_COMMON)
-    names = {name, "contract.yaml"} if name == "target.yaml" else {name}
+    names = {name, *_REFERRED.get(name, ())}
     resources = [(_BASE + file, DRAFT202012.create_resource(_schema(file))) for file in names]
     return below.with_resources(cast("Any", resources)).crawl()
 
@@ -224,7 +229,7 @@ def check(
     rule_schema: RuleSchema | None = None,
     kinds: Callable[[], Collection[str]] = tuple,
 ) -> list[Problem]:
-    """Validate a document against the schema `contract`, `target` or `banks`; return all problems.
+    """Validate a document against the schema `contract`, `target`, `waivers` or `banks`; return all problems.
 
     In a contract, each rule is validated against the schema of its kind, which `rule_schema`
     returns; `kinds` returns the names to suggest for an unknown kind. A shipped file was

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from assay.judging.verdict import Standing
+from assay.judging.waivers import as_record
 from assay.report.fleet.values import (
     BankRow,
     Changes,
@@ -69,6 +70,7 @@ def _bank(bank: BankRow) -> _Values:
                 "reason": cell.reason,
                 "exit_code": cell.exit.value,
                 "journal": cell.journal,
+                **({"waivers": [*map(as_record, cell.waivers)]} if cell.waivers else {}),
             }
             for cell in bank.cells
         ],

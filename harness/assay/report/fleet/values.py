@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from assay.judging.changes import ChangeKind, change_of
 from assay.judging.verdict import OPEN, Exit, Standing
+from assay.judging.waivers import WaiverResult
 from assay.report.values import Report
 
 #: From the gravest verdict to the lightest: of several, the first is shown.
@@ -70,6 +72,7 @@ class FleetCell:
     exchanges: int = 0
     journal: str = ""
     verdicts: tuple[CellVerdict, ...] = ()
+    waivers: tuple[WaiverResult, ...] = ()
 
 
 def cell_verdicts(report: Report) -> tuple[CellVerdict, ...]:
@@ -102,7 +105,7 @@ class BankRow:
 
     @property
     def violates(self) -> bool:
-        """Whether an obligation is violated; an expired waiver counts, as in a run."""
+        """Whether an obligation is violated, and not waived."""
         return bool(self.counts[Standing.VIOLATES.value])
 
     @property
@@ -114,6 +117,11 @@ class BankRow:
             or any(verdict.open for verdict in cell.verdicts)
             for cell in self.cells
         )
+
+    @property
+    def invalid_waivers(self) -> tuple[WaiverResult, ...]:
+        """The waivers that must be removed or renewed."""
+        return tuple(each for cell in self.cells for each in cell.waivers if each.invalid)
 
     @property
     def faulty(self) -> bool:
@@ -167,6 +175,11 @@ class VerdictChange:
     before: Standing | None
     now: Standing | None
 
+    @property
+    def kind(self) -> ChangeKind | None:
+        """How the verdict changed."""
+        return change_of(self.before, self.now)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
@@ -180,16 +193,12 @@ class Changes:
     @property
     def new_violations(self) -> tuple[VerdictChange, ...]:
         """The violations that were none before."""
-        return tuple(each for each in self.verdicts if each.now is Standing.VIOLATES)
+        return tuple(each for each in self.verdicts if each.kind is ChangeKind.NEWLY_VIOLATED)
 
     @property
     def resolved(self) -> tuple[VerdictChange, ...]:
-        """What conforms now and was violated before."""
-        return tuple(
-            each
-            for each in self.verdicts
-            if each.before is Standing.VIOLATES and each.now is Standing.CONFORMS
-        )
+        """What conforms now and was violated before, waived or not."""
+        return tuple(each for each in self.verdicts if each.kind is ChangeKind.FIXED)
 
     @property
     def others(self) -> tuple[VerdictChange, ...]:

@@ -10,6 +10,7 @@ from assay.report.fleet.values import (
     FleetReport,
     VerdictChange,
 )
+from assay.report.waivers import waiver_caveats
 from assay.report.wording import counted
 
 #: Banks that are named in a sentence.
@@ -52,6 +53,8 @@ def caveats(report: FleetReport) -> tuple[str, ...]:
     ]
     if open_:
         sentences.append(f"{counted(len(open_), 'bank')} could not be verified in full.")
+    for bank in report.banks:
+        sentences += [f"{bank.name}: {each}" for each in waiver_caveats(bank.invalid_waivers)]
     if report.common:
         same = counted(len(report.common), "obligation")
         sentences.append(f"All banks that were tested violate the same {same}.")

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from assay.contract.files.load import dump
+from assay.rules.declared import COMMON
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
@@ -48,7 +49,6 @@ from assay.rules.kinds.unmetered import Unmetered
 from assay.rules.kinds.unsupported_mode import UnsupportedMode
 from assay.rules.kinds.well_formed import WellFormed
 from assay.rules.kinds.withstands import Withstands
-from assay.rules.parameters import COMMON
 from assay.rules.rule import Kind
 
 KINDS: Mapping[str, type[Kind]] = {

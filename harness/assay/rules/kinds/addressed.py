@@ -35,6 +35,7 @@ from assay.history import (
 )
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters, steps
+from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
@@ -80,6 +81,7 @@ class Addressed(Kind):
 
     name = "addressed"
     scope = Scope(calls=Calls.NAMED)
+    purpose = SAFEGUARD
 
     lifecycle: tracker.Lifecycle = the_request()
     operations: tuple[Operation, ...] = parameters.operations(also=check_about_request)

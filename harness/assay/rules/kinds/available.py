@@ -15,6 +15,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -57,6 +58,7 @@ class Available(Kind):
 
     name = "available"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     bare_calls = True
 
     operation: Operation = parameters.operation()

@@ -21,6 +21,7 @@ from assay.contract.model import Capability
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import parameters
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.cancellations import (
@@ -71,6 +72,7 @@ class Cancellation(Kind):
 
     name = "cancellation"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     applies_to = ("ends",)
 
     lifecycle: tracker.Lifecycle = the_request()
@@ -253,6 +255,7 @@ def _must_be_taken(
             exchanges=tuple(
                 sorted({n for cancel, call in counted for n in _numbers(cancel, call)})
             ),
+            decisive=counted[0][1].n,
         )
 
 
@@ -321,12 +324,12 @@ def _done(
         cancel.request,
         request_queries.due_day(clause.lifecycle, cancel.request.arguments),
     )
-    numbers = set(request.numbers)
+    controls: tuple[int, ...] = ()
     if done is not None and done > cancel.at:
         agreement = DISAGREES if cancel.early and not cancelled.revived else UNCLEAR
     elif done is None and control and day and cancel.signed and _is_observed(quiet, day, control):
         agreement = AGREES
-        numbers |= set(control[2].numbers)
+        controls = control[2].numbers
     else:
         return
     yield Evidence(
@@ -334,6 +337,7 @@ def _done(
         agreement=agreement,
         expected="the cancelled request never to be carried out",
         seen=request.describe(),
-        exchanges=tuple(sorted(numbers)),
+        exchanges=tuple(sorted({*request.numbers, *controls})),
         variation=request.made.call.variation,
+        controls=controls,
     )

@@ -18,7 +18,8 @@ from typing import Final
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -64,10 +65,16 @@ class ConsentEffect(Kind):
 
     name = "consent-effect"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)
-    quota: int = parameters.whole(key="quota", required=False, default=0)
+    quota: int = parameters.whole(
+        key="quota",
+        required=False,
+        default=0,
+        compare=comparisons.test_only,
+    )
 
     def facets(self) -> tuple[Facet, ...]:
         """What is taken, what is refused, and lists that name nothing."""

@@ -20,7 +20,8 @@ from typing import Any
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -81,6 +82,7 @@ class ConsentScope(Kind):
 
     name = "consent-scope"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
+    purpose = LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)
     grant: Operation = parameters.grant(required=True)
@@ -89,6 +91,7 @@ class ConsentScope(Kind):
         key="replaces",
         description="unspecified",
         hint="does a new consent replace the former one? no check of a stated answer exists yet",
+        compare=comparisons.undirected,
     )
     guarded: Mapping[str, tuple[Operation, str]] = parameters.derived(_guarded)
 

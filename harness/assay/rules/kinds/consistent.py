@@ -18,6 +18,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
@@ -57,6 +58,7 @@ class Consistent(Kind):
     """Operations whose answers must agree; `ranged` takes a range of dates."""
 
     name = "consistent"
+    purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
@@ -215,6 +217,7 @@ def _again(clause: Consistent, seen: SeenAnswers, old: Page) -> Iterator[Evidenc
             else "the same answer as before other data was read",
             seen="the same answer" if agreement is AGREES else _difference(old, new),
             exchanges=(old.n, new.n),
+            controls=(old.n,),
             variation=seen.answer.call.variation,
         )
 
@@ -259,5 +262,6 @@ def _smaller(seen: SeenAnswers, known: frozenset[str | None], first: Page) -> It
             expected="nothing that the larger consent did not show",
             seen=f"{len(added)} more items{also}" if added or values else "nothing more",
             exchanges=(first.n, page.n),
+            controls=(first.n,),
             variation=seen.answer.call.variation,
         )

@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 from assay.contract.model import Capability, Contract, Json
 from assay.history import History, Registered, Subject
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import conditions, parameters
+from assay.rules import comparisons, conditions, parameters
 from assay.rules.conditions import control as conditions_control
 from assay.rules.conditions import table as conditions_table
+from assay.rules.conditions.comparison import compare_rejecting
 from assay.rules.conditions.control import (
     Control,
     ExecutedRequests,
@@ -29,6 +30,7 @@ from assay.rules.conditions.control import (
 )
 from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
 from assay.rules.conditions.table import DecisionRow, Table
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
@@ -57,15 +59,19 @@ class DecisionRule(Kind):
 
     name = "decision"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    result: str = parameters.choice("rejected", key="result", description="rejected")
+    result: str = parameters.choice(
+        "rejected", key="result", description="rejected", compare=comparisons.undirected
+    )
     when: Json = parameters.parameter(
         parameters.ref("condition"),
         lambda value, _: value,
         key="when",
         references=conditions.references,
+        compare=compare_rejecting,
     )
     table: Table = parameters.derived(
         lambda _, known: conditions.parse(known["when"], known["lifecycle"])
@@ -235,15 +241,17 @@ def _judge(
     if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
         return
     agreement, why = judgement
-    numbers = {*request.numbers, *(control.numbers if control else ())}
+    controls = control.numbers if control else ()
     for row in about.rows:
         yield Evidence(
             facet=row.id,
             agreement=agreement,
             expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
             seen=f"{request.describe()}; {why}" if why else request.describe(),
-            exchanges=tuple(sorted(numbers)),
+            exchanges=tuple(sorted({*request.numbers, *controls})),
             variation=request.made.call.variation,
+            decisive=request.made.n,
+            controls=controls,
         )
 
 

@@ -15,7 +15,8 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import EARLIER, Consents, fresh_subjects, has_value, plain
@@ -38,9 +39,12 @@ class DisclosedWhen(Kind):
 
     name = "disclosed-when"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
 
     operation: Operation = parameters.operation()
-    value: str = parameters.word(key="value", references=_disclosure)
+    value: str = parameters.word(
+        key="value", references=_disclosure, compare=comparisons.undirected
+    )
     grant: Operation = parameters.grant(required=True)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
 
@@ -157,6 +161,7 @@ class _Values:
                 expected=f"another {value} than that of a customer of another name",
                 seen="the same" if others else "another",
                 exchanges=(*(apart or others.values()), exchange.n),
+                controls=tuple(apart or others.values()),
                 variation=exchange.call.variation,
             )
 

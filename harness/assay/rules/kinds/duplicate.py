@@ -1,10 +1,9 @@
 """`duplicate`: the bank rejects a request identical to one already carried out, and no other.
 
 Two requests are identical if all arguments, the mode and the day are equal. A request that
-differs in a parameter or in the day must be accepted, and so must the repeat of a request that
-was never carried out; one that differs only in the mode is not judged. If it is rejected, the
-probe looks for another cause: the state of the first request, and the same request of another
-customer.
+differs in a parameter or in the day must be accepted, and so must the repeat of one that was
+never carried out; one that differs only in the mode is not judged. If it is rejected, the probe
+looks for another cause: the state of the first request, and the same one of another customer.
 
 The TPP: it does not repeat a request that it knew to be carried out on the same day. If
 only the return address differs, the verdict is open: no clause names it as a parameter.
@@ -20,7 +19,9 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability
 from assay.history import Call, Decision, History, Subject
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules import comparisons
 from assay.rules import parameters as rules_parameters
+from assay.rules.consequences import LIMIT, REFUSE_MORE, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
 from assay.rules.lifecycle import comparison, request_queries, request_steps, tracker
 from assay.rules.lifecycle.alternative_causes import Explanations
@@ -42,7 +43,6 @@ from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
-from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 #: The scenarios in which the first request is never carried out.
@@ -70,11 +70,13 @@ class Duplicate(Kind):
     """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
-    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
     applies_to = ("makes",)
 
     lifecycle: Lifecycle = the_request()
-    parameters: tuple[str, ...] = arguments(key="parameters")
+    parameters: tuple[str, ...] = arguments(
+        key="parameters", compare=comparisons.members(added=SERVE_MORE, removed=REFUSE_MORE)
+    )
     named_modes: tuple[str, ...] = rules_parameters.parameter(
         rules_parameters.ref("words"),
         lambda value, _: tuple(str(name) for name in value),
@@ -82,6 +84,7 @@ class Duplicate(Kind):
         references=_at_once,
         required=False,
         default=(),
+        compare=comparisons.test_only,
     )
 
     @property
@@ -298,8 +301,7 @@ def _other(
 ) -> _Judgement | None:
     if _rejected(request):
         why, control = explanations.explanation(request, relation), explanations.control(request)
-        controls = (control,) if control else ()
-        return (UNCLEAR, why, controls) if why else (DISAGREES, "", controls)
+        return UNCLEAR if why else DISAGREES, why, (control,) if control else ()
     if request.done:
         return AGREES, "", ()
     if not request_queries.signature(request):
@@ -314,14 +316,16 @@ def _evidence(
     if judged is None:
         return
     agreement, why, controls = judged
-    requests = (request, relation.former, *controls)
+    beside = tuple(n for each in (relation.former, *controls) for n in each.numbers)
     yield Evidence(
         facet=relation.facet,
         agreement=agreement,
         expected=_EXPECTED.get(relation.facet, "accepted: it differs in one thing"),
         seen=f"{request.describe()}; {why}" if why else request.describe(),
-        exchanges=tuple(sorted({n for each in requests for n in each.numbers})),
+        exchanges=tuple(sorted({*request.numbers, *beside})),
         variation=request.made.call.variation,
+        decisive=request.made.n,
+        controls=beside,
     )
 
 

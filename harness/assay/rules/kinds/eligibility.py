@@ -14,24 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
-from assay.history import Call, History, Holding, Owned, Subject
+from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
-from assay.rules.queries import (
-    EARLIER,
-    NarrowedLists,
-    PageWalk,
-    bare,
-    page_walks,
-)
+from assay.rules.queries import EARLIER, NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
-from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates, months_before
 from assay.rules.state.withholding import Withholding
 
@@ -64,6 +59,16 @@ _RECENT: Mapping[str, Json] = {
         "edge": ref("edge"),
     },
 }
+
+_COMPARE_RECENT: Final = comparisons.keyed(
+    {
+        "trait": comparisons.undirected,
+        "months": comparisons.allowance,
+        "edge": comparisons.ranked({"included": 1, "unspecified": 0, "excluded": -1}),
+    },
+    added=REFUSE_MORE,
+    removed=REFUSE_LESS,
+)
 
 
 def _traits(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -99,17 +104,26 @@ class Eligibility(Kind):
     """The states in which a resource is listed by an operation, or is not."""
 
     name = "eligibility"
-    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
+    purpose = LIMIT
     limits = ("recent",)
     at_least_one_of = ("hides", "recent")
 
     operation: Operation = parameters.operation()
     resource: str = parameters.resource()
     hides: tuple[str, ...] = parameters.names(
-        _TRAITS, key="hides", references=_traits, required=False
+        _TRAITS,
+        key="hides",
+        references=_traits,
+        required=False,
+        compare=comparisons.covered(),
     )
     recent: Recent | None = parameters.parameter(
-        _RECENT, _read_recent, key="recent", references=_recent_trait, required=False
+        _RECENT,
+        _read_recent,
+        key="recent",
+        references=_recent_trait,
+        required=False,
+        compare=_COMPARE_RECENT,
     )
     withholds: tuple[Operation, ...] = parameters.parameter(
         ref("operations"),
@@ -118,6 +132,7 @@ class Eligibility(Kind):
         references=_data,
         required=False,
         default=(),
+        compare=comparisons.covered("operation"),
     )
     grant: Operation | None = parameters.grant()
     zone: ZoneInfo | None = parameters.the_zone()

@@ -15,7 +15,8 @@ from typing import Any
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Operation
 from assay.history import Exchange, Holding, Owned, Subject
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.formats import is_iban
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
@@ -71,10 +72,14 @@ class EligibleFor(AcceptanceRule):
 
     name = "eligible-for"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
+    purpose = LIMIT
     applies_to = ("makes",)
 
     refuses: tuple[str, ...] = parameters.names(
-        parameters.ref("names"), key="refuses", references=_refuses
+        parameters.ref("names"),
+        key="refuses",
+        references=_refuses,
+        compare=comparisons.covered(),
     )
     owned: str = parameters.derived(_owned)
 

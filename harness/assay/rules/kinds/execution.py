@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Decision, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import clauses, parameters
+from assay.rules import clauses, comparisons, parameters
+from assay.rules.consequences import PROMISE
 from assay.rules.lifecycle import reconciliation, request_steps, signing
 from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.lifecycle.parameters import modes, the_request, values_by_argument
@@ -52,6 +53,10 @@ from assay.rules.steps import Part, send
 TUESDAY = 1
 
 
+#: Where a mode is listed.
+_RANKS: Final = {"served": 2, "where-offered": 1}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Kind):
     """The modes in which requests are carried out, and what keeps one from being so.
@@ -62,14 +67,17 @@ class Execution(Kind):
 
     name = "execution"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     applies_to = ("makes",)
     ambient: ClassVar[bool] = True
 
     lifecycle: Lifecycle = the_request()
-    served: tuple[str, ...] = modes(key="served", required=True)
-    offered: tuple[str, ...] = modes(key="where-offered")
-    unmet: Mapping[str, Json] = values_by_argument(key="unmet")
-    minutes: int = parameters.whole(key="minutes")
+    served: tuple[str, ...] = modes(
+        key="served", required=True, compare=comparisons.classified(_RANKS)
+    )
+    offered: tuple[str, ...] = modes(key="where-offered", compare=comparisons.classified(_RANKS))
+    unmet: Mapping[str, Json] = values_by_argument(key="unmet", compare=comparisons.test_only)
+    minutes: int = parameters.whole(key="minutes", compare=comparisons.test_only)
 
     @property
     def deferred(self) -> str | None:

@@ -14,9 +14,17 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import (
+    ANSWER_LESS,
+    ANSWER_MORE,
+    PROMISE,
+    REPLACED,
+    SERVE_LESS,
+    SERVE_MORE,
+)
 from assay.rules.evidence import AGREES, DISAGREES, doubt
-from assay.rules.formats import FORMATS, LOOKALIKES
+from assay.rules.formats import FAULTS, FORMATS, LOOKALIKES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
@@ -60,17 +68,24 @@ class Field(Kind):
 
     name = "field"
     scope = Scope(calls=Calls.CONTRACT)
+    purpose = PROMISE
     exactly_one_of = ("const", "enum", "format")
 
-    field: str = parameters.word(key="field")
+    field: str = parameters.word(key="field", compare=comparisons.undirected)
     resources: tuple[str, ...] = parameters.resources()
     const: Json = parameters.parameter(
         {"description": "the only valid value", "type": ["string", "number", "boolean"]},
         lambda value, _: value,
         key="const",
         required=False,
+        compare=comparisons.any_change(REPLACED),
     )
-    enum: tuple[str, ...] = parameters.names(_ENUM, key="enum", required=False)
+    enum: tuple[str, ...] = parameters.names(
+        _ENUM,
+        key="enum",
+        required=False,
+        compare=comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
+    )
     format: Mapping[str, str] = parameters.parameter(
         _FORMAT,
         lambda value, _: dict(value),
@@ -78,8 +93,13 @@ class Field(Kind):
         references=_formats,
         required=False,
         default={},
+        compare=comparisons.by_name(
+            comparisons.any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS
+        ),
     )
-    mandatory: bool = parameters.flag(key="mandatory")
+    mandatory: bool = parameters.flag(
+        key="mandatory", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
+    )
     grant: Operation | None = parameters.grant()
 
     def operation(self, resource: str) -> Operation:
@@ -247,6 +267,13 @@ def _is_lookalike(clause: Field, resource: str, item: Item) -> bool:
     return form in LOOKALIKES and LOOKALIKES[form](value) and FORMATS[form](value)
 
 
+def _describe(clause: Field, resource: str, value: Json) -> str:
+    """Describe a wrong value; a report masks the value, and not what is wrong with it."""
+    form = clause.format.get(resource, "")
+    fault = FAULTS[form](value) if form in FAULTS else ""
+    return f"{value!r}: {fault}" if fault else f"{value!r}"
+
+
 def _judge(
     clause: Field, exchange: Exchange, resource: str, items: Sequence[Item], *, doubtful: bool
 ) -> Iterator[Evidence]:
@@ -259,7 +286,9 @@ def _judge(
             facet=resource,
             agreement=DISAGREES if wrong else AGREES,
             expected=f"{clause.field} to be {description}",
-            seen=f"{wrong[0]!r}" if wrong else f"as expected in {len(there)} items",
+            seen=_describe(clause, resource, wrong[0])
+            if wrong
+            else f"as expected in {len(there)} items",
             exchanges=(exchange.n,),
         )
         yield doubt(evidence, "others look alike and are none") if doubtful else evidence

@@ -23,7 +23,8 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Json
 from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import LIMIT, REPLACED
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -64,15 +65,19 @@ class Fixed(DefectRule):
 
     name = "fixed"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
     applies_to = ("makes",)
 
-    field: str = parameters.word(key="field", references=check_argument)
+    field: str = parameters.word(
+        key="field", references=check_argument, compare=comparisons.undirected
+    )
     const: str = parameters.parameter(
         {"description": "the only valid value", "type": "string", "minLength": 1},
         lambda value, _: value,
         key="const",
+        compare=comparisons.any_change(REPLACED),
     )
-    others: tuple[str, ...] = parameters.names(_OTHERS, key="others")
+    others: tuple[str, ...] = parameters.names(_OTHERS, key="others", compare=comparisons.test_only)
     exact: bool = parameters.choice(
         "exact",
         "unspecified",
@@ -80,6 +85,7 @@ class Fixed(DefectRule):
         description="exact or unspecified",
         hint="does another spelling of the value count as another value?",
         convert=lambda value: value == "exact",
+        compare=comparisons.ranked({"exact": -1, "unspecified": 0}),
     )
 
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
@@ -320,6 +326,8 @@ def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterato
         seen=describe_answer(exchange) + (f"; it shows {shown!r}" if shown is not None else ""),
         exchanges=tuple(sorted({*change.numbers, *beside})),
         variation=exchange.call.variation,
+        decisive=exchange.n,
+        controls=(control.n,) if control else (),
     )
 
 

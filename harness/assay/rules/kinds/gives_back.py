@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from assay.contract.model import Capability, Json
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, steps
+from assay.rules import clauses, comparisons, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
@@ -27,13 +28,14 @@ class GivesBack(Kind):
 
     name = "gives-back"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     applies_to = (
         "makes",
         "shows",
     )
 
     lifecycle: tracker.Lifecycle = the_request()
-    fields: tuple[str, ...] = arguments()
+    fields: tuple[str, ...] = arguments(compare=comparisons.covered())
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each field."""

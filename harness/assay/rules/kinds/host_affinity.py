@@ -17,7 +17,8 @@ from urllib.parse import urljoin, urlsplit
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Indeterminate
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import PROMISE, SERVE_LESS, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, must_be_served, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary, question
@@ -57,10 +58,13 @@ class HostAffinity(Kind):
 
     name = "host-affinity"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()
-    every_host: bool = parameters.flag(key="every-host")
+    every_host: bool = parameters.flag(
+        key="every-host", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
+    )
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each operation, and one for the target's other hosts."""

@@ -16,6 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import EARLIER, Consents, NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
@@ -32,6 +33,7 @@ class Listing(Kind):
 
     name = "listing"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
+    purpose = PROMISE
 
     operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()

@@ -16,7 +16,8 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import EXCUSE, REPLACED, SERVE_LESS, SERVE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
@@ -46,6 +47,7 @@ class MaintenanceWindow(Kind):
 
     name = "maintenance-window"
     scope = Scope(calls=Calls.NAMED)
+    purpose = EXCUSE
     whole_interface = True
     limits = ("weekday", "from", "to")
 
@@ -55,15 +57,20 @@ class MaintenanceWindow(Kind):
         key="weekday",
         description="a weekday in English and small letters",
         convert=WEEKDAYS.index,
+        compare=comparisons.any_change(REPLACED),
     )
     begin: time = parameters.parameter(
-        parameters.ref("time"), lambda value, _: time.fromisoformat(value), key="from"
+        parameters.ref("time"),
+        lambda value, _: time.fromisoformat(value),
+        key="from",
+        compare=comparisons.ordered(larger=SERVE_MORE, smaller=SERVE_LESS),
     )
     end: time = parameters.parameter(
         parameters.ref("time"),
         lambda value, _: time.fromisoformat(value),
         key="to",
         references=_after_begin,
+        compare=comparisons.ordered(larger=SERVE_LESS, smaller=SERVE_MORE),
     )
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)
     zone: ZoneInfo | None = parameters.the_zone()

@@ -20,7 +20,8 @@ from decimal import Decimal
 from assay.contract.model import Capability, Json
 from assay.history import Call, History
 from assay.judging.verdict import Evidence
-from assay.rules import steps
+from assay.rules import comparisons, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, tpp_evidence
 from assay.rules.lifecycle import defects, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule
@@ -51,9 +52,10 @@ class Mandatory(DefectRule):
 
     name = "mandatory"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
     applies_to = ("makes",)
 
-    fields: tuple[str, ...] = arguments()
+    fields: tuple[str, ...] = arguments(compare=comparisons.covered())
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield that each field is mandatory."""

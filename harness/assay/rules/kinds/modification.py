@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from assay.contract.model import Capability
 from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
+from assay.rules import comparisons
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.changes import (
@@ -65,18 +68,25 @@ class ModificationScenario(Scenario):
     refused: bool = False
 
 
+#: Where a mode is listed: its requests can be changed, or not.
+_RANKS: Final = {"only": 1, "never": -1}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modification(Kind):
     """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     applies_to = ("changes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    only: tuple[str, ...] = deferred_modes(key="only")
-    never: tuple[str, ...] = modes(key="never", schema="words", required=True)
-    fields: tuple[str, ...] = changeable_arguments(key="fields")
+    only: tuple[str, ...] = deferred_modes(key="only", compare=comparisons.classified(_RANKS))
+    never: tuple[str, ...] = modes(
+        key="never", schema="words", required=True, compare=comparisons.classified(_RANKS)
+    )
+    fields: tuple[str, ...] = changeable_arguments(key="fields", compare=comparisons.covered())
 
     @property
     def day(self) -> str | None:
@@ -317,6 +327,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
         seen=describe_answer(exchange),
         exchanges=change.numbers,
         variation=exchange.call.variation,
+        decisive=exchange.n,
     )
 
 

@@ -20,6 +20,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, CredentialPlace, History, Holding, Token
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
@@ -49,6 +50,7 @@ class NoCredentials(Kind):
 
     name = "no-credentials"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -15,6 +15,8 @@ from typing import Final, TypeAlias
 from assay.contract.model import Capability, Json
 from assay.history import Authorise, Authorised, Decision, Exchange, History
 from assay.judging.verdict import Evidence
+from assay.rules import comparisons
+from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
@@ -51,11 +53,12 @@ class Notice(Kind):
 
     name = "notice"
     scope = Scope(calls=Calls.NAMED)
+    purpose = SAFEGUARD
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request()
-    named_modes: tuple[str, ...] = some_modes(key="modes")
-    even: Mapping[str, Json] = values_by_argument(key="even")
+    named_modes: tuple[str, ...] = some_modes(key="modes", compare=comparisons.covered())
+    even: Mapping[str, Json] = values_by_argument(key="even", compare=comparisons.test_only)
 
     @property
     def modes(self) -> tuple[str | None, ...]:
@@ -291,6 +294,7 @@ def _judge(
         expected=_EXPECTED.get(facet, "not carried out before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *control_numbers})),
+        controls=control_numbers,
         variation=request.made.call.variation or _variation(request),
     )
 

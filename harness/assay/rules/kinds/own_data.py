@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects
 from assay.rules.rule import (
@@ -49,9 +50,10 @@ class OwnData(Kind):
 
     name = "own-data"
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
+    purpose = SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations()
-    field: str = parameters.word(key="field")
+    field: str = parameters.word(key="field", compare=comparisons.undirected)
     grant: Operation | None = parameters.grant()
 
     def facets(self) -> tuple[Facet, ...]:

@@ -15,7 +15,8 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consequences import PROMISE, RESIZED
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -40,11 +41,12 @@ class Pagination(Kind):
 
     name = "pagination"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     bare_calls = True
     limits = ("size",)
 
     operation: Operation = parameters.operation(lists=True)
-    size: int = parameters.whole(key="size")
+    size: int = parameters.whole(key="size", compare=comparisons.any_change(RESIZED))
     grant: Operation | None = parameters.grant()
     owners: tuple[str, ...] = parameters.derived(
         lambda contract, known: steps.owners(contract, known["operation"])

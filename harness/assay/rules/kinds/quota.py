@@ -17,12 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import operation_parameters, parameters, steps
+from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules.consequences import LIMIT
+from assay.rules.declared import Convert
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
@@ -44,7 +47,6 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.scope import Calls, Scope
 from assay.rules.state import periods
 from assay.rules.state.calendar import never_longer
 from assay.rules.state.counts import Counts, moment, same_customers
@@ -57,7 +59,7 @@ OTHERS = {
     PER_CUSTOMER: "only another customer's quota is used up",
 }
 
-
+_COUNTED = parameters.ref("counted")
 _PER: Mapping[str, Json] = {
     "description": "calendar-day, clock-hour, rolling-hour or hour",
     "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour"],
@@ -78,6 +80,10 @@ class QuotaScenario(Scenario):
     crosses: bool = False
 
 
+def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
+    return parameters.parameter(shape, read, key=key, compare=comparisons.undirected)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota(Kind):
     """A limit on the calls of each operation and customer in a period.
@@ -86,15 +92,13 @@ class Quota(Kind):
     """
 
     name = "quota"
-    scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
     bare_calls = True
     limits = ("limit", "per", "counts", "refused-calls", "page-turns")
 
     operations: tuple[Operation, ...] = parameters.operations()
-    limit: int = parameters.whole(key="limit")
-    period: Period = parameters.parameter(
-        _PER, lambda value, contract: period(value, contract.zone), key="per"
-    )
+    limit: int = parameters.whole(key="limit", compare=comparisons.allowance)
+    period: Period = _judged("per", _PER, lambda value, contract: period(value, contract.zone))
     attended: bool = parameters.choice(
         "absent",
         "all",
@@ -104,13 +108,10 @@ class Quota(Kind):
         required=False,
         default=False,
         convert=lambda value: value == "all",
+        compare=comparisons.ranked({"absent": 1, "all": -1}, absent="absent"),
     )
-    refused_calls: str = parameters.parameter(
-        parameters.ref("counted"), lambda value, _: value, key="refused-calls"
-    )
-    page_turns: str = parameters.parameter(
-        parameters.ref("counted"), lambda value, _: value, key="page-turns"
-    )
+    refused_calls: str = _judged("refused-calls", _COUNTED)
+    page_turns: str = _judged("page-turns", _COUNTED)
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
 

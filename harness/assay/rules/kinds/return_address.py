@@ -17,6 +17,7 @@ from assay.contract.model import Contract, Operation
 from assay.history import Authorised, Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
@@ -53,6 +54,7 @@ class ReturnAddress(Kind):
 
     name = "return-address"
     scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
+    purpose = PROMISE
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = the_request(also=_returns)

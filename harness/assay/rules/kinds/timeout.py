@@ -16,7 +16,8 @@ from typing import Any, Final
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import parameters
+from assay.rules import comparisons, parameters
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
 from assay.rules.lifecycle.parameters import the_request
@@ -64,19 +65,25 @@ class Timeout(Kind):
 
     name = "timeout"
     scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
+    purpose = LIMIT
     applies_to = ("makes",)
     limits = ("measure", "minutes", "edge")
 
     lifecycle: tracker.Lifecycle = the_request()
     measure: str = parameters.choice(
-        "idle", "overall", key="measure", description="idle or overall"
+        "idle",
+        "overall",
+        key="measure",
+        description="idle or overall",
+        compare=comparisons.undirected,
     )
-    minutes: int = parameters.whole(key="minutes")
+    minutes: int = parameters.whole(key="minutes", compare=comparisons.allowance)
     edge: str = parameters.choice(
         "unspecified",
         key="edge",
         description="unspecified",
         hint="the probes stay clear of the edge itself; no check of a stated answer exists yet",
+        compare=comparisons.undirected,
     )
     time_limits: TimeLimits = parameters.derived(_limits)
 

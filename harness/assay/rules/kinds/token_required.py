@@ -15,6 +15,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Token
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import must_be_refused
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
@@ -47,6 +48,7 @@ class TokenRequired(Kind):
 
     name = "token-required"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import comparisons, parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
@@ -40,9 +41,10 @@ class UnavailableOperation(Kind):
 
     name = "unavailable"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
 
     operation: Operation = parameters.operation(available=False)
-    control: Operation = parameters.operation(key="control")
+    control: Operation = parameters.operation(key="control", compare=comparisons.test_only)
     grant: Operation | None = parameters.grant()
     lifecycle: tracker.Lifecycle | None = the_request(required=False)
     owner: str = parameters.derived(lambda contract, _: steps.roots(contract)[0].id)

@@ -16,7 +16,8 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import operation_parameters, parameters, steps
+from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import doubt, must_be_served
 from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
@@ -44,11 +45,12 @@ class Unmetered(Kind):
 
     name = "unmetered"
     scope = Scope(calls=Calls.NAMED)
+    purpose = PROMISE
     bare_calls = True
     limits = ()
 
     operations: tuple[Operation, ...] = parameters.operations()
-    quota: int = parameters.whole(key="quota")
+    quota: int = parameters.whole(key="quota", compare=comparisons.test_only)
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner_of_operations()
     zone: ZoneInfo | None = parameters.the_zone()

@@ -16,7 +16,8 @@ from zoneinfo import ZoneInfo
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding
 from assay.judging.verdict import Evidence
-from assay.rules import operation_parameters, parameters, steps
+from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.queries import PageWalk, bare, oldest_date, page_walks
 from assay.rules.rule import (
@@ -45,11 +46,12 @@ class UnsupportedMode(Kind):
 
     name = "unsupported-mode"
     scope = Scope(calls=Calls.NAMED)
+    purpose = LIMIT
     limits = ("mode", "days")
 
     operation: Operation = parameters.operation()
     mode: str = parameters.mode()
-    days: int = parameters.whole(key="days")
+    days: int = parameters.whole(key="days", compare=comparisons.at_most)
     grant: Operation | None = parameters.grant()
     owner: str = operation_parameters.owner()
     zone: ZoneInfo | None = parameters.the_zone()

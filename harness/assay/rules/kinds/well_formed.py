@@ -14,6 +14,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
+from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
@@ -29,6 +30,7 @@ class WellFormed(Kind):
 
     name = "well-formed"
     scope = Scope(calls=Calls.CONTRACT)
+    purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()
     grant: Operation | None = parameters.grant()

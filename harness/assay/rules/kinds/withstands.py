@@ -18,6 +18,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
+from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, failed_instead
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.defects import digest_of
@@ -79,6 +80,7 @@ class Withstands(Kind):
 
     name = "withstands"
     scope = Scope(calls=Calls.NAMED)
+    purpose = SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations(also=_made_or_changed)
 
@@ -173,5 +175,6 @@ def _judge(facet: str, exchange: Exchange, control: Exchange) -> Evidence:
         expected="an orderly answer, not a failure of the target",
         seen=describe_answer(exchange),
         exchanges=(control.n, exchange.n),
+        controls=(control.n,),
         variation=exchange.call.variation,
     )

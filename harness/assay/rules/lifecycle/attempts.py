@@ -285,14 +285,16 @@ def _went_on(control: Attempt) -> bool:
 def _evidence(
     facet: str, agreement: Agreement, expected: str, attempt: Attempt, beside: Beside = ()
 ) -> Evidence:
-    numbers = {*attempt.request.numbers, *(n for each in beside for n in each.request.numbers)}
+    controls = tuple(n for each in beside for n in each.request.numbers)
     return Evidence(
         facet=facet,
         agreement=agreement,
         expected=expected,
         seen=attempt.request.describe(),
-        exchanges=tuple(sorted(numbers)),
+        exchanges=tuple(sorted({*attempt.request.numbers, *controls})),
         variation=attempt.made.call.variation,
+        decisive=attempt.made.n,
+        controls=controls,
     )
 
 

@@ -153,6 +153,7 @@ def must_be_taken(
             expected="some change before the day of the request to be accepted, signed or not",
             seen=describe_answer((taken or group)[0].exchange),
             exchanges=tuple(sorted({n for change in taken or group for n in change.numbers})),
+            decisive=(taken or group)[0].exchange.n,
         )
 
 
@@ -312,6 +313,7 @@ class ChangeTracker:
                 expected=f"it is carried out with {name} as it was changed: {value!r}",
                 seen=f"{shown!r}",
                 exchanges=change.numbers,
+                decisive=change.exchange.n,
             )
             self._add(force, evidence, force.unknown_because)
 

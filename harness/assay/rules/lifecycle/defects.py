@@ -73,14 +73,16 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
         agreement = DISAGREES
     else:
         agreement = UNCLEAR
-    numbers = {*request.numbers, *((beside.made.n,) if beside else ())}
+    controls = (beside.made.n,) if beside else ()
     return Evidence(
         facet=facet,
         agreement=agreement,
         expected=f"a refusal: {why}",
         seen=seen,
-        exchanges=tuple(sorted(numbers)),
+        exchanges=tuple(sorted({*request.numbers, *controls})),
         variation=made.call.variation,
+        decisive=made.n,
+        controls=controls,
     )
 
 

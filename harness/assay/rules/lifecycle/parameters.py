@@ -8,6 +8,8 @@ from typing import Any
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
 from assay.errors import did_you_mean
+from assay.rules import comparisons
+from assay.rules.comparisons import Comparison
 from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameters import (
     Raw,
@@ -36,6 +38,7 @@ def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
         key="request",
         references=check,
         required=required,
+        compare=comparisons.names("resource"),
     )
 
 
@@ -76,14 +79,20 @@ def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
         yield at, f"the mode {name!r} is not deferred to a day", hint
 
 
-def modes(*, key: str, schema: str = "names", required: bool = False) -> Any:
+def modes(
+    *,
+    key: str,
+    schema: str = "names",
+    required: bool = False,
+    compare: Comparison | None = None,
+) -> Any:
     """Declare modes in which the clause's request is made; empty where left out."""
-    return names(ref(schema), key=key, references=check_modes, required=required)
+    return names(ref(schema), key=key, references=check_modes, required=required, compare=compare)
 
 
-def arguments(*, key: str = "fields") -> Any:
+def arguments(*, key: str = "fields", compare: Comparison | None = None) -> Any:
     """Declare arguments of the clause's request."""
-    return names(ref("words"), key=key, references=check_arguments)
+    return names(ref("words"), key=key, references=check_arguments, compare=compare)
 
 
 _MODES: Mapping[str, Json] = {
@@ -110,12 +119,12 @@ _VALUES: Mapping[str, Json] = {
 }
 
 
-def some_modes(*, key: str) -> Any:
+def some_modes(*, key: str, compare: Comparison | None = None) -> Any:
     """Declare modes in which the clause's request is made, at least one if it is given."""
-    return names(_MODES, key=key, references=check_modes, required=False)
+    return names(_MODES, key=key, references=check_modes, required=False, compare=compare)
 
 
-def values_by_argument(*, key: str) -> Any:
+def values_by_argument(*, key: str, compare: Comparison | None = None) -> Any:
     """Declare values of arguments of the clause's request; empty where left out."""
     return parameter(
         _VALUES,
@@ -124,6 +133,7 @@ def values_by_argument(*, key: str) -> Any:
         references=check_values,
         required=False,
         default={},
+        compare=compare,
     )
 
 
@@ -169,14 +179,14 @@ def check_changeable(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> I
             yield (*at, index), f"{name!r} is no argument of a change", hint
 
 
-def deferred_modes(*, key: str) -> Any:
+def deferred_modes(*, key: str, compare: Comparison | None = None) -> Any:
     """Declare modes whose requests are deferred to a day, at least one."""
-    return names(_MODES, key=key, references=check_all_deferred)
+    return names(_MODES, key=key, references=check_all_deferred, compare=compare)
 
 
-def changeable_arguments(*, key: str) -> Any:
+def changeable_arguments(*, key: str, compare: Comparison | None = None) -> Any:
     """Declare arguments that a request and a change of it have, at least one."""
-    return names(_ARGUMENTS, key=key, references=check_changeable)
+    return names(_ARGUMENTS, key=key, references=check_changeable, compare=compare)
 
 
 #: How an operation can be about a request that was made.

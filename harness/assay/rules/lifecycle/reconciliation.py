@@ -61,14 +61,15 @@ def reconcile(books: Books, idle: timedelta) -> Iterator[Evidence]:
 def _evidence(
     record: Record, facet: str, agreement: Agreement, expected: str, seen: str = "", *beside: Record
 ) -> Evidence:
-    numbers = {n for each in (record, *beside) for n in each.request.numbers}
+    controls = tuple(n for each in beside for n in each.request.numbers)
     return Evidence(
         facet=facet,
         agreement=agreement,
         expected=expected,
         seen=seen or record.request.describe(),
-        exchanges=tuple(sorted(numbers)),
+        exchanges=tuple(sorted({*record.request.numbers, *controls})),
         variation=record.request.made.call.variation,
+        controls=controls,
     )
 
 
@@ -136,7 +137,7 @@ def _refused(books: Books, record: Record) -> Iterator[Evidence]:
     if opened is not None:
         expected = "that a request that was refused is not there"
         evidence = _evidence(record, facet, DISAGREES, expected, "it can be read, and is open")
-        yield replace(evidence, exchanges=(made.n, opened.n))
+        yield replace(evidence, exchanges=(made.n, opened.n), controls=())
     if not books.asked_since(record.place) or not books.tells(record):
         return  # nothing shows that the fixture tells what is carried out
     if not request_queries.was_refused(made):

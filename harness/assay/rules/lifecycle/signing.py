@@ -119,6 +119,8 @@ class Signing:
             seen=f"{_ENDED[event.ending]}{sent}; of the request, {self.request.describe()}",
             exchanges=tuple(sorted({*self.request.numbers, *beside})),
             variation=event.step.variation or self.request.made.call.variation,
+            decisive=event.n,
+            controls=beside,
         )
 
 

@@ -73,6 +73,8 @@ class NamedAnswers:
                         expected=f"the same {len(former.items)} items as under the main name",
                         seen="the same items with other values",
                         exchanges=(former.n, other.n, exchange.n),
+                        decisive=other.n,
+                        controls=(former.n, exchange.n),
                         variation=other.call.variation,
                     )
 
@@ -90,6 +92,7 @@ def _agree(other: Exchange, main: Exchange, *, same: bool) -> Evidence:
         expected=f"the same {len(main.items)} items as under the main name",
         seen="the same items" if same else f"other data: {describe_answer(other)}",
         exchanges=(main.n, other.n),
+        controls=(main.n,),
         variation=other.call.variation,
     )
 

@@ -180,6 +180,7 @@ def _shorter(
         expected=f"what the whole has {asked}, and no more",
         seen=said,
         exchanges=(*control, *(page.n for page in seen.answer.pages)),
+        controls=control,
         variation=seen.answer.call.variation,
     )
 
@@ -208,4 +209,5 @@ def _meet(seen: SeenAnswers, asked: Range, whole: _Whole) -> Iterator[Evidence]:
                 expected=f"all {len(there)} of {day} in one of the ranges that meet there",
                 seen=f"{lost} are in neither" if lost else "all of them",
                 exchanges=(whole.n, meeting.n, n),
+                controls=(whole.n, meeting.n),
             )

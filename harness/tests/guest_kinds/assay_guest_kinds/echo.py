@@ -26,6 +26,8 @@ from assay.kinds import (
     Operation,
     Scenario,
     Script,
+    comparisons,
+    consequences,
     needs,
     operation_parameters,
     parameters,
@@ -42,6 +44,7 @@ class Echo(Kind):
     """The operation, the argument that is sent, and the header that repeats it."""
 
     name = "echo"
+    purpose = consequences.PROMISE
 
     operation: Operation = parameters.operation()
     argument: str = operation_parameters.argument()
@@ -54,6 +57,7 @@ class Echo(Kind):
         },
         lambda value, _: str(value),
         key="header",
+        compare=comparisons.any_change(consequences.REPLACED),
     )
     owner: str = operation_parameters.owner()
 

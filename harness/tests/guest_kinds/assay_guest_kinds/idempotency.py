@@ -23,6 +23,8 @@ from assay.kinds import (
     Kind,
     Scenario,
     Script,
+    comparisons,
+    consequences,
     describe_answer,
     lifecycle_parameters,
     must_be_refused,
@@ -42,11 +44,20 @@ class Idempotency(Kind):
     """The request, the argument that is its key, and one in which two bodies can differ."""
 
     name = "idempotency"
+    purpose = consequences.PROMISE
     applies_to = ("makes",)
 
     lifecycle: tracker.Lifecycle = lifecycle_parameters.the_request()
-    key: str = parameters.word(key="key", references=lifecycle_parameters.check_argument)
-    varies: str = parameters.word(key="varies", references=lifecycle_parameters.check_argument)
+    key: str = parameters.word(
+        key="key",
+        references=lifecycle_parameters.check_argument,
+        compare=comparisons.any_change(consequences.REPLACED),
+    )
+    varies: str = parameters.word(
+        key="varies",
+        references=lifecycle_parameters.check_argument,
+        compare=comparisons.test_only,
+    )
 
     def facets(self) -> tuple[Facet, ...]:
         """One facet for the same body, one for another."""

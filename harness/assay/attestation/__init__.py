@@ -1,0 +1,1 @@
+"""Evidence that can be checked: a journal is judged again and compared, and signed."""

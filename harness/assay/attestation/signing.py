@@ -1,0 +1,56 @@
+"""Signing of a run: it is verified first, and then the statement about it is written beside it.
+
+So that a signer does not put a name to a forged journal, one that differs from its own exchanges
+is not signed. What could not be judged again is signed all the same: it is the signer's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from assay.attestation.envelope import sign
+from assay.attestation.statement import ATTESTATION, encode_statement, make_statement
+from assay.attestation.verification import Verification
+from assay.errors import InputError
+from assay.journal.writer import now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedRun:
+    """An attestation that was written, and how many subjects it has."""
+
+    path: Path
+    subjects: int
+
+
+def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable[str]) -> SignedRun:
+    """Sign a run that was verified, with those of the named reports that are beside its journal.
+
+    Raises:
+        InputError: the run differs or has not ended, or an attestation is there already.
+
+    """
+    journal, run = verification.journal, verification.run
+    if run is None or verification.differences:
+        raise InputError.one(str(journal), "not signed: it differs from what it should be")
+    if not run.report.complete:
+        hint = "`assay run --resume` continues a run"
+        raise InputError.one(str(journal), "not signed: the run has not ended", hint=hint)
+    folder = journal.parent
+    names = [*reports, *(f"sequences/{each.name}" for each in folder.glob("sequences/*.json"))]
+    files = [folder / name for name in sorted(names) if (folder / name).is_file()]
+    statement = make_statement(run.report, journal, files, attested=now())
+    path = folder / ATTESTATION
+    try:
+        with path.open("xb") as out:
+            out.write(sign(encode_statement(statement), key))
+    except FileExistsError:
+        hint = "remove it to sign the run again"
+        raise InputError.one(str(path), "there is an attestation already", hint=hint) from None
+    except OSError as error:
+        raise InputError.one(str(path), f"cannot be written: {error.strerror}") from None
+    return SignedRun(path=path, subjects=len(statement["subject"]))

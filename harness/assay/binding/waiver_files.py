@@ -1,0 +1,89 @@
+"""Files of waivers: read, checked, and laid into the target file that names them.
+
+`waivers` of a target file is a list, or the path of such a file, relative to the file that names
+it. A run can name one more (`--waivers`). Each waiver keeps the file and line where it stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from assay.binding.checks import waiver_findings
+from assay.contract.files.document import Document, Spot, found, problem
+from assay.contract.files.load import load
+from assay.contract.files.shape_check import check
+from assay.errors import InputError
+
+#: The key of the list, in a target file and in a file of waivers.
+KEY = "waivers"
+
+
+def with_waivers(target: Document, extra: Path | None = None) -> Document:
+    """Return a target file with the waivers of the file that it names, and of an `extra` one.
+
+    Raises:
+        InputError: a file cannot be read, or has problems.
+
+    """
+    named = target.data.get(KEY)
+    if isinstance(named, str):
+        target = _with(target, _named(target, named), [], ())
+    if extra is None:
+        return target
+    listed = target.data.get(KEY, [])
+    if not isinstance(listed, list):
+        return target  # the check of the target file reports it
+    own = target.spots.at(KEY)
+    return _with(target, read_waivers(extra), listed, own.below if own else ())
+
+
+def read_waivers(path: str | Path) -> Document:
+    """Read and check a file of waivers.
+
+    Raises:
+        InputError: it cannot be read, or has problems.
+
+    """
+    document = load(path)
+    problems = check(document, KEY)
+    if not problems:
+        waivers = cast("list[Mapping[str, Any]]", document.data[KEY])
+        problems = [problem(document, *each) for each in waiver_findings(waivers)]
+    if problems:
+        raise InputError(problems)
+    return document
+
+
+def _named(target: Document, name: str) -> Document:
+    """Read the file that a target file names."""
+    stands, line = target.place((KEY,))
+    try:
+        return read_waivers(Path(stands).parent / name)
+    except InputError as error:
+        first = error.problems[0]
+        if first.line:  # the file exists and has a problem: its own line says more
+            raise
+        what = f"{KEY}: {found(name)}: {first.what}"
+        hint = "write a list of waivers, or the path of a file of waivers"
+        raise InputError.one(stands, what, line=line, hint=hint) from None
+
+
+def _with(
+    target: Document, file: Document, before: object, places: Sequence[Spot] | Mapping[str, Spot]
+) -> Document:
+    """Return a target file with the waivers of a file, after those that it has already."""
+    listed = [*cast("list[object]", before or []), *cast("list[object]", file.data[KEY])]
+    of_file = file.spots.at(KEY) or file.spots
+    below = [*cast("Sequence[Spot]", places), *cast("Sequence[Spot]", of_file.below)]
+    spots = dict(cast("Mapping[str, Spot]", target.spots.below))
+    spots[KEY] = Spot(of_file.path, of_file.line, below)
+    both = hashlib.sha256(f"{target.digest} {file.digest}".encode()).hexdigest()
+    return Document(
+        data={**target.data, KEY: listed},
+        path=target.path,
+        digest=f"sha256:{both}",
+        spots=Spot(target.spots.path, target.spots.line, spots),
+    )

@@ -1,0 +1,96 @@
+"""`assay compare`: what differs between two runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.errors import InputError, did_you_mean
+from assay.report import write_file
+from assay.report.comparison.compare import compare
+from assay.report.comparison.formats import DEFAULT, FORMATS, exit_of_comparison
+from assay.report.comparison.read import read_run
+from assay.report.comparison.values import Category
+
+EPILOG = """\b
+Examples:
+  assay compare reports/local/monday reports/local/tuesday
+  assay compare old/report.json new/journal.jsonl --format markdown
+  assay compare old new --fail-on newly-violated,clause-changed
+  assay compare old new --fail-on none
+
+\b
+Categories of --fail-on: {categories}
+
+\b
+Exit codes:
+  0  nothing that --fail-on names differs     2  a usage error, or a damaged journal
+  1  something that it names does; 3 if that is only
+     newly-unverified or no-longer-planned
+"""
+#: How many categories a line of the help has.
+_IN_A_LINE = 4
+
+
+def _categories() -> str:
+    names = [category.value for category in Category]
+    lines = [names[at : at + _IN_A_LINE] for at in range(0, len(names), _IN_A_LINE)]
+    return ",\n  ".join(", ".join(line) for line in lines) + ", any, none"
+
+
+def _read_fail_on(_context: click.Context, _parameter: click.Parameter, value: str) -> Any:
+    """Read a list of categories, `any` or `none`."""
+    known = {category.value: category for category in Category}
+    chosen: set[Category] = set()
+    for word in filter(None, map(str.strip, value.split(","))):
+        if word == "any":
+            chosen |= {*Category}
+        elif word in known:
+            chosen.add(known[word])
+        elif word != "none":
+            hint = did_you_mean(word, [*known, "any", "none"])
+            raise InputError.one("--fail-on", f"there is no category {word!r}", hint=hint)
+    return frozenset(chosen)
+
+
+@click.command(epilog=EPILOG.format(categories=_categories()))
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option(
+    "--fail-on",
+    callback=_read_fail_on,
+    default=",".join(category.value for category in DEFAULT),
+    show_default=True,
+    metavar="LIST",
+    help="Categories of differences that make the command fail, separated by commas.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "name",
+    type=click.Choice([*FORMATS]),
+    default="text",
+    show_default=True,
+    help="Format of the comparison.",
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write to this file instead of standard output.",
+)
+def command(old: Path, new: Path, fail_on: frozenset[Category], name: str, out: Path | None) -> int:
+    """Compare two runs: what is newly violated, fixed, no longer verified, and what else differs.
+
+    A run is its folder, its journal or its report.json.
+    """
+    comparison = compare(read_run(old), read_run(new))
+    document = FORMATS[name](comparison, fail_on)
+    if out is not None:
+        write_file(out, lambda stream: stream.write(document))
+    else:
+        click.echo(document if name == "text" else document.encode(), nl=False)
+    return exit_of_comparison(comparison, fail_on).value

@@ -1,0 +1,123 @@
+"""`assay diff`: what changes between two versions of a contract, for the bank and for the TPP."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.cli import options
+from assay.contract.files.document import Document
+from assay.contract.files.load import load
+from assay.contract.parse import find_contract, parse_document
+from assay.contract_diff import GATES, ContractDiff, compare
+from assay.contract_diff.formats import FORMATS
+from assay.errors import InputError, Problem, did_you_mean
+from assay.judging.verdict import Exit
+from assay.report import write_file
+from assay.report.wording import counted
+
+EPILOG = """\b
+Examples:
+  assay diff old.yaml new.yaml
+  assay diff old.yaml new.yaml --fail-on breaking-tpp,review
+  assay diff aisp my-aisp.yaml --format markdown >> "$GITHUB_STEP_SUMMARY"
+  assay diff <(git show main:contract.yaml) contract.yaml --format github
+
+\b
+Impacts on a party:
+  breaking  must do more or can do less: what worked or conformed may fail
+  adjust    must refuse or withhold more: easy, but an unchanged gateway violates it
+  review    depends on the case: must be judged
+  easier    can do more or must do less, and can stay unchanged
+  none      not affected: wording, names, how a rule is tested
+
+\b
+Gates of --fail-on:
+  breaking-tpp, breaking-bank   a change is breaking for this party
+  breaking                      for one of them
+  review                        a change is breaking, adjust or review for one of them
+  any                           there is a change; none (default): always exit with 0
+
+\b
+Exit codes:
+  0  no change that --fail-on names        2  a usage or contract error
+  1  at least one such change              4  a fault of Assay itself
+"""
+
+
+def _read_gates(_context: click.Context, _parameter: click.Parameter, value: str) -> Any:
+    """Read a list of gates, or `none`."""
+    words = [word for word in map(str.strip, value.split(",")) if word not in {"", "none"}]
+    for word in words:
+        if word not in GATES:
+            hint = did_you_mean(word, [*GATES, "none"])
+            raise InputError.one("--fail-on", f"there is no gate {word!r}", hint=hint)
+    return tuple(dict.fromkeys(words))
+
+
+@click.command(epilog=EPILOG)
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Format of the comparison; code-quality is for GitLab.",
+)
+@options.out_file
+@click.option(
+    "--fail-on",
+    "gates",
+    callback=_read_gates,
+    default="none",
+    show_default=True,
+    metavar="LIST",
+    help="Changes that make the command fail, separated by commas.",
+)
+def command(old: str, new: str, form: str, out: Path | None, gates: Sequence[str]) -> int:
+    """Compare two versions of a contract: files, or shipped ones by name. Nothing is sent.
+
+    Every change has an impact on the TPP and one on the bank. Each is judged by itself, as if
+    all else stayed the same.
+    """
+    diff = compare(*_read(old, new))
+    text = io.StringIO()
+    FORMATS[form](diff, text)
+    if out is not None:
+        write_file(out, lambda stream: stream.write(text.getvalue()))
+    else:
+        click.echo(text.getvalue() if form == "text" else text.getvalue().encode(), nl=False)
+    return _exit(diff, gates)
+
+
+def _read(*names: str) -> tuple[Document, Document]:
+    """Read both contracts; the problems of both are reported at once."""
+    documents: list[Document] = []
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            document = load(find_contract(name))
+            parse_document(document)
+            documents.append(document)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    return documents[0], documents[1]
+
+
+def _exit(diff: ContractDiff, gates: Sequence[str]) -> int:
+    """Return the exit code, and say why it is not 0."""
+    code = Exit.OK
+    for gate in gates:
+        if number := sum(map(GATES[gate], diff.changes)):
+            click.echo(f"assay: --fail-on {gate}: {counted(number, 'change')}", err=True)
+            code = Exit.VIOLATION
+    return code.value

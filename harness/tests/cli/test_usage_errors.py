@@ -1,0 +1,138 @@
+"""Mistakes on the command line: one style, in one line, with what to do."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from support.command_line import COMMAND, assay
+
+from assay.cli.main import COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("run", "--seed", "x"), "--seed: expected an integer, found 'x' (see `assay run --help`)"),
+        (
+            ("serve", "--port", "70000"),
+            "--port: expected a number in the range 0<=x<=65535, found 70000",
+        ),
+        (
+            ("run", "--contexts", "al"),
+            "--contexts: expected one of 'base', 'each', 'pairs', found 'al'",
+        ),
+        (("run", "--replay", "nope"), "--replay: expected a path that exists, found 'nope'"),
+        (("run", "--taget", "x"), "there is no option --taget; did you mean '--target'?"),
+        (("run", "--zzz"), "there is no option --zzz (see `assay run --help`)"),
+        (("judge",), "FILE: missing (see `assay judge --help`)"),
+        (("chek",), "there is no command 'chek' (did you mean 'check'?)"),
+        (("-x",), "there is no option -x (see `assay --help`)"),
+        (("run", "-k"), "option '-k' requires an argument"),
+        (("run", "x"), "got unexpected extra argument (x)"),
+        (("run", "--examples", "ftp://x"), "--examples: expected a folder or one of redis://"),
+        (("run", "-k", "a and"), "-k: cannot read the expression 'a and'"),
+        (("prove", "-k", "zzz"), "-k: no mutant or neutral variant has an id that matches 'zzz'"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, args, said):
+    """It begins with `assay:`, names the option, and says what was expected and found."""
+    code, out, err = assay(*args, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"assay: {said}")
+    assert err.count("\n") == 1
+    assert "Usage:" not in err
+
+
+def test_a_file_that_is_missing_says_where_it_was_looked_for(tmp_path):
+    """The folder, or the nearest name there, or the nearest name that is shipped."""
+    assert (
+        f"nope.yaml: there is no such file (there is none in {tmp_path})"
+        in (assay("check", "nope.yaml", cwd=tmp_path)[2])
+    )
+    (tmp_path / "bank.yaml").touch()
+    assert "did you mean 'bank.yaml'?" in assay("check", "bank.yml", cwd=tmp_path)[2]
+    assert "did you mean 'stet-1.4.0'?" in assay("check", "stet-1.4.1", cwd=tmp_path)[2]
+
+
+def test_a_folder_with_the_name_of_what_is_shipped_is_no_file(tmp_path):
+    """A run needs no folder of its own: `sandbox` and `aisp` mean what is shipped."""
+    for name in ("sandbox", "aisp"):
+        (tmp_path / name).mkdir()
+    code, out, err = assay("plan", "--contract", "aisp", "-k", "iban", cwd=tmp_path)
+    assert (code, err) == (0, "")
+    assert "aisp/" in out
+
+
+def test_help_and_version_as_other_programs_have_them(tmp_path):
+    """`help`, `help COMMAND` and `-V`."""
+    for words in (("help",), ("help", "check")):
+        assert assay(*words, cwd=tmp_path) == assay(*words[1:], "--help", cwd=tmp_path)
+    assert assay("-V", cwd=tmp_path) == assay("--version", cwd=tmp_path)
+    assert assay("help", "chek", cwd=tmp_path)[0] == 2
+
+
+def test_colours_can_be_switched_off_anywhere(tmp_path, monkeypatch):
+    """Before the command or after it; not behind `--`."""
+    for words, off in (
+        (("--no-color", "check", "aisp"), True),
+        (("check", "aisp", "--no-color"), True),
+        (("check", "--", "--no-color"), False),
+    ):
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        with monkeypatch.context() as patched:
+            patched.setitem(os.environ, "SEEN", "")
+            code, _, _ = assay(*words, cwd=tmp_path)
+        assert (code == 0) == off, words
+
+
+def test_an_interruption_says_only_what_is_there(tmp_path, monkeypatch):
+    """No journal is named where a command records none."""
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assay.cli.prove.prove", interrupt)
+    code, _, err = assay("prove", "-k", "quota", cwd=tmp_path)
+    assert (code, err.strip()) == (130, "Interrupted.")
+
+
+def test_one_is_singular(tmp_path):
+    """A dry run of one obligation says so."""
+    chosen = ("-k", "aisp/batch-quota/accounts-next-day")
+    assert "1 obligation, " in assay("run", "--dry-run", *chosen, cwd=tmp_path)[1]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(tmp_path, shell):
+    """Each asks this program by its variable."""
+    code, out, _ = assay("completion", shell, cwd=tmp_path)
+    assert code == 0
+    assert "_ASSAY_COMPLETE" in out
+    assert f"{shell}_complete" in out
+
+
+def test_bash_completes_commands_and_options(tmp_path):
+    """The script works in bash, with the program that stands in the path."""
+    program = tmp_path / "assay"
+    program.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c "{COMMAND[2]}" "$@"\n', encoding="utf-8"
+    )
+    program.chmod(0o755)
+    script = assay("completion", "bash", cwd=tmp_path)[1]
+    shown = subprocess.run(
+        ["bash", "-c", f"{script}\n{ASK}"],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert ["doctor"] == shown[:1]
+    assert {"--target", "--contract", "--contexts"} <= {*shown[1:]}
+    assert "doctor" in COMMANDS
+
+
+ASK = """
+COMP_WORDS=(assay doc); COMP_CWORD=1; _assay_completion assay; printf '%s\\n' "${COMPREPLY[@]}"
+COMP_WORDS=(assay plan --); COMP_CWORD=2; _assay_completion assay; printf '%s\\n' "${COMPREPLY[@]}"
+"""

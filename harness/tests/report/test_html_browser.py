@@ -1,0 +1,256 @@
+"""The HTML page in a real browser: accessible, harmless, and of use by keyboard and on paper.
+
+Skipped where there is no browser, unless `ASSAY_BROWSER=required`. One browser serves all tests.
+"""
+
+import os
+import re
+from importlib.resources import files
+from importlib.util import find_spec
+from io import BytesIO
+from shutil import which
+
+import pytest
+from report.test_hostile import HOSTILE, hostile_report
+
+from assay.sca.chromium import DRIVER, NAMES
+
+pytestmark = pytest.mark.slow
+
+WIDE = {"width": 1400, "height": 900}
+PHONE = {"width": 390, "height": 844}
+NEEDED = ("playwright", "axe_playwright_python", "pypdf")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Start a browser once; skip where there is none, unless there has to be one."""
+    path = next(filter(None, map(which, NAMES)), None)
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing += [] if path else ["chromium"]
+    if missing and os.environ.get("ASSAY_BROWSER") == "required":
+        pytest.fail(f"ASSAY_BROWSER=required, and there is no {', '.join(missing)}")
+    if missing:
+        pytest.skip(f"there is no {', '.join(missing)}")
+    browser = DRIVER.start(
+        lambda running: running.chromium.launch(executable_path=path, chromium_sandbox=False)
+    )
+    yield browser
+    DRIVER.end(browser)
+
+
+@pytest.fixture
+def opened(chromium, written, tmp_path):
+    """Return a function that opens the page of a report from disk; it may load nothing else."""
+    contexts, problems = [], []
+
+    def open_page(report, *, fragment="", **options):
+        path = tmp_path / "report.html"
+        path.write_text(written(report, "html"), encoding="utf-8")
+        context = chromium.new_context(viewport=options.pop("viewport", WIDE), **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5_000)
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: check_address(request.url))
+        page.goto(path.as_uri() + fragment)
+        return page
+
+    def check_address(url):
+        if not url.startswith("file:"):
+            problems.append(url)
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+UNSOUND = {
+    "aisp/clause-0/facet": "violates",
+    "aisp/clause-1/facet": "indeterminate",
+    "aisp/clause-2/facet": "indeterminate",
+}
+
+
+@pytest.fixture
+def cascade(journal):
+    """Return a report with every verdict: a violation, and what it leaves unjudged, too."""
+    names = [f"aisp/clause-{n}/facet" for n in range(12)]
+    others = ("unverified", "not-applicable", "waived", "unspecified")
+    for name in names:
+        journal.plan(name, level="may" if name == "aisp/clause-1/facet" else "must")
+    journal.plan("aisp/clause-0/other", kind="pagination", asks="A page has five entries.")
+    for verdict in others:
+        kind = "unspecified" if verdict == "unspecified" else "quota"
+        journal.plan(f"aisp/{verdict}/facet", kind=kind)
+    for name in [*names, "aisp/clause-0/other"]:
+        context = " [mode=instant, weekday=sunday]" if name == "aisp/clause-11/facet" else ""
+        journal.exchange(name.replace("/facet", "#facet") + context, body='{"accounts": [1, 2]}')
+        journal.verdict(name, UNSOUND.get(name, "conforms"), "the control call failed")
+    for verdict in others:
+        journal.verdict(f"aisp/{verdict}/facet", verdict, f"the reason of {verdict}")
+    journal.search("aisp/clause-0/facet").add(type="fault", where="a probe", what="it crashed")
+    return journal.footer().read()
+
+
+AXE = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.flatMap(
+    (each) => each.nodes.map((node) => `${each.id}: ${node.html.slice(0, 200)}`))"""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), [("light", WIDE), ("dark", PHONE)], ids=["wide-light", "phone-dark"]
+)
+def test_accessible(opened, cascade, scheme, viewport):
+    """Axe finds nothing in any verdict, light or dark, wide or on a phone."""
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    page = opened(cascade, color_scheme=scheme, viewport=viewport)
+    page.evaluate(axe)
+    page.click("text=Expand all")
+    assert page.evaluate(AXE) == []
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_hostile_in_a_browser(opened, journal, viewport):
+    """No text of a target runs, loads or breaks the layout, wide or on a phone."""
+    page = opened(hostile_report(journal, "".join(HOSTILE.values()) * 20), viewport=viewport)
+    page.click("text=Expand all")
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.locator("script, img, iframe").count() == 1
+
+
+def shown(page):
+    """Return the ids of the obligations that the clause table shows, on the screen or below it."""
+    kept = "all => all.filter(each => !each.closest('[hidden]')).map(each => each.dataset.o)"
+    return set(page.locator(".facets li").evaluate_all(kept))
+
+
+def test_filter(opened, cascade):
+    """Search and filters leave what matches, and say how many obligations that are."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
+    page = opened(cascade)
+    status = page.locator("[role=status]")
+    assert status.inner_text() == "17 obligations"
+    page.keyboard.press("/")
+    page.keyboard.type("clause-0 five")
+    expect(status).to_have_text("1 of 17 obligations shown")
+    assert shown(page) == {"aisp/clause-0/other"}
+    assert not page.locator("article").first.is_visible()
+    page.keyboard.press("Escape")
+    assert len(shown(page)) == 16
+    page.get_by_label("Verdict").select_option("indeterminate")
+    assert shown(page) == {"aisp/clause-1/facet", "aisp/clause-2/facet"}
+    page.get_by_label("Level").select_option("may")
+    assert shown(page) == {"aisp/clause-1/facet"}
+    page.get_by_label("Rule kind").select_option("pagination")
+    assert shown(page) == set()
+    assert status.inner_text() == "0 of 17 obligations shown"
+    page.click("text=Clear filter")
+    page.fill("[type=search]", "line 163")
+    expect(status).to_have_text("17 of 17 obligations shown")
+
+
+def test_deep_link(opened, cascade):
+    """A link to an obligation opens what it is in, and takes back a filter that hides it."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
+    page = opened(cascade, fragment="#aisp/clause-2/facet")
+    target = page.locator("[id='aisp/clause-2/facet']")
+    assert target.is_visible()
+    expect(target).to_be_focused()
+    page.get_by_label("Verdict").select_option("violates")
+    assert not target.is_visible()
+    page.evaluate("location.hash = '#aisp/clause-2/facet?'")
+    page.evaluate("location.hash = '#aisp/clause-2/facet'")
+    expect(target).to_be_focused()
+    assert target.is_visible()
+
+
+def test_theme(opened, cascade):
+    """The page is as light or dark as the system, unless the reader chooses."""
+    page = opened(cascade, color_scheme="dark")
+    paper = "getComputedStyle(document.documentElement).backgroundColor"
+    dark = page.evaluate(paper)
+    page.get_by_label("Theme").select_option("light")
+    light = page.evaluate(paper)
+    assert light != dark
+    page.reload()
+    assert page.evaluate(paper) == light
+    page.get_by_label("Theme").select_option("dark")
+    assert page.evaluate(paper) == dark
+
+
+def test_keyboard(opened, cascade):
+    """The first key press reaches the skip link, and focus is always visible."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
+    page = opened(cascade)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the findings"
+    page.keyboard.press("Enter")
+    expect(page.locator("#violations")).to_be_focused()
+    page.keyboard.press("Tab")
+    style = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert style == "solid"
+
+
+def test_without_script(opened, cascade):
+    """Without its script the page is complete, and shows no control that does nothing."""
+    page = opened(cascade, java_script_enabled=False)
+    assert page.locator("input, select, button").filter(visible=True).count() == 0
+    for result in cascade.results:
+        assert page.locator(f"[id='{result.planned.id}']").count() == 1
+    assert page.locator("nav a").filter(visible=True).count() > 5
+
+
+def test_print(opened, cascade):
+    """On paper closed evidence is open, and every page has the run, its digest and a number."""
+    from pypdf import PdfReader  # noqa: PLC0415 -- only for tests
+
+    page = opened(cascade, java_script_enabled=False, color_scheme="dark")
+    pdf = PdfReader(BytesIO(page.pdf(prefer_css_page_size=True)))
+    texts = [re.sub(r"\s+", " ", sheet.extract_text()) for sheet in pdf.pages]
+    assert "GET https://bank.invalid/accounts/1/balances" in " ".join(texts)
+    assert '{"accounts": [1, 2]}' in " ".join(texts)
+    assert "aisp/clause-2/facet" in " ".join(texts)
+    for number, text in enumerate(texts, 1):
+        assert cascade.footer.digest in text
+        assert "run of 2026-11-21 10:00:00 UTC" in text
+        assert f"{number} / {len(texts)}" in text
+
+
+def test_before_print(opened, cascade):
+    """The script opens what is closed for as long as the browser prints."""
+    page = opened(cascade)
+    is_open, all_there = page.locator("article details[open]"), page.locator("article details")
+    before = is_open.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert before < is_open.count() == all_there.count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert before == is_open.count()
+
+
+def test_large_page(opened, journal):
+    """A thousand findings open in less than two seconds of the browser's time, and filter in one."""
+    from playwright.sync_api import expect  # noqa: PLC0415 -- an extra
+
+    page = opened(journal.findings(1_000))
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.reload()
+    assert 0.05 < busy(session) < 2
+    before = busy(session)
+    page.keyboard.press("/")
+    page.keyboard.type("clause-77/")
+    expect(page.locator("[role=status]")).to_have_text("1 of 1,000 obligations shown")
+    assert busy(session) - before < 1
+    assert page.evaluate("document.documentElement.outerHTML.length") < 12_000_000
+
+
+def busy(session):
+    """Return the processor time that the page's main thread has taken, in seconds."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(each["value"] for each in metrics if each["name"] == "TaskDuration")
