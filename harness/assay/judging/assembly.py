@@ -24,6 +24,7 @@ from assay.judging.corrections import (
     tpp_operations,
 )
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
+from assay.judging.numbered import Numbered
 from assay.judging.observations import PARTIES
 from assay.judging.static_answers import StaticWatch, discount_static
 from assay.judging.verdict import Exit, Standing, Verdict, tally
@@ -73,7 +74,7 @@ class VerdictAssembly:
     _violated: set[str] = field(default_factory=set[str])
     answers: StaticWatch = field(default_factory=StaticWatch)
     _credentials: CredentialWatch = field(default_factory=CredentialWatch)
-    _operations: dict[int, str] = field(default_factory=dict[int, str])
+    _operations: Numbered[str] = field(default_factory=Numbered[str])
     _rests_on: dict[str, str] = field(default_factory=dict[str, str])
     _discounts: tuple[Collection[object], ...] = ()
 
@@ -113,10 +114,9 @@ class VerdictAssembly:
                 self._credentials.see(exchange)
         self.see_trial(history)
 
-    def operations_of(self, contract: str) -> frozenset[int]:
-        """Return the numbers of the exchanges that call operations of a contract."""
-        known = self.plan.contracts[contract].operations
-        return frozenset(n for n, operation in self._operations.items() if operation in known)
+    def is_call_of(self, contract: str, n: int) -> bool:
+        """Whether an exchange calls an operation of a contract."""
+        return self._operations.get(n) in self.plan.contracts[contract].operations
 
     def record(self, verdicts: Iterable[Verdict]) -> None:
         """Keep verdicts, each in place of an earlier one on its obligation."""

@@ -138,11 +138,13 @@ def tpp_evidence(
 
 
 # -- every kind ----------------------------------------------------------------------
-def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[Evidence]:
+def evidence_of(
+    kind: Kind, history: History, *, tpp: bool = False, whole: History | None = None
+) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check, or of its check of the TPP.
 
     A date in an answer may be the first or last day of the calendar. Where a check counts days
-    from it, nothing is certain about any facet.
+    from it, nothing is certain about any facet. The history may be a part of the `whole` one.
 
     Raises:
         KindError: the evidence is for a facet that the kind does not have.
@@ -159,7 +161,7 @@ def evidence_of(kind: Kind, history: History, *, tpp: bool = False) -> Iterator[
                 raise KindError(f"{what} {evidence.facet!r}, which is none of its facets ({hint})")
             yield evidence
     except OverflowError:
-        numbers = tuple(exchange.n for exchange in history.exchanges)
+        numbers = tuple(exchange.n for exchange in (whole or history).exchanges)
         for facet in facets:
             yield Evidence(
                 facet=facet.id,

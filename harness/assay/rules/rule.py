@@ -5,9 +5,8 @@ parameters of a clause, declared with the functions of `rules.parameters`; JSON 
 reference checks and parsed values follow from the declaration. Its methods say which
 facets there are, how each is probed, and how any history is judged.
 
-A probe is a generator that yields steps and receives replies, so it does no I/O and cannot
-tell a sandbox from a live bank. A check is a pure function of a history, whether the kind's
-own probe made it or somebody recorded it.
+A probe is a generator that yields steps and receives replies: it does no I/O, and cannot tell a
+sandbox from a live bank. A check is a pure function of a history, made by a probe or recorded.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from assay.judging.verdict import Evidence, Standing
 from assay.rules.consequences import UNSTATED, Purpose
 from assay.rules.declared import Parameter, Raw, Reference, kind_schema
 from assay.rules.parameters import the_contract
+from assay.rules.scope import Scope
 
 if TYPE_CHECKING:
     from assay.contract.files.document import Finding, Pointer
@@ -164,6 +164,8 @@ class Kind:
     ambient: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
+    #: The part of a history that can make a difference to the check.
+    scope: ClassVar[Scope] = Scope()
 
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
 
@@ -185,10 +187,7 @@ class Kind:
 
     @classmethod
     def references(cls, at: Pointer, clause: Raw, contract: Raw) -> Iterator[Finding]:
-        """Find the names in a clause of the right shape that refer to nothing.
-
-        `at` is where the clause stands in the contract file, `contract` the whole file.
-        """
+        """Find the names in a clause that refer to nothing; `contract` is the whole file."""
         for parameter in cls.declared().values():
             check: Reference | None = parameter.references
             if check is not None and parameter.key in clause:

@@ -22,8 +22,7 @@ from assay.history import Wire
 from assay.report.formats.journal_exchanges import RUN_CONNECTION
 from assay.rules.state.calendar import leaves_room
 from assay.traffic.json_stream import JsonStream, StreamError
-from assay.traffic.readings import RecordedEntry
-from assay.traffic.stored_wire import WireStore
+from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
 
 #: The largest body, in bytes.
 MAX_BODY = 4 * 1024 * 1024
@@ -49,7 +48,7 @@ HINT = "a HAR file is one object with a 'log', as browsers and `assay proxy` wri
 Object = dict[str, Any]
 
 
-def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
+def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
     """Read a HAR file; a time without an offset is read in `zone`, or in UTC.
 
     The messages are kept in a temporary file.
@@ -58,16 +57,14 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> list[RecordedEntry]:
         InputError: it is not HAR 1.2, or cannot be read.
 
     """
-    store = WireStore()
-    recorded: list[RecordedEntry] = []
+    recorded = RecordedEntries()
     try:
         with path.open("rb") as stream:
             for number, entry in enumerate(JsonStream(stream).read_list("log", "entries"), 1):
                 _check_recorded(path, entry)
                 try:
-                    recorded += (
-                        replace(each, wire=store.keep(each.wire)) for each in _entry(entry, zone)
-                    )
+                    for each in _entry(entry, zone):
+                        recorded.append(each)
                 except (ValueError, TypeError, OverflowError) as error:
                     what = f"entry {number} of the log cannot be read: {error}"
                     raise InputError.one(str(path), what, hint=HINT) from None

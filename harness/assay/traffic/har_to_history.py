@@ -31,10 +31,12 @@ from assay.history import (
     Wire,
 )
 from assay.journal.redact import Redactor
+from assay.judging.numbered import Numbered
 from assay.traffic.callers import Callers
 from assay.traffic.match_request import MatchedRequest, RequestMatcher
 from assay.traffic.parse_request import ParsedRequest
-from assay.traffic.readings import RecordedEntry
+from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
+from assay.traffic.stored_history import ExchangeStore
 from assay.traffic.stored_wire import StoredWire
 
 #: How many kinds of unmatched requests are named; the others are only counted.
@@ -43,6 +45,8 @@ MAX_UNMATCHED = 1000
 MAX_KEY = 256
 #: How many private values are searched for in every text; earlier ones only as whole words.
 MAX_KNOWN = 200
+#: How many credentials are compared with further ones.
+MAX_SHARED = 10_000
 #: The clock of a subject that exists only to be redacted.
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -67,10 +71,13 @@ class _HistoryBuilder:
     matcher: RequestMatcher
     redactor: Redactor
     lenient: bool
-    exchanges: list[Exchange] = field(default_factory=list[Exchange])
-    access: dict[int, Access] = field(default_factory=dict[int, Access])
+    store: ExchangeStore = field(default_factory=ExchangeStore)
+    access: Numbered[Access] = field(default_factory=Numbered[Access])
     unmatched: Counter[str] = field(default_factory=Counter[str])
     unread: int = 0
+    _known: dict[tuple[str | None, ...], Access] = field(
+        default_factory=dict[tuple[str | None, ...], Access]
+    )
 
     def add(self, entry: RecordedEntry) -> None:
         """Add the next entry."""
@@ -120,12 +127,19 @@ class _HistoryBuilder:
             if body is not MISSING and (binding.links or binding.next or binding.approval):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
-        n = len(self.exchanges) + 1
+        n = len(self.store) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
-        self.exchanges.append(exchange)
-        self.access[n] = matched.access
-        self._redact(matched.access)
+        self.store.append(exchange)
+        self.access[n] = access = self._same(matched.access)
+        self._redact(access)
         self._learn(exchange, operation)
+
+    def _same(self, access: Access) -> Access:
+        """Return the equal credentials of an earlier call, if there are any: most are used often."""
+        same = access.token, access.login, access.password
+        if len(self._known) > MAX_SHARED:
+            self._known.clear()
+        return self._known.setdefault(same, access)
 
     def _judged_call(self, matched: MatchedRequest, outcome: Outcome) -> Call:
         """Return the call by which a bank may be judged.
@@ -146,7 +160,10 @@ class _HistoryBuilder:
         ids, call = self.matcher.ids, exchange.call
         for item in exchange.items:
             if item.key is not None:
-                ids.resources[item.key] = item.resource or "thing"
+                if item.resource:
+                    ids.resources[item.key] = item.resource
+                else:
+                    ids.resources.pop(item.key, None)
                 if not operation.about and not operation.request:
                     self._redact_key(item.key)
                 if item.id is not None:
@@ -194,11 +211,17 @@ def to_history(
     The redactor learns what is private.
     """
     matcher = RequestMatcher(operations=operations, target=target, callers=Callers(target=target))
-    builder = _HistoryBuilder(target=target, matcher=matcher, redactor=redactor, lenient=lenient)
-    for entry in sorted(entries, key=lambda entry: entry.at):
+    builder = _HistoryBuilder(
+        target=target,
+        matcher=matcher,
+        redactor=redactor,
+        lenient=lenient,
+    )
+    ordered = isinstance(entries, RecordedEntries) and entries.one_order
+    for entry in entries if ordered else sorted(entries, key=lambda entry: entry.at):
         builder.add(entry)
     return RecordedHistory(
-        history=History(events=tuple(builder.exchanges)),
+        history=builder.store.history(),
         access=builder.access,
         unmatched=dict(builder.unmatched),
         unread=builder.unread,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from types import MappingProxyType
+from functools import partial
+from typing import Protocol
 
 from assay.binding.target import Target
 from assay.contract.model import Party
@@ -18,7 +19,7 @@ from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
 from assay.judging.corrections import soften
 from assay.judging.exit_policy import ExitPolicy
-from assay.judging.judge import Check, judge
+from assay.judging.judge import judge
 from assay.judging.verdict import Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import BoundClause, Obligation
 from assay.planning.plan import Disposition, Plan
@@ -26,6 +27,8 @@ from assay.rules.clauses import clauses_of
 from assay.rules.evidence import evidence_of
 from assay.rules.rule import Kind
 from assay.traffic.evidence_summary import EvidenceSummary, MergedEvidence
+from assay.traffic.scopes import HistoryParts, operations_in_scope
+from assay.traffic.stored_history import StoredHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,47 @@ class Judged:
 
 
 @dataclass(slots=True, kw_only=True)
+class _SeenHistory:
+    """The history that is judged, with its parts and what is looked up in it."""
+
+    named: NamedHistory
+    parts: HistoryParts = field(init=False)
+    _confounded: Mapping[int, Exchange] = field(init=False)
+    _lacks: dict[type[object], bool] = field(default_factory=dict[type[object], bool])
+    _by_number: Mapping[int, Exchange] | None = None
+
+    def __post_init__(self) -> None:
+        """Find the exchanges that show nothing."""
+        history = self.named.history
+        self.parts = HistoryParts(history)
+        read = history.unpacked() if isinstance(history, StoredHistory) else history.exchanges
+        self._confounded = {each.n: each for each in read if each.confounded}
+
+    def shows_nothing(self, kind: Kind) -> bool:
+        """Whether it lacks all events of a sort without which a check yields nothing."""
+        return any(map(self._has_no, kind.scope.needs))
+
+    def _has_no(self, event: type[object]) -> bool:
+        if event not in self._lacks:
+            events = self.named.history.events
+            self._lacks[event] = not any(isinstance(each, event) for each in events)
+        return self._lacks[event]
+
+    def exchanges(self, evidence: Evidence) -> Mapping[int, Exchange]:
+        """Return the exchanges by which evidence can be softened, by number."""
+        if evidence.agreement is not Agreement.DISAGREES:
+            return self._confounded
+        if self._by_number is None:
+            history = self.named.history
+            self._by_number = (
+                history.by_number()
+                if isinstance(history, StoredHistory)
+                else {each.n: each for each in history.exchanges}
+            )
+        return self._by_number
+
+
+@dataclass(slots=True, kw_only=True)
 class Judge:
     """Judges recorded histories by what is planned for one party.
 
@@ -72,8 +116,7 @@ class Judge:
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     _assembly: VerdictAssembly = field(init=False)
     _signed: set[int] = field(default_factory=set[int])
-    _operations: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
-    _numbered: tuple[str, Mapping[int, Exchange]] = ("", MappingProxyType({}))
+    _seen: _SeenHistory | None = None
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
@@ -97,7 +140,7 @@ class Judge:
             }
         trials: dict[str, str] = {}
         asked = [item.obligation for item in self.plan.items if item.disposition is Disposition.ASK]
-        clauses = [*_by_clause(asked)]
+        clauses = sorted(_by_clause(asked), key=self._calls)
         others = {
             named.name: [self._read_otherwise(clauses, history) for history in named.others()]
             for named in histories
@@ -119,8 +162,8 @@ class Judge:
         """Judge the obligations of one clause by all histories that may show them."""
         first = obligations[0]
         bound = self.plan.clauses[first.contract][first.clause]
-        check = party_check(bound, self.party, self._own(first.contract))
         bank = self.party is Party.BANK
+        is_own = self._own(first.contract)
         kinds = tuple(clauses_of(self.plan.contracts[first.contract])) if bank else ()
         merged = {each.id: MergedEvidence() for each in obligations}
         for named in histories:
@@ -131,7 +174,7 @@ class Judge:
                 if not limited or bound.kind.ambient or each.id in named.about
             }
             if shown:
-                summaries = self._summaries(check, shown, named, kinds)
+                summaries = self._summaries(bound, is_own, shown, named, kinds)
                 for facet, summary in summaries.items():
                     name = shown[facet]
                     readings = (each[name] for each in others.get(named.name, ()))
@@ -146,21 +189,27 @@ class Judge:
 
     def _summaries(
         self,
-        check: Check,
+        bound: BoundClause,
+        is_own: Callable[[int], bool],
         facets: Collection[str],
         named: NamedHistory,
         kinds: Collection[Kind],
     ) -> Mapping[str, EvidenceSummary]:
         """Return what a history shows, by facet, with the violations in doubt."""
-        if self._numbered[0] != named.name:
-            exchanges = {exchange.n: exchange for exchange in named.history.exchanges}
-            self._numbered = named.name, exchanges
+        if self._seen is None or self._seen.named is not named:
+            self._seen = _SeenHistory(named=named)
+        seen, part = self._seen, named.history
+        if self.party is Party.BANK:
+            if seen.shows_nothing(bound.kind):
+                return {}
+            part = seen.parts.of(bound.kind)
+        check = party_check(bound, self.party, is_own)
         sure: list[frozenset[tuple[str, int] | None]] | None = None
         summaries: dict[str, EvidenceSummary] = {}
-        for evidence in check(named.history):
+        for evidence in check(part, named.history):
             if evidence.facet not in facets:
                 continue
-            softened = soften(evidence, self._numbered[1], kinds)
+            softened = soften(evidence, seen.exchanges(evidence), kinds)
             violation = _violation(softened)
             if violation is not None and sure is None:
                 sure = [frozenset(map(_violation, check(history))) for history in named.gaps()]
@@ -168,11 +217,17 @@ class Judge:
             summaries.setdefault(evidence.facet, EvidenceSummary()).add(softened, doubted=doubted)
         return summaries
 
+    def _calls(self, obligations: Sequence[Obligation]) -> tuple[str, int, list[str]]:
+        """Return what a check looks at: those that look at the same are neighbours, most first."""
+        first = obligations[0]
+        kind = self.plan.clauses[first.contract][first.clause].kind
+        operations = operations_in_scope(kind)
+        return (first.contract, -len(operations), sorted(operations)) if operations else ("", 0, [])
+
     def _own(self, contract: str) -> Callable[[int], bool]:
         """Return whether an exchange calls an operation of a contract, or is a signature."""
-        if contract not in self._operations:
-            self._operations[contract] = self._assembly.operations_of(contract) | self._signed
-        return self._operations[contract].__contains__
+        is_call, signed = partial(self._assembly.is_call_of, contract), self._signed
+        return lambda n: is_call(n) or n in signed
 
     def _read_otherwise(
         self, clauses: Iterable[Sequence[Obligation]], history: History
@@ -201,15 +256,23 @@ def _violation(evidence: Evidence) -> tuple[str, int] | None:
     return (evidence.facet, max(evidence.exchanges)) if disagrees else None
 
 
-def party_check(bound: BoundClause, party: Party, is_own: Callable[[int], bool]) -> Check:
+class PartyCheck(Protocol):
+    """A check of a history, or of a part of the whole one."""
+
+    def __call__(self, history: History, whole: History | None = None) -> Iterator[Evidence]:
+        """Yield the evidence."""
+        ...
+
+
+def party_check(bound: BoundClause, party: Party, is_own: Callable[[int], bool]) -> PartyCheck:
     """Return the check of the party that is judged.
 
     A recording may have calls of several contracts. What happened between two calls of one may
-    explain them, so a check sees everything; but only evidence on its own exchanges counts.
+    explain them, so a check may see everything; but only evidence on its own exchanges counts.
     """
 
-    def check_own_calls(history: History) -> Iterator[Evidence]:
-        for evidence in evidence_of(bound.kind, history, tpp=party is not Party.BANK):
+    def check_own_calls(history: History, whole: History | None = None) -> Iterator[Evidence]:
+        for evidence in evidence_of(bound.kind, history, tpp=party is not Party.BANK, whole=whole):
             if any(map(is_own, evidence.exchanges)):
                 yield evidence
 

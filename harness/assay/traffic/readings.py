@@ -17,8 +17,9 @@ from typing import cast
 from zlib import crc32
 
 from assay.contract.model import Json, Operation
-from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject, Wire
+from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject
 from assay.rules.lifecycle.request_queries import same_value
+from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
 from assay.traffic.stored_wire import StoredWire
 
 #: How many random orders are tried where the order is unknown.
@@ -32,28 +33,15 @@ MISSING_EXCHANGE = "this exchange may be missing from the recording"
 _UNKNOWN = Indeterminate(cause=Cause.TRANSPORT, why=MISSING_EXCHANGE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedEntry:
-    """A recorded request with its response; `ms` are milliseconds.
-
-    `lost` says why the response is unknown, `body_lost` that the body of the request is missing,
-    `zoned` that the time has an offset.
-    """
-
-    at: datetime
-    wire: Wire
-    ms: float = 0.0
-    lost: str = ""
-    body_lost: bool = False
-    zoned: bool = True
-
-
 # -- orders and times ------------------------------------------------------------
-def readings(entries: Sequence[RecordedEntry]) -> Iterator[list[RecordedEntry]]:
+def readings(entries: Sequence[RecordedEntry]) -> Iterator[Sequence[RecordedEntry]]:
     """Yield the entries in every order and at all times that the recording allows; by time first.
 
     An entry that is listed twice, with the same time, happened once.
     """
+    if isinstance(entries, RecordedEntries) and entries.one_order:
+        yield entries
+        return
     listed = _once(entries)
     by_time = sorted(listed, key=lambda entry: entry.at)
     yield by_time

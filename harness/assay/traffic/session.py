@@ -36,7 +36,8 @@ from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
 from assay.traffic.judge import Judge, NamedHistory
-from assay.traffic.readings import RecordedEntry, readings, with_gaps
+from assay.traffic.readings import readings, with_gaps
+from assay.traffic.recorded_entries import RecordedEntry
 
 #: The name of the trial for a recording that is a HAR file.
 RECORDING = "recording"

@@ -10,18 +10,28 @@ import marshal
 import os
 import tempfile
 import weakref
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from assay.history import Wire
 
 #: The parts of a message in the file, in their order.
 _STORED = ("url", "request_headers", "request_body", "headers", "body")
+#: Place and length in the store, method, status, whether it is truncated, links.
+WireRecord: TypeAlias = tuple[int, int, str, int, bool, tuple[str, ...]]
+#: Sets one field of a value.
+Setter: TypeAlias = Callable[[object, object], None]
 #: How much is collected before it is written.
 _BUFFER = 256 * 1024
 
 
-def _nameless_file() -> int:
+def setters(made: type, names: Iterable[str]) -> tuple[Setter, ...]:
+    """Return what sets these fields of a frozen value that is made without its constructor."""
+    return tuple(getattr(made, name).__set__ for name in names)
+
+
+def nameless_file() -> int:
     """Return a temporary file that the system removes when it is closed."""
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())
@@ -31,7 +41,7 @@ def _nameless_file() -> int:
 class WireStore:
     """A temporary file without a name, which is gone when nothing refers to it any more."""
 
-    _file: int = field(default_factory=_nameless_file)
+    _file: int = field(default_factory=nameless_file)
     _waiting: bytearray = field(default_factory=bytearray)
     _written: int = 0
     _last: tuple[int, tuple[Any, ...]] = (-1, ())
@@ -40,8 +50,8 @@ class WireStore:
         """Close the file with the store."""
         weakref.finalize(self, os.close, self._file)
 
-    def keep(self, wire: Wire) -> Wire:
-        """Return a message that is equal to another one, and is in the file.
+    def add(self, wire: Wire) -> int:
+        """Write a message behind the others; return its length in the file.
 
         Raises:
             OSError: the disk is full.
@@ -49,12 +59,22 @@ class WireStore:
         """
         parts = tuple(getattr(wire, name) for name in _STORED)
         packed = marshal.dumps(parts)
-        place = self._written + len(self._waiting)
+        self._last = self._written + len(self._waiting), parts
         self._waiting += packed
         if len(self._waiting) > _BUFFER:
             self._write()
-        self._last = place, parts
-        return StoredWire.at(self, place, len(packed), wire)
+        return len(packed)
+
+    def keep(self, wire: Wire) -> StoredWire:
+        """Return a message that is equal to another one, and is in the file.
+
+        Raises:
+            OSError: the disk is full.
+
+        """
+        place = self._written + len(self._waiting)
+        length = self.add(wire)
+        return self.wire((place, length, wire.method, wire.status, wire.truncated, wire.links))
 
     def _write(self) -> None:
         with memoryview(self._waiting) as waiting:
@@ -63,6 +83,16 @@ class WireStore:
                 done += os.write(self._file, waiting[done:])
         self._written += len(self._waiting)
         self._waiting.clear()
+
+    def wire(self, record: WireRecord) -> StoredWire:
+        """Return a message by its record."""
+        place, length, method, status, truncated, links = record
+        stored = object.__new__(StoredWire)
+        for setter, value in zip(
+            _SETTERS, (self, place, length, method, status, truncated, links), strict=True
+        ):
+            setter(stored, value)
+        return stored
 
     def read(self, place: int, length: int) -> tuple[Any, ...]:
         """Return the parts of a message; the last one is at hand."""
@@ -97,6 +127,15 @@ class StoredWire(Wire):
         ):
             object.__setattr__(stored, name, value)
         return stored
+
+    @property
+    def store(self) -> WireStore:
+        """The store that has its parts."""
+        return self._store
+
+    def record(self) -> WireRecord:
+        """Return what makes this message again, with its store."""
+        return (*(self._place, self._length, self.method, self.status, self.truncated, self.links),)
 
     def _part(self, index: int) -> Any:
         return self._store.read(self._place, self._length)[index]
@@ -154,3 +193,8 @@ class UnansweredWire(StoredWire):
     def body(self) -> bytes:  # pyright: ignore[reportIncompatibleVariableOverride]
         """There is none."""
         return b""
+
+
+_SETTERS = setters(
+    StoredWire, ("_store", "_place", "_length", "method", "status", "truncated", "links")
+)

@@ -39,7 +39,7 @@ def entry(**changed):
 
 def read(tmp_path, *entries, zone=None):
     """Return the entries of a file, as they are read."""
-    return read_har(write(tmp_path / "x.har", {"log": {"entries": list(entries)}}), zone)
+    return [*read_har(write(tmp_path / "x.har", {"log": {"entries": list(entries)}}), zone)]
 
 
 def test_an_entry(tmp_path):

@@ -52,6 +52,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 UNKNOWN, FOREIGN = "unknown", "foreign"
 #: The name of the second TPP in the probe.
@@ -79,6 +80,7 @@ class Addressed(Kind):
     """Operations about a request, which refuse unknown keys and those of another TPP."""
 
     name = "addressed"
+    scope = Scope(calls=Calls.NAMED)
     purpose = SAFEGUARD
 
     lifecycle: tracker.Lifecycle = the_request()

@@ -28,6 +28,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
 from assay.rules.queries import Consents, bare, ordinary, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.names import ALIASES_AGREE, NamedAnswers
 
 READS = (
@@ -56,6 +57,7 @@ class Available(Kind):
     """An operation that must answer, and the consent and resources needed to call it."""
 
     name = "available"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     bare_calls = True
 

@@ -44,6 +44,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 ACCEPTED = "accepted"
@@ -70,6 +71,7 @@ class Cancellation(Kind):
     """Cancellations of a request, in a mode that leaves time for them."""
 
     name = "cancellation"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     applies_to = ("ends",)
 

@@ -42,6 +42,7 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented import served_with_consent
 
 EACH, LATER = "each-named", "later-served"
@@ -63,6 +64,7 @@ class ConsentEffect(Kind):
     """
 
     name = "consent-effect"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)

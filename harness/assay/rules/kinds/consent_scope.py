@@ -45,6 +45,7 @@ from assay.rules.queries import (
     question,
 )
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented import ServedThings, served_with_consent
 
 #: The second part of a facet id, after the resource, and what the facet requires.
@@ -80,6 +81,7 @@ class ConsentScope(Kind):
     """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations(also=about_one_thing)

@@ -37,6 +37,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
 #: The result if the condition holds, and otherwise.
@@ -57,6 +58,7 @@ class DecisionRule(Kind):
     """A condition on a request, its decision table, and the control of each row."""
 
     name = "decision"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     applies_to = ("makes",)
 

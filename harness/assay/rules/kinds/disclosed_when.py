@@ -21,6 +21,7 @@ from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import EARLIER, Consents, fresh_subjects, has_value, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 
 AFTER, BEFORE, OWN = "disclosed-after", "withheld-before", "own-value"
 
@@ -37,6 +38,7 @@ class DisclosedWhen(Kind):
     """An operation, and the value that it discloses only with a consent."""
 
     name = "disclosed-when"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
 
     operation: Operation = parameters.operation()

@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Operation
-from assay.history import Exchange, Holding, Owned
+from assay.history import Exchange, Holding, Owned, Subject
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.formats import is_iban
@@ -24,6 +24,7 @@ from assay.rules.lifecycle.attempts import Attempt, sign_and_read
 from assay.rules.lifecycle.request_queries import similar_key
 from assay.rules.parameters import Raw, all_known, maker
 from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 
 ORDINARY, UNKNOWN = "serves-ordinary", "refuses-unknown"
 #: The length of a country code with its check digits, and the divisor (ISO 13616).
@@ -70,6 +71,7 @@ class EligibleFor(AcceptanceRule):
     """The argument that names a resource, and the traits that exclude the resource."""
 
     name = "eligible-for"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = LIMIT
     applies_to = ("makes",)
 

@@ -46,6 +46,7 @@ from assay.rules.lifecycle.reconciliation import (
 from assay.rules.lifecycle.request_steps import today
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 #: The day of the week, Monday being 0, on which the first deferred request of the probe is due.
@@ -65,6 +66,7 @@ class Execution(Kind):
     """
 
     name = "execution"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     applies_to = ("makes",)
     ambient: ClassVar[bool] = True

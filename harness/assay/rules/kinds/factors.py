@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from assay.contract.model import Capability, Json
-from assay.history import Authorise, Code, Decision, History
+from assay.history import Authorise, Authorised, Code, Decision, History
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
@@ -24,6 +24,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import ref
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs, scenario_of
+from assay.rules.scope import Calls, Scope
 
 PASSWORD, FACTOR, CHECKED = "password-alone", "factor-alone", "code-checked"
 KNOWN = "password-checked"
@@ -60,6 +61,7 @@ class Factors(Kind):
     """The factors with which each segment of customers can sign a request."""
 
     name = "factors"
+    scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
     purpose = LIMIT
     applies_to = ("makes",)
 

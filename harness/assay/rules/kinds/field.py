@@ -29,6 +29,7 @@ from assay.rules.parameters import Raw, known
 from assay.rules.queries import resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
+from assay.rules.scope import Calls, Scope
 
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
@@ -66,6 +67,7 @@ class Field(Kind):
     """A field, the resources that carry it, and the values that it may have."""
 
     name = "field"
+    scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
     exactly_one_of = ("const", "enum", "format")
 

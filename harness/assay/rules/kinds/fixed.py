@@ -39,6 +39,7 @@ from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.scope import Calls, Scope
 
 #: The ways in which a value can be invalid.
 OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
@@ -63,6 +64,7 @@ class Fixed(DefectRule):
     """A field of a request and its only valid value; `exact` if its spelling matters."""
 
     name = "fixed"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     applies_to = ("makes",)
 

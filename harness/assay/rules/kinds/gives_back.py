@@ -19,6 +19,7 @@ from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import arguments, the_request
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,7 @@ class GivesBack(Kind):
     """The fields of a request that a read must return unchanged."""
 
     name = "gives-back"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     applies_to = (
         "makes",

@@ -35,6 +35,7 @@ from assay.rules.rule import (
     consent,
     needs,
 )
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates, never_ahead
 
 #: The TPP's obligation.
@@ -52,6 +53,7 @@ class HistoryDepth(Kind):
     """An operation, its depth in days, whether the last day is included, and the time zone."""
 
     name = "history-depth"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     bare_calls = True
     limits = ("days", "edge")

@@ -33,6 +33,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 #: Enough items for a next page at most banks.
 MANY = 18
@@ -56,6 +57,7 @@ class HostAffinity(Kind):
     """Operations whose links must point to the host that was called."""
 
     name = "host-affinity"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()

@@ -20,6 +20,7 @@ from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import EARLIER, Consents, NarrowedLists, PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 
 WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"
 #: How many of each resource the probe's customer owns.
@@ -31,6 +32,7 @@ class Listing(Kind):
     """An operation that lists the resources of a customer, and how consent is given."""
 
     name = "listing"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = PROMISE
 
     operation: Operation = parameters.operation(lists=True)

@@ -23,6 +23,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import plain, target_failed
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import DAY, ORDINARY, WEEKDAYS, at, length, never_shorter, next_day
 
 #: How far outside the window the nearest calls are made.
@@ -45,6 +46,7 @@ class MaintenanceWindow(Kind):
     """The announced hours of a week (Monday is 0), and the operation that is called."""
 
     name = "maintenance-window"
+    scope = Scope(calls=Calls.NAMED)
     purpose = EXCUSE
     whole_interface = True
     limits = ("weekday", "from", "to")

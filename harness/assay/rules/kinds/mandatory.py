@@ -29,6 +29,7 @@ from assay.rules.lifecycle.parameters import arguments
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
+from assay.rules.scope import Calls, Scope
 
 #: The ways in which a mandatory field can be invalid, with their predicates.
 WAYS: Mapping[str, str] = {
@@ -50,6 +51,7 @@ class Mandatory(DefectRule):
     """The mandatory fields of a request."""
 
     name = "mandatory"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     applies_to = ("makes",)
 

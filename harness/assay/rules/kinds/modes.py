@@ -37,6 +37,7 @@ from assay.rules.rule import (
     scenario_of,
 )
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
+from assay.rules.scope import Calls, Scope
 
 SERVED = "served"
 #: The second part of a facet id, after the mode.
@@ -68,6 +69,7 @@ class Modes(AcceptanceRule):
     """The modes in which requests are accepted everywhere, where offered, or never."""
 
     name = "modes"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = PROMISE
     applies_to = ("makes",)
     at_least_one_of = ("served", "where-offered", "refused")

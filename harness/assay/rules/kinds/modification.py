@@ -46,6 +46,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 DONE = "done-refused"
@@ -76,6 +77,7 @@ class Modification(Kind):
     """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     applies_to = ("changes",)
 

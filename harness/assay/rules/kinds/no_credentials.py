@@ -34,6 +34,7 @@ from assay.rules.rule import (
     consent,
     needs,
 )
+from assay.rules.scope import Calls, Scope
 
 #: The facet and the scenario of the token endpoint.
 GRANT_FACET = "password-grant"
@@ -48,6 +49,7 @@ class NoCredentials(Kind):
     """Operations that must reject calls with the credentials of a customer."""
 
     name = "no-credentials"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations()

@@ -22,6 +22,7 @@ from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import some_modes, the_request, values_by_argument
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part, send
 
 BEFORE, REFUSED, ANOTHER = "nothing-before-signing", "nothing-after-refusal", "only-the-owner"
@@ -51,6 +52,7 @@ class Notice(Kind):
     """A request, the modes in which it is tested, and values that might exempt it."""
 
     name = "notice"
+    scope = Scope(calls=Calls.NAMED)
     purpose = SAFEGUARD
     applies_to = ("makes",)
 

@@ -29,6 +29,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 #: How many of each resource the first customer owns.
 EACH = 2
@@ -48,6 +49,7 @@ class OwnData(Kind):
     """Operations that list what customers own or report on it, and the field that says on what."""
 
     name = "own-data"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations()

@@ -26,6 +26,7 @@ from assay.rules.evidence import (
 )
 from assay.rules.queries import NarrowedLists, PageWalk, bare, page_walks, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 
 #: Entries at most this many days old are in every history, however short.
@@ -39,6 +40,7 @@ class Pagination(Kind):
     """An operation with its page size, and the resources whose items it lists."""
 
     name = "pagination"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     bare_calls = True
     limits = ("size",)

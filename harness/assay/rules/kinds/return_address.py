@@ -14,7 +14,7 @@ from urllib.parse import SplitResult
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Operation
-from assay.history import Exchange, History, State
+from assay.history import Authorised, Exchange, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import parameters
 from assay.rules.consequences import PROMISE
@@ -25,6 +25,7 @@ from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
+from assay.rules.scope import Calls, Scope
 
 SIGNED, ONLY = "after-signing", "only-there"
 SCENARIO = "ways-back"
@@ -52,6 +53,7 @@ class ReturnAddress(Kind):
     """The argument of a request that holds the return address."""
 
     name = "return-address"
+    scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
     purpose = PROMISE
     applies_to = ("makes",)
 

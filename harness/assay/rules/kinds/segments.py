@@ -19,6 +19,7 @@ from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.acceptance import AcceptanceRule, Case
 from assay.rules.lifecycle.attempts import Attempt, sign_and_read
 from assay.rules.rule import Facet, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 
 #: Where a segment is listed.
 _RANKS: Final = {"served": 1, "refused": -1}
@@ -29,6 +30,7 @@ class Segments(AcceptanceRule):
     """The segments of customers that are served, and those that are refused."""
 
     name = "segments"
+    scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = PROMISE
     applies_to = ("makes",)
 

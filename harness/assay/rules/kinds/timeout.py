@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from assay.contract.model import Capability, Contract
-from assay.history import Ending, History, State
+from assay.history import Authorised, Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import comparisons, parameters
 from assay.rules.consequences import LIMIT
@@ -33,6 +33,7 @@ from assay.rules.lifecycle.signing import (
 )
 from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
@@ -63,6 +64,7 @@ class Timeout(Kind):
     """A limit on the time in which a customer signs a request."""
 
     name = "timeout"
+    scope = Scope(calls=Calls.NAMED, needs=(Authorised,))
     purpose = LIMIT
     applies_to = ("makes",)
     limits = ("measure", "minutes", "edge")

@@ -29,6 +29,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 #: The last part of a facet id, and what is asked of a call.
 FACETS = {Token.NONE: "without-token", Token.INVENTED: "invented-token"}
@@ -46,6 +47,7 @@ class TokenRequired(Kind):
     """Operations that refuse a call without its token."""
 
     name = "token-required"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
 
     operations: tuple[Operation, ...] = parameters.operations()

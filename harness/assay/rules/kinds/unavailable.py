@@ -23,6 +23,7 @@ from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import Consents, ordinary, plain, served_operations
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.scope import Calls, Scope
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
@@ -39,6 +40,7 @@ class UnavailableOperation(Kind):
     """An operation that is not offered, and a control that is."""
 
     name = "unavailable"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
 
     operation: Operation = parameters.operation(available=False)

@@ -21,6 +21,7 @@ from assay.rules.consequences import PROMISE
 from assay.rules.evidence import doubt, must_be_served
 from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
+from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import within_a_day
 
 #: A customer, an operation, and the day.
@@ -43,6 +44,7 @@ class Unmetered(Kind):
     """Operations without a limit, and the quota of unattended calls beside them."""
 
     name = "unmetered"
+    scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     bare_calls = True
     limits = ()

@@ -31,6 +31,7 @@ from assay.rules.rule import (
     needs,
 )
 from assay.rules.schema_pieces import BarredMode, SchemaPiece
+from assay.rules.scope import Calls, Scope
 
 FACET = "gives-no-more"
 
@@ -44,6 +45,7 @@ class UnsupportedMode(Kind):
     """An operation with a mode that it does not support, and its depth without the mode."""
 
     name = "unsupported-mode"
+    scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     limits = ("mode", "days")
 

@@ -18,6 +18,7 @@ from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.scope import Calls, Scope
 
 #: Entries of each thing, on so many last days: most banks show them on two pages.
 MANY, FRESH = 18, 7
@@ -28,6 +29,7 @@ class WellFormed(Kind):
     """The operations whose responses must be JSON."""
 
     name = "well-formed"
+    scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
 
     operations: tuple[Operation, ...] = parameters.operations()

@@ -33,6 +33,7 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
+from assay.rules.scope import Calls, Scope
 
 #: Values that no argument expects, each in words.
 STRANGE: Final[Mapping[str, Json]] = {
@@ -78,6 +79,7 @@ class Withstands(Kind):
     """Operations around a request whose arguments may have any value."""
 
     name = "withstands"
+    scope = Scope(calls=Calls.NAMED)
     purpose = SAFEGUARD
 
     operations: tuple[Operation, ...] = parameters.operations(also=_made_or_changed)

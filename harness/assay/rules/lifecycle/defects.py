@@ -129,6 +129,8 @@ class DefectRule(Kind):
         """Judge every request with one defect, beside the same request without it."""
         made = tuple(instances(history, self.lifecycle))
         defects = tuple(self.defects(made))
+        if all(wrong is None or len(wrong) != 1 for wrong in defects):
+            return
         controls: Mapping[tuple[str, Frame], Instance] = {
             (argument, frame(request, argument)): request
             for request, wrong in zip(made, defects, strict=True)

@@ -6,7 +6,7 @@ with all others.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -31,8 +31,8 @@ class Record:
     """One request with all that decides whether it is carried out.
 
     Places are indices into the history. `valid` says that nothing known speaks against it,
-    `first` that no request came before it, `force` are the values in force, and `amount` that asked for; they are `certain`
-    unless a change of them is doubtful. `changed` says that it was changed since it was signed,
+    `first` that no request came before it, `renewed` are the values in force since a change, and
+    `amount` is the one asked for; they are `certain` unless a change of them is doubtful. `changed` says that it was changed since it was signed,
     `cancelled` where it was surely cancelled in time, and `revived` that something followed
     on that. `effects` are the executions that the fixture tells, each once.
     """
@@ -41,7 +41,7 @@ class Record:
     place: int
     valid: bool
     first: bool
-    force: dict[str, Json]
+    renewed: Mapping[str, Json] | None = None
     amount: Json = None
     certain: bool = True
     changed: bool = False
@@ -54,6 +54,11 @@ class Record:
     effects: list[tuple[int, Effect, datetime]] = field(
         default_factory=list[tuple[int, Effect, datetime]]
     )
+
+    @property
+    def force(self) -> Mapping[str, Json]:
+        """The values in force."""
+        return self.request.made.call.arguments if self.renewed is None else self.renewed
 
     @property
     def effect(self) -> Effect | None:

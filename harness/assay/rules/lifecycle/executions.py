@@ -28,6 +28,7 @@ from assay.history import (
 from assay.rules import clauses
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.changes import Change, change_of
+from assay.rules.lifecycle.defects import digest_of
 from assay.rules.lifecycle.execution_record import Index, Record, kind_of_request, normal
 from assay.rules.lifecycle.refusals import Refusals
 from assay.rules.lifecycle.tracker import Lifecycle, Tracker
@@ -102,7 +103,6 @@ class Books:
                 place=place,
                 valid=valid,
                 first=self.creates == 1,
-                force=dict(request.arguments),
                 amount=request.arguments.get(self.lifecycle.create.amount or ""),
             )
             self.records.append(record)
@@ -139,7 +139,7 @@ class Books:
             elif change.lost or not (change.untouched and change.ahead):
                 record.certain = False
             else:
-                record.force |= change.new
+                record.renewed = {**record.force, **change.new}
                 record.changed = record.signed is not None
 
     def _look(self, place: int, event: Event) -> None:
@@ -221,7 +221,7 @@ class Books:
     def content(self, arguments: Mapping[str, Json]) -> Hashable:
         """Return what was asked for, without the address to return to: equal for equal requests."""
         returns = self.lifecycle.create.returns
-        return repr(sorted((k, repr(v)) for k, v in arguments.items() if k != returns))
+        return digest_of(sorted((k, repr(v)) for k, v in arguments.items() if k != returns))
 
     def plain(self, record: Record) -> bool:
         """Whether it is the main flow: a customer's first request, which nothing speaks against."""

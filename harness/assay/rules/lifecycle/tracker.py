@@ -8,10 +8,11 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from typing import TypeVar
 
 from assay.contract.model import Contract, Json, Operation, Resource
 from assay.history import (
@@ -30,6 +31,8 @@ from assay.history import (
 )
 from assay.rules import clauses, steps
 from assay.rules.rule import BindingRequirement
+
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,17 +91,10 @@ class Lifecycle:
 
 def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
     """Return the lifecycle of a request in a contract."""
+    offered = [each for each in contract.operations.values() if each.available]
 
     def does(what: str) -> Operation | None:
-        operations = contract.operations.values()
-        return next(
-            (
-                operation
-                for operation in operations
-                if getattr(operation, what) == request and operation.available
-            ),
-            None,
-        )
+        return next((each for each in offered if getattr(each, what) == request), None)
 
     create = does("makes")
     if create is None:
@@ -153,27 +149,32 @@ class Inquiries:
 class Instance:
     """One attempt to make a request, and everything that happened to it since.
 
-    `arguments` are those in force: from its creation, and then from each accepted
-    change. `state` is the last state that was read, at `seen_at`, in the exchange with the
-    number `seen_in`. `effect` is the execution that the fixture reports. `inquiries_before`
-    is the number of inquiries until anything last happened to the request.
+    `changed` are the arguments in force since the first accepted change. `state` is the last
+    state that was read, at `seen_at`, in the exchange with the number `seen_in`. `effect` is the
+    execution that the fixture reports. `inquiries_before` is the number of inquiries until anything
+    last happened to the request.
     """
 
     made: Exchange
     subject: Subject | None
     key: str | None
-    arguments: dict[str, Json]
+    changed: Mapping[str, Json] | None = None
     state: State | None = None
     seen_at: datetime | None = None
     seen_in: int | None = None
     effect: Effect | None = None
     inquiries: Inquiries
     inquiries_before: int
-    signings: list[Authorised] = field(default_factory=list[Authorised])
-    reads: list[Exchange] = field(default_factory=list[Exchange])
-    changes: list[Exchange] = field(default_factory=list[Exchange])
-    ends: list[Exchange] = field(default_factory=list[Exchange])
-    withdrawn: list[Withdrawn] = field(default_factory=list[Withdrawn])
+    signings: Sequence[Authorised] = ()
+    reads: Sequence[Exchange] = ()
+    changes: Sequence[Exchange] = ()
+    ends: Sequence[Exchange] = ()
+    withdrawn: Sequence[Withdrawn] = ()
+
+    @property
+    def arguments(self) -> Mapping[str, Json]:
+        """The arguments in force: from its creation, and then from each accepted change."""
+        return self.made.call.arguments if self.changed is None else self.changed
 
     @property
     def mode(self) -> str | None:
@@ -183,16 +184,12 @@ class Instance:
     @property
     def signed(self) -> Authorised | None:
         """The signature that the customer gave, if any was."""
-        return next(
-            (signing for signing in self.signings if signing.ending is Ending.CONFIRMED), None
-        )
+        return next((each for each in self.signings if each.ending is Ending.CONFIRMED), None)
 
     @property
     def declined(self) -> Authorised | None:
         """The refusal that the customer gave, if any was."""
-        return next(
-            (signing for signing in self.signings if signing.ending is Ending.REFUSED), None
-        )
+        return next((each for each in self.signings if each.ending is Ending.REFUSED), None)
 
     @property
     def inquired(self) -> bool:
@@ -217,11 +214,7 @@ class Instance:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the exchanges and signatures about it, in order."""
-        numbers = {
-            self.made.n,
-            self.seen_in or self.made.n,
-            *(signing.n for signing in self.signings),
-        }
+        numbers = {self.made.n, self.seen_in or self.made.n, *(each.n for each in self.signings)}
         numbers |= {exchange.n for exchange in (*self.reads[-1:], *self.changes, *self.ends)}
         return tuple(sorted(numbers))
 
@@ -239,10 +232,7 @@ class Instance:
 
 @dataclass(slots=True, kw_only=True)
 class Tracker:
-    """All requests of one kind in a history so far.
-
-    If a key was given twice, later events belong to the later request.
-    """
+    """All requests of one kind so far; an event is about the last one that has its key."""
 
     lifecycle: Lifecycle
     requests: list[Instance] = field(default_factory=list[Instance])
@@ -267,12 +257,12 @@ class Tracker:
                 self._passed()
                 request = self._known.get(event.step.request)
                 if request:
-                    request.signings.append(event)
+                    request.signings = _with(request.signings, event)
                 return request
             case Withdrawn():
                 request = self._known.get(event.request)
                 if request:
-                    request.withdrawn.append(event)
+                    request.withdrawn = _with(request.withdrawn, event)
                     request.inquiries_before = self.inquiries.count
                 return request
             case Advanced():
@@ -308,13 +298,16 @@ class Tracker:
         if request is None or call.malformed:
             return None
         if lifecycle.read and call.operation == lifecycle.read.id:
-            request.reads.append(exchange)
-        else:
-            changed = lifecycle.change is not None and call.operation == lifecycle.change.id
-            (request.changes if changed else request.ends).append(exchange)
+            request.reads = _with(request.reads, exchange)
+        elif lifecycle.change is not None and call.operation == lifecycle.change.id:
+            request.changes = _with(request.changes, exchange)
             request.inquiries_before = self.inquiries.count
-            if changed and exchange.accepted:
-                request.arguments |= {k: v for k, v in call.arguments.items() if k != about}
+            if exchange.accepted:
+                new = {k: v for k, v in call.arguments.items() if k != about}
+                request.changed = {**request.arguments, **new}
+        else:
+            request.ends = _with(request.ends, exchange)
+            request.inquiries_before = self.inquiries.count
         self._look(request, exchange)
         return request
 
@@ -324,7 +317,6 @@ class Tracker:
             made=exchange,
             subject=self.subjects.get(exchange.call.subject),
             key=item.key if item else None,
-            arguments=dict(exchange.call.arguments),
             inquiries=self.inquiries,
             inquiries_before=self.inquiries.count,
         )
@@ -339,6 +331,14 @@ class Tracker:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
+
+
+def _with(events: Sequence[E], event: E) -> list[E]:
+    """Return a list with another event: the same one, unless nothing was there before."""
+    if isinstance(events, list):
+        events.append(event)
+        return events
+    return [*events, event]
 
 
 def instances(history: History, lifecycle: Lifecycle) -> Iterator[Instance]:

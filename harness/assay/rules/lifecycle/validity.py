@@ -7,9 +7,11 @@ doubt, the call is doubtful, and its refusal is no violation.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from operator import itemgetter
 from typing import cast
 
 from assay.contract.model import Json, Operation
@@ -38,14 +40,13 @@ class PastRequests:
     tracker: Tracker
     accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     perhaps_executed: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
-    _alike: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+    _contents: dict[int, Hashable] = field(default_factory=dict[int, Hashable])
 
     def note(self, event: Event) -> None:
         """Process an event."""
         noted = self.tracker.note(event)
         if noted is not None and noted.made is event:
-            call = noted.made.call
-            self._alike[id(noted)] = self.perhaps_executed.setdefault(_content(call), set())
+            self._contents[id(noted)] = _content(noted.made.call)
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
@@ -54,10 +55,11 @@ class PastRequests:
             if noted is None
             else (noted,)
         ):
+            content = self._contents[id(request)]
             if request.done or request.signings:
-                self._alike[id(request)].add(id(request))
-            else:
-                self._alike[id(request)].discard(id(request))
+                self.perhaps_executed.setdefault(content, set()).add(id(request))
+            elif content in self.perhaps_executed:
+                self.perhaps_executed[content].discard(id(request))
 
 
 def _taken(exchange: Exchange, request: Instance) -> bool:
@@ -158,22 +160,31 @@ def _repeats(exchange: Exchange, past: PastRequests) -> bool:
 
 
 def _content(call: Call) -> Hashable:
-    """Return the content of a request without its mode, since a repeat in another may be one."""
-    return _hashable(call.arguments)
+    """Return the content of a request without its mode, since a repeat in another may be one.
+
+    It is equal for equal contents. A long history has many, so all but numbers is digested.
+    """
+    numbers: list[Json] = []
+    text = _text(call.arguments, numbers).encode()
+    digest = hashlib.blake2b(text, digest_size=16).digest()
+    return (digest, *numbers) if numbers else digest
 
 
-def _hashable(value: Json) -> Hashable:
-    """Return a hashable form of a JSON value: equal for equal values."""
+def _text(value: Json, numbers: list[Json]) -> str:
+    """Return a JSON value as text, without its numbers: equal ones may be written differently."""
     match value:
-        case str() | int() | None:
-            return value
+        case str() | None:
+            return ascii(value)
         case Mapping():
-            pairs = cast("Mapping[str, Json]", value).items()
-            return frozenset((name, _hashable(value)) for name, value in pairs)
+            members = sorted(cast("Mapping[str, Json]", value).items(), key=itemgetter(0))
+            each = (f"{name!a}:{_text(member, numbers)}" for name, member in members)
+            return f"{{{','.join(each)}}}"
         case list() | tuple():
-            return tuple(map(_hashable, cast("list[Json]", value)))
+            items = (_text(item, numbers) for item in cast("list[Json]", value))
+            return f"[{','.join(items)}]"
         case _:
-            return value
+            numbers.append(value)
+            return "#"
 
 
 def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) -> bool:

@@ -254,7 +254,7 @@ def test_what_a_refusal_leaks_is_not_followed():
     came = Rejected(leaked=(Item(key="P1", state=OPEN),)), 400
     made = one(make(came), read(shown(state=DONE)))
 
-    assert (None, None, InstanceOutcome.REFUSED, []) == (
+    assert (None, None, InstanceOutcome.REFUSED, ()) == (
         made.key,
         made.state,
         made.outcome,
@@ -286,7 +286,7 @@ def test_a_key_that_was_given_twice():
         make(), make(shown(), amount="9.99"), read(shown(state=DONE)), sign()
     ).requests
 
-    assert ("P1", InstanceOutcome.OPEN, []) == (first.key, first.outcome, first.signings)
+    assert ("P1", InstanceOutcome.OPEN, ()) == (first.key, first.outcome, first.signings)
     assert ("P1", InstanceOutcome.DONE, 1) == (second.key, second.outcome, len(second.signings))
 
 
@@ -359,11 +359,14 @@ def test_a_book_of_an_interface_that_offers_less(lacks, kept):
     (made,) = out.requests
 
     assert 1 + kept == sum(each is made for each in noted)
-    assert {"read": [], "change": [], "end": []}[lacks] == {
-        "read": made.reads,
-        "change": made.changes,
-        "end": made.ends,
-    }[lacks]
+    assert (
+        ()
+        == {
+            "read": made.reads,
+            "change": made.changes,
+            "end": made.ends,
+        }[lacks]
+    )
 
 
 def test_subjects_are_kept():
