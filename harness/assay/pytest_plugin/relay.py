@@ -3,7 +3,8 @@
 A worker runs trials and judges its items. With each report of an item it sends what its trials did.
 The controller takes the trials up in the order of the items, as a session takes up trials that ran
 ahead: journal, numbers, pseudonyms and verdicts are those of one process. A trial that no
-worker ran, because it follows from what several found together, runs in the controller.
+worker ran, because it follows from what several found together, runs in the controller; one that
+only a worker needed, which knew less, is written at the end, because it was sent.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from assay.pytest_plugin.cards import Failure
 
 NAME = "assay-suites"
-#: What ends the message on a target that cannot be reached.
 NO_BLAME = "no obligation is reported as violated"
+#: The key under which a worker returns why it ended early.
+ENDED = "assay_ended"
 #: What an item keeps of its failure, for its report.
 FAILURE: pytest.StashKey[Failure] = pytest.StashKey()
 
@@ -90,6 +91,7 @@ class Suites:
     claimed: set[str] = field(default_factory=set[str])
     run_trials: set[str] = field(default_factory=set[str])
     began: float = field(default_factory=time.monotonic)
+    ended: str = ""
     sender: SendingRecorder | None = None
     relay: Relay | None = None
     _planned: dict[str, Planned] = field(init=False)
@@ -181,6 +183,8 @@ class Suites:
     @contextmanager
     def _opened(self) -> Generator[Session]:
         """Provide the session; an error that a user can fix aborts it and ends pytest."""
+        if self.ended:
+            pytest.skip(self.ended)
         if self.session is None:
             raise pytest.UsageError("no session is open (are the items collected?)")
         try:
@@ -188,7 +192,16 @@ class Suites:
         except AssayError as error:
             self.session.abort(str(error))
             what = self.session.journal.redactor.link(str(error))
-            pytest.exit(f"{what}; {NO_BLAME}", Exit.USAGE.value)
+            self._end(f"{what}; {NO_BLAME}")
+
+    def _end(self, reason: str) -> NoReturn:
+        """End pytest; in a worker, skip all further items, and let the controller end."""
+        output = cast("dict[str, object] | None", getattr(self.config, "workeroutput", None))
+        if output is None:
+            pytest.exit(reason, Exit.USAGE.value)
+        self.ended = reason
+        output[ENDED] = reason
+        pytest.skip(reason)
 
     @pytest.fixture
     def planned(self, obligation: str) -> Planned:
@@ -281,18 +294,20 @@ class Suites:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the verdicts of all workers, and take up their trials."""
         obligation = self.reported.note(report)
-        if self.relay is not None and obligation:
+        if self.relay is not None and obligation and not self.ended:
             self.relay.take(report, obligation)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take in what the session of a worker found."""
-        self.reported.take_in(getattr(node, "workeroutput", {}).get(OUTPUT))
+        output = getattr(node, "workeroutput", {})
+        self.reported.take_in(output.get(OUTPUT))
+        self.ended = self.ended or str(output.get(ENDED, ""))
 
     @pytest.hookimpl(specname="pytest_sessionfinish", tryfirst=True)
     def pytest_report_violations(self, session: pytest.Session) -> None:
         """Report violations that no item reports; pytest knows its hooks by their prefix."""
-        if self.relay is not None:
+        if self.relay is not None and not self.ended:
             self.relay.finish()
         violations = violations_of(self.session, self.journal) if self.session else {}
         output = cast("dict[str, object] | None", getattr(self.config, "workeroutput", None))
@@ -316,7 +331,9 @@ class Suites:
                 self.session.abort("pytest ended before every obligation was judged")
         if self.session is not None:
             self.session.environment.close()
-        if session.exitstatus == pytest.ExitCode.OK and self.reported.standings:
+        if self.ended:
+            session.exitstatus = Exit.USAGE.value
+        elif session.exitstatus == pytest.ExitCode.OK and self.reported.standings:
             session.exitstatus = self._decision().exit.value
 
     def _decision(self) -> ExitDecision:
@@ -326,6 +343,8 @@ class Suites:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the counts of the verdicts, what is violated, and what is incomplete."""
+        if self.ended:
+            terminalreporter.write_line(self.ended)
         if self.reported.standings:
             faults = self.session.faults if self.session else []
             print_summary(terminalreporter, self.prepared, self.reported, faults, self._decision())

@@ -155,6 +155,19 @@ def test_an_unreachable_target_ends_the_run(tmp_path):
     assert "cannot connect" in json.loads(last)["aborted"]
 
 
+@pytest.mark.slow
+def test_an_unreachable_target_ends_the_workers(tmp_path):
+    """No worker crashes: exit 2, the reason, and an unfinished journal."""
+    chosen = ("--target", "http://127.0.0.1:9", "-m", "pagination", "-n", "2")
+    code, out, _ = run(*chosen, "--assay-journal", "j.jsonl", cwd=tmp_path)
+    assert code == 2
+    assert "cannot connect" in out
+    assert "no obligation is reported as violated" in out
+    assert "crashed" not in out
+    last = (tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+    assert json.loads(last)["aborted"]
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
