@@ -78,8 +78,9 @@ def run(
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a journal."""
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    """Return the lines of a journal, without their places in its chain."""
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return [{key: line[key] for key in line if key != "chain"} for line in lines]
 
 
 def cut_at(path: Path, number: int) -> None:

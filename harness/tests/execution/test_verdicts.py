@@ -27,12 +27,13 @@ EARLY, CANCELLED = "pis/execution/not-early", "pis/execution/cancelled-undone"
 def lines_of(
     folder: Path, bank: Callable[[str], Any], keywords: str = SOME
 ) -> list[dict[str, Any]]:
-    """Run a selection on a bank, and return the lines of the journal."""
+    """Run a selection on a bank; return the lines of the journal, without places in its chain."""
     prepared = prepare(keywords=keywords)
     environment = set_up(prepared.target, bank=bank)
     path = folder / "journal.jsonl"
     run_session(Session(plan=prepared.plan, environment=environment, journal=Journal.at(path)))
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return [{key: line[key] for key in line if key != "chain"} for line in lines]
 
 
 def policed(policies: Policies) -> Callable[[str], Any]:

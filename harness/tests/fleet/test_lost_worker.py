@@ -39,8 +39,11 @@ def run(folder, banks, *, workers=1, kill_at=(), bank=None, **options):
             for number in kill_at:
                 bank.alarm.clear()
                 bank.alarm_at = number
+                # A worker that is asked for its number only then may end its task before it answers.
+                client.wait_for_workers(workers)
+                pids = client.run(os.getpid).values()
                 assert bank.alarm.wait(60)
-                for pid in client.run(os.getpid).values():
+                for pid in pids:
                     os.kill(pid, signal.SIGKILL)
 
         killer = Thread(target=kill, daemon=True)

@@ -54,7 +54,7 @@ def test_a_file_is_written_whole(tmp_path):
         (("--contract", "aips"), "did you mean 'aisp'"),
         (("--target", ELSEWHERE / "target.yaml"), "there is no such contract"),
         (("--out", "nowhere/it.json"), "cannot be written"),
-        (("--format", "toml"), "'toml' is not one of"),
+        (("--format", "toml"), "expected one of 'json', 'yaml', found 'toml'"),
     ],
 )
 def test_a_mistake_is_told(tmp_path, args, said):

@@ -117,7 +117,7 @@ def test_the_charts_have_a_style_of_their_own():
     folder = Path(report.__file__).parent
     page = (folder / "trend" / "page.html.j2").read_text("utf-8")
     drawn = set(re.findall(r'<(?:svg|ul) class="([\w-]+)"', page))
-    shared = set(re.findall(r"\.([a-z][\w-]*)", (folder / "page.css").read_text("utf-8")))
+    shared = set(re.findall(r"\.([a-z][\w-]*)", (folder / "html" / "page.css").read_text("utf-8")))
     assert {"trend-chart", "trend-row", "trend-legend"} == drawn
     assert not drawn & shared
 
