@@ -129,14 +129,20 @@ def found(bank: Loudmouth, folder: Path) -> list[tuple[str, str]]:
     return [(name, word) for name, text in written.items() for word in secret_words if word in text]
 
 
-def test_a_sound_bank(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Loudmouth, RunResult, Path]:
+    """Return the sound bank, the result of a run of everything, and its folder."""
+    bank, folder = Loudmouth(SOUND), tmp_path_factory.mktemp("sound")
+    return bank, hold(bank, folder), folder
+
+
+def test_a_sound_bank(sound: tuple[Loudmouth, RunResult, Path]) -> None:
     """The journal of a run on the sound bank has nothing private of its customers."""
-    bank = Loudmouth(SOUND)
-    result = hold(bank, tmp_path)
+    bank, result, folder = sound
     assert (301, 0) == (result.counts["conforms"], len(result.faults))
     assert 60 < len(bank.customers)
     assert 100 < len(bank.links)
-    assert [] == found(bank, tmp_path)
+    assert [] == found(bank, folder)
 
 
 @pytest.mark.parametrize("form", ["as it is", "refusing"])
@@ -158,10 +164,10 @@ def test_a_bank_that_repeats_everything(tmp_path: Path, form: str) -> None:
     assert [] == found(bank, tmp_path)
 
 
-def test_the_same_value_has_one_name(tmp_path: Path) -> None:
+def test_the_same_value_has_one_name(sound: tuple[Loudmouth, RunResult, Path]) -> None:
     """An account has one pseudonym throughout, and no id or digest has one inside."""
-    hold(Loudmouth(SOUND), tmp_path)
-    text = (tmp_path / "journal.jsonl").read_text("utf-8")
+    _, _, folder = sound
+    text = (folder / "journal.jsonl").read_text("utf-8")
     assert [] == re.findall(r"[0-9a-f]<[a-z-]+-\d+>|<[a-z-]+-\d+>[0-9a-f]", text)
     # Not `splitlines`: values that a target sends back may have separators of Unicode's.
     lines = [json.loads(line) for line in text.split("\n") if line]

@@ -19,6 +19,7 @@ from support.consumers import (
     workflow_commands,
 )
 
+from assay._resources import contract_dir
 from assay.judging.verdict import Standing
 from assay.report import FORMATS
 from assay.report.formats import code_quality, ctrf, github_annotations, har, open_metrics, sarif
@@ -36,6 +37,12 @@ VERDICTS = [standing.value for standing in Standing]
 def clause_of(verdict):
     """Return the id of the obligation that has a verdict in the report of all verdicts."""
     return f"aisp/{verdict}/facet"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Work in a folder without contracts: one that is there is the user's."""
+    monkeypatch.chdir(tmp_path)
 
 
 def with_all_verdicts(journal, text="a text"):
@@ -467,7 +474,7 @@ def test_a_contract_elsewhere_has_none(journal, written, tmp_path, monkeypatch, 
 
 def test_a_shipped_contract_has_none(journal, written, monkeypatch):
     """A shipped contract is not the user's, even in a clone of Assay."""
-    monkeypatch.chdir(MANUAL.parents[1])
-    report = placed(journal, MANUAL.parents[1] / "contract" / "aisp.yaml")
+    monkeypatch.chdir(contract_dir().parent)
+    report = placed(journal, contract_dir() / "aisp.yaml")
     assert "file=" not in written(report, "github")
     assert [] == junit_problems(written(report, "junit"))
