@@ -7,21 +7,19 @@ target file and exchanges say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from assay.journal.codec import EVENTS
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
+from assay.journal.lines import Line, read_lines, refuse
 from assay.journal.trial_end import trial_end
 from assay.journal.writer import QUOTED
 from assay.judging.verdict import Agreement, Standing
-from assay.report import Report, read_journal
+from assay.report import Report, decode, read_journal
 
-_STANDINGS = {standing.value: standing for standing in Standing}
-_AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 #: A sent value that is shortened or hidden, so that a check cannot recognise it.
 _HIDDEN = re.compile(r"<(?:text|credentials)[ -][0-9a-f]+>")
 
@@ -112,7 +110,7 @@ def read_run(path: Path) -> WrittenRun:
     """
     report = read_journal(path, partial=True)
     run: WrittenRun | None = None
-    for line in _lines(path, whole=report.complete):
+    for line in read_lines(path, whole=report.complete):
         if run is None:
             run = WrittenRun(report=report, header=line)
         else:
@@ -121,15 +119,6 @@ def read_run(path: Path) -> WrittenRun:
         refuse(str(path), "not an Assay journal: it is empty")
     run.unjudged |= {fault.where for fault in report.faults}
     return run
-
-
-def _lines(path: Path, *, whole: bool) -> Iterator[Line]:
-    name = str(path)
-    with path.open("rb") as stream:
-        abandoned = abandoned_lines(stream, name)
-        for number, raw in raw_lines(stream, name):
-            if (whole or raw.endswith(b"\n")) and not abandoned(number):
-                yield parse(name, number, raw)
 
 
 def _take(run: WrittenRun, line: Line) -> None:
@@ -167,12 +156,9 @@ def _take_result(run: WrittenRun, line: Line, *, preliminary: bool) -> None:
     before = run.results.get(name)
     if name not in run.plan or (preliminary and before and not before.preliminary):
         return
-    word = line.text("verdict")
-    if word not in _STANDINGS:
-        line.refuse("unknown verdict")
     run.results[name] = WrittenVerdict(
         line=line.number,
-        standing=_STANDINGS[word],
+        standing=decode.standing(line),
         reason=line.text("reason", ""),
         evidence=tuple(map(_evidence, line.objects("evidence"))),
         preliminary=preliminary,
@@ -180,8 +166,5 @@ def _take_result(run: WrittenRun, line: Line, *, preliminary: bool) -> None:
 
 
 def _evidence(line: Line) -> WrittenEvidence:
-    word = line.text("agreement")
-    if word not in _AGREEMENTS:
-        line.refuse("unknown agreement")
     exchanges = tuple(line.list_of("exchanges", int))
-    return WrittenEvidence(agreement=_AGREEMENTS[word], exchanges=exchanges)
+    return WrittenEvidence(agreement=decode.agreement(line), exchanges=exchanges)

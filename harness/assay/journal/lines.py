@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeGuard, TypeVar, cast
 
 from assay.errors import JournalError
@@ -199,6 +200,26 @@ def abandoned_lines(stream: BinaryIO, path: str) -> Callable[[int], bool]:
                         line.refuse("'abandoned' contains something that is no range of lines")
     stream.seek(0)
     return lambda number: any(number in each for each in ranges)
+
+
+def recorded_lines(path: Path, *, whole: bool = False) -> Iterator[tuple[int, bytes]]:
+    """Yield number and bytes of the lines that count.
+
+    Those that a resumed run abandoned do not, nor does one without a line break at the end, unless
+    the journal is known to be `whole`.
+    """
+    name = str(path)
+    with path.open("rb") as stream:
+        abandoned = abandoned_lines(stream, name)
+        for number, raw in raw_lines(stream, name):
+            if (whole or raw.endswith(b"\n")) and not abandoned(number):
+                yield number, raw
+
+
+def read_lines(path: Path, *, whole: bool = False) -> Iterator[Line]:
+    """Yield the lines that count, as `recorded_lines` does, or refuse a damaged one."""
+    for number, raw in recorded_lines(path, whole=whole):
+        yield parse(str(path), number, raw)
 
 
 def is_complete(raw: bytes) -> bool:

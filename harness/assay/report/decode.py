@@ -130,14 +130,19 @@ def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
     return tuple(items[:KEPT])
 
 
+def agreement(line: Line) -> Agreement:
+    """Read what an observation says."""
+    word = line.text("agreement")
+    if word not in _AGREEMENTS:
+        line.refuse(f"unknown agreement {sanitize.clean(word, 40)!r}")
+    return _AGREEMENTS[word]
+
+
 def _evidence_item(line: Line, facet: str) -> Evidence:
-    agreement = line.text("agreement")
-    if agreement not in _AGREEMENTS:
-        line.refuse(f"unknown agreement {sanitize.clean(agreement, 40)!r}")
     decisive = line.number_of("decisive", 0)
     return Evidence(
         facet=facet,
-        agreement=_AGREEMENTS[agreement],
+        agreement=agreement(line),
         expected=_clean(line, "expected"),
         seen=_clean(line, "seen"),
         exchanges=_numbers(line, "exchanges", decisive),

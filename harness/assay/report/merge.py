@@ -21,8 +21,9 @@ from assay.judging.observations import (
     MergedVerdicts,
     merged_waivers,
 )
-from assay.judging.verdict import Agreement, Evidence, Exit, Standing, Verdict, tally
+from assay.judging.verdict import Evidence, Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult
+from assay.report import decode
 from assay.report.merge_check import check_same_plan, positions
 from assay.report.shard_journal import (
     JOURNAL,
@@ -35,7 +36,6 @@ from assay.report.shard_journal import (
 )
 
 _STANDINGS = {standing.value: standing for standing in Standing}
-_AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
 NO_POLICY = ExitPolicy()
@@ -181,8 +181,7 @@ class _Source:
     def standing(self, name: str) -> Standing:
         if self.shard is None or self.line is None:
             return self.decided
-        word = self.shard.uncorrected.get(name, self.line).text("verdict")
-        return _STANDINGS[word] if word in _STANDINGS else self.line.refuse("unknown verdict")
+        return decode.standing(self.shard.uncorrected.get(name, self.line))
 
 
 def _sources(shards: Sequence[ShardJournal], plan: Mapping[str, Values]) -> dict[str, _Source]:
@@ -248,7 +247,7 @@ def _verdict(name: str, source: _Source) -> Verdict:
         evidence=tuple(
             Evidence(
                 facet="",
-                agreement=_agreement(item),
+                agreement=decode.agreement(item),
                 expected="",
                 seen="",
                 exchanges=tuple(n + shard.offset for n in item.list_of("exchanges", int)),
@@ -256,11 +255,6 @@ def _verdict(name: str, source: _Source) -> Verdict:
             for item in line.objects("evidence")
         ),
     )
-
-
-def _agreement(item: Line) -> Agreement:
-    word = item.text("agreement")
-    return _AGREEMENTS[word] if word in _AGREEMENTS else item.refuse("unknown agreement")
 
 
 # -- writing -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from assay.binding.target import Waiver
 from assay.errors import InputError
 from assay.journal.chain import CHAIN
 from assay.journal.codec import SIGNING
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
+from assay.journal.lines import Line, read_lines
 from assay.journal.typed_values import read_line, read_record
 from assay.judging.observations import (
     PARTIES,
@@ -72,12 +72,7 @@ def open_shard(path: Path, *, partial: bool) -> ShardJournal:
 
 def shard_lines(shard: ShardJournal) -> Iterator[Line]:
     """Yield the lines of a journal, without abandoned ones and an incomplete one at its end."""
-    name = str(shard.path)
-    with shard.path.open("rb") as stream:
-        is_abandoned = abandoned_lines(stream, name)
-        for number, raw in raw_lines(stream, name):
-            if raw.endswith(b"\n") and not is_abandoned(number):
-                yield parse(name, number, raw)
+    yield from read_lines(shard.path)
 
 
 def content(line: Line) -> Values:

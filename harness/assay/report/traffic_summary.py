@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from assay.journal.lines import Line
-from assay.report.formats.journal_exchanges import base_trial, exchange_lines, milliseconds
+from assay.report.journal_exchanges import base_trial, exchange_lines, milliseconds
 from assay.report.sanitize import clean, one_line
 
 #: Names kept of operations, outcomes and values of one dimension; a hostile journal may have any number.

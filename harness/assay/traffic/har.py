@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from assay.errors import InputError
 from assay.history import Wire
-from assay.report.formats.journal_exchanges import RUN_CONNECTION
+from assay.report.journal_exchanges import RUN_CONNECTION
 from assay.rules.state.calendar import leaves_room
 from assay.traffic.json_stream import JsonStream, StreamError
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry

@@ -6,7 +6,7 @@ events, so it counts only if something recorded at the end of a trial follows it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.history import Event, History
 from assay.journal.codec import EVENTS
 from assay.journal.decoder import decode
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines
+from assay.journal.lines import read_lines
 from assay.journal.typed_values import read_line
 from assay.journal.writer import QUOTED
 from assay.planning.plan import Disposition
@@ -107,7 +107,7 @@ class _RecordedTrials:
 
 def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
     recorded = _RecordedTrials()
-    for line in _lines(path, whole=whole):
+    for line in read_lines(path, whole=whole):
         kind = line.text("type")
         if kind == "header" and line.text("exchanges", "") == QUOTED:
             line.refuse(
@@ -120,12 +120,3 @@ def _recorded(path: Path, *, whole: bool) -> _RecordedTrials:
         elif kind in AFTER_A_TRIAL:
             recorded.ended = True
     return recorded
-
-
-def _lines(path: Path, *, whole: bool) -> Iterator[Line]:
-    name = str(path)
-    with path.open("rb") as stream:
-        abandoned = abandoned_lines(stream, name)
-        for number, raw in raw_lines(stream, name):
-            if (whole or raw.endswith(b"\n")) and not abandoned(number):
-                yield parse(name, number, raw)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.formats.journal_exchanges import trial_seconds, trials_of
 from assay.report.formats.pipeline import FilePlaces, RunError, expiring_waivers, in_utc, run_errors
+from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded
 from assay.report.values import Report, ReportedResult
 from assay.report.views import card_lines, make_card, reason_of

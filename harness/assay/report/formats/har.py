@@ -19,8 +19,8 @@ from urllib.parse import parse_qsl, urlsplit
 import harfile
 
 from assay.journal.lines import Line
-from assay.report.formats.journal_exchanges import RUN_CONNECTION, exchange_lines, milliseconds
 from assay.report.formats.pipeline import in_utc
+from assay.report.journal_exchanges import RUN_CONNECTION, exchange_lines, milliseconds
 from assay.report.values import Report
 from assay.report.wording import headline
 

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from assay.judging.verdict import Standing
-from assay.report.formats.journal_exchanges import trial_seconds, trials_of
 from assay.report.formats.pipeline import (
     FilePlace,
     FilePlaces,
@@ -30,6 +29,7 @@ from assay.report.formats.pipeline import (
     in_utc,
     run_errors,
 )
+from assay.report.journal_exchanges import trial_seconds, trials_of
 from assay.report.sanitize import bounded, xml, xml_attribute
 from assay.report.values import Report, ReportedResult, ReportedSearch
 from assay.report.views import card_lines, make_card, reason_of

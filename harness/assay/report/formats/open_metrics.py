@@ -14,8 +14,8 @@ from typing import TextIO
 
 from assay.judging.verdict import Standing
 from assay.judging.waivers import WaiverState
-from assay.report.formats.journal_exchanges import base_trial, exchange_times
 from assay.report.formats.pipeline import in_utc
+from assay.report.journal_exchanges import base_trial, exchange_times
 from assay.report.values import Report
 from assay.report.wording import fault_count
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.journal.lines import Line, abandoned_lines, parse, raw_lines, refuse
+from assay.journal.lines import Line, parse, recorded_lines, refuse
 from assay.report import sanitize
 from assay.report.values import Report, ReportedResult
 
@@ -37,14 +37,12 @@ def exchange_lines(journal: str) -> Iterator[Line]:
     if not journal:
         return
     try:
-        with Path(journal).open("rb") as stream:
-            abandoned = abandoned_lines(stream, journal)
-            for number, raw in raw_lines(stream, journal):
-                if b'"exchange"' not in raw or not raw.endswith(b"\n") or abandoned(number):
-                    continue
-                line = parse(journal, number, raw)
-                if line.values.get("type") == "exchange":
-                    yield line
+        for number, raw in recorded_lines(Path(journal)):
+            if b'"exchange"' not in raw:
+                continue
+            line = parse(journal, number, raw)
+            if line.values.get("type") == "exchange":
+                yield line
     except OSError as error:
         refuse(journal, f"cannot be read: {error.strerror}")
 
