@@ -7,6 +7,7 @@ comparisons of all other keys of a contract, as tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final, cast
 
 from assay.contract.files.document import Pointer
@@ -42,7 +43,6 @@ from assay.rules.consequences import (
     TEST_ONLY,
     UNDECIDED,
     WORDING,
-    Consequence,
 )
 
 
@@ -113,18 +113,7 @@ def hosts(key: str, versions: Versions) -> Iterator[ParameterDifference]:
             if value is not ABSENT and "<" not in str(value)
         ]
         consequence = UNDECIDED if patterns else difference.consequence
-        yield _with(difference, consequence)
-
-
-def _with(difference: ParameterDifference, consequence: Consequence) -> ParameterDifference:
-    return ParameterDifference(
-        path=difference.path,
-        old=difference.old,
-        new=difference.new,
-        consequence=consequence,
-        old_at=difference.old_at,
-        new_at=difference.new_at,
-    )
+        yield replace(difference, consequence=consequence)
 
 
 #: The keys of a contract that stand alone.

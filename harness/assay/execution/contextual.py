@@ -22,6 +22,7 @@ from assay.judging.assembly import VerdictAssembly
 from assay.judging.judge import Breach
 from assay.judging.verdict import Agreement, Standing, Verdict
 from assay.planning.plan import Plan, Trial
+from assay.planning.trial_names import contextual_name
 from assay.rules.evidence import countable
 
 
@@ -79,8 +80,8 @@ class ContextFinding:
 
 def in_context(trial: Trial, context: Context) -> Trial:
     """Return a trial in another context."""
-    values = ", ".join(value.id for value in context)
-    return replace(trial, id=f"{trial.settles[0].trial} [{values}]", context=context)
+    name = contextual_name(trial.settles[0].trial, (value.id for value in context))
+    return replace(trial, id=name, context=context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

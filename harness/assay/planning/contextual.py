@@ -18,6 +18,7 @@ from assay.contexts.covering import Depth, applicable, contexts
 from assay.contexts.dimensions import dimensions
 from assay.history import Authorise, Call, Step
 from assay.planning.plan import Plan, Price, Trial
+from assay.planning.trial_names import contextual_name
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind
 
@@ -155,7 +156,7 @@ def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
 def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
     """Return a trial in a context; its price is seldom asked for, and a dry run each."""
     named = replace(
-        trial, id=f"{trial.id} [{', '.join(value.id for value in context)}]", context=context
+        trial, id=contextual_name(trial.id, (value.id for value in context)), context=context
     )
     return replace(named, price=Price(lambda: _calls(_dry(plan, named))))
 

@@ -87,6 +87,9 @@ class _Violations:
 
 def _failed(result: ReportedResult) -> Iterator[TimelineEntry]:
     """Yield the exchanges of a trial that could not be judged, those first that are cited."""
-    failed = [entry for entry in result.timeline if entry.outcome == INDETERMINATE]
-    yield from (entry for entry in failed if entry.exchange in result.cites)
+    failed, cites = (
+        [each for each in result.timeline if each.outcome == INDETERMINATE],
+        result.cites,
+    )
+    yield from (entry for entry in failed if entry.exchange in cites)
     yield from failed

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.journal.lines import Line, parse, recorded_lines, refuse
+from assay.planning.trial_names import split_trial_name
 from assay.report import sanitize
 from assay.report.values import Report, ReportedResult
 
@@ -74,7 +75,7 @@ def _name(line: Line, key: str) -> str:
 
 def base_trial(trial: str) -> str:
     """Return the trial that a trial in a further context repeats."""
-    return trial.partition(" [")[0]
+    return split_trial_name(trial)[0]
 
 
 def trial_seconds(report: Report) -> dict[str, float]:

@@ -23,6 +23,7 @@ from assay.judging.observations import (
 )
 from assay.judging.verdict import Evidence, Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult
+from assay.planning.trial_names import split_trial_name
 from assay.report import decode
 from assay.report.merge_check import check_same_plan, positions
 from assay.report.shard_journal import (
@@ -231,7 +232,7 @@ def _own_source(
 def _turn(source: _Source, order: Mapping[str, int]) -> tuple[bool, int, str]:
     """Return when the trial of a verdict would run in a whole run."""
     trial = source.line.text("trial", "") if source.line else ""
-    base, _, context = trial.partition(" [")
+    base, context = split_trial_name(trial)
     return bool(context), order.get(base, len(order)), context
 
 

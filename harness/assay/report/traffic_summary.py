@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from assay.journal.lines import Line
-from assay.report.journal_exchanges import base_trial, exchange_lines, milliseconds
+from assay.planning.trial_names import split_trial_name
+from assay.report.journal_exchanges import exchange_lines, milliseconds
 from assay.report.sanitize import clean, one_line
 
 #: Names kept of operations, outcomes and values of one dimension; a hostile journal may have any number.
@@ -22,7 +23,7 @@ NAMES = 200
 CONTEXTS = 50
 #: The width of a class of latencies.
 _STEP = math.log(1.02)
-#: The shortest latency that is told from others, in milliseconds.
+#: The shortest latency with a class of its own, in milliseconds.
 _SHORTEST = 0.001
 
 
@@ -102,7 +103,7 @@ class TrafficTally:
         latency = milliseconds(line)
         tally.longest = max(tally.longest, latency)
         tally.classes[max(int(math.log(max(latency, _SHORTEST) / _SHORTEST) / _STEP), 0)] += 1
-        trial, context = split_trial(_text(line, "trial"))
+        trial, context = split_trial_name(_text(line, "trial"))
         contexts = self._trials.setdefault(trial, {})
         if len(contexts) < CONTEXTS:
             contexts[context] = None
@@ -128,12 +129,6 @@ class TrafficTally:
                 for trial, contexts in self._trials.items()
             ),
         )
-
-
-def split_trial(trial: str) -> tuple[str, str]:
-    """Return a trial without its context, and its context, which is empty in the base context."""
-    base = base_trial(trial)
-    return base, trial[len(base) :].removeprefix(" [").removesuffix("]")
 
 
 def context_values(context: str) -> Iterator[tuple[str, str]]:

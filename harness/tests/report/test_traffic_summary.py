@@ -5,8 +5,9 @@ import random
 import pytest
 
 from assay.errors import JournalError
+from assay.planning.trial_names import split_trial_name
 from assay.report import traffic_summary
-from assay.report.traffic_summary import read_traffic_summary, split_trial
+from assay.report.traffic_summary import read_traffic_summary
 
 
 def latencies(journal, values, **changes):
@@ -53,7 +54,7 @@ def test_contexts(journal):
     assert [("a/b#c", ("", "mode=x, tpp=y")), ("a/d#e", ("",))] == [
         (each.trial, each.contexts) for each in trials
     ]
-    assert ("a/b#c", "") == split_trial("a/b#c")
+    assert ("a/b#c", "") == split_trial_name("a/b#c")
 
 
 def test_bounded(journal, monkeypatch):

@@ -14,6 +14,7 @@ from typing import cast
 from assay.errors import InputError
 from assay.journal.lines import Line
 from assay.judging.verdict import Standing
+from assay.planning.trial_names import split_trial_name
 from assay.report import decode
 from assay.report.build import read_journal
 from assay.report.comparison.values import ComparedObligation, ComparedRun
@@ -104,7 +105,7 @@ def _short(digest: str) -> str:
 def _context(trial: str, standing: Standing) -> str:
     """Return the further context that a trial names, where it shows a violation."""
     violated = standing in {Standing.VIOLATES, Standing.WAIVED}
-    return trial.partition(" [")[2].removesuffix("]") if violated else ""
+    return split_trial_name(trial)[1] if violated else ""
 
 
 # -- JSON reports ----------------------------------------------------------------

@@ -27,7 +27,7 @@ ORDER = (
 COLUMN, GAP, HEIGHT = 10.0, 2.0, 120.0
 #: The least extent of violations: a single one must be seen.
 LEAST = 3.0
-#: The chart has room for so many runs at least.
+#: The least number of runs for which the chart has room.
 ROOM = 24
 #: The bar of a run.
 BAR = 200.0
