@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from assay.binding.spelling import FieldAt, same
+from assay.binding.spelling import FieldAt
+from assay.binding.values import same
 from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight

@@ -17,8 +17,9 @@ from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlspli
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT, same
+from assay.binding.spelling import SLOT
 from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.values import same
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Cause, Exchange, Indeterminate, Malformed, Resend

@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import same
 from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.values import same
 from assay.contract.model import Json, Operation
 from assay.history import Call
 from assay.rules.state.calendar import dates
@@ -136,7 +136,9 @@ class RequestMatcher:
             request, operation, binding, values, explained, future=future
         )
         access = parse_request.find_credentials(request, binding, explained)
-        unexplained = tuple(parse_request.unexplained_parts(request, binding, explained))
+        unexplained = tuple(
+            parse_request.unexplained_parts(request, binding, explained, self.target)
+        )
         arguments |= {
             f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
         }
