@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from assay.binding.spelling import OperationBinding, Place, Spelling, values_from_file
-from assay.binding.values import RequestValues, filled, same
+from assay.binding.values import RequestValues, filled
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, text_of, word_of
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
 
@@ -55,7 +56,9 @@ def _in_contract_words(value: Json, spelling: Spelling | None) -> Json:
     Such a value is no value of another type: the target file says that it is the right one.
     """
     spellings = spelling.words if spelling and isinstance(value, bool | int | float) else {}
-    return next((word for word, entry in spellings.items() if same(entry, value)), value)
+    if text_of(value) in spellings:
+        return value
+    return next((word_of(key) for key, entry in spellings.items() if same(entry, value)), value)
 
 
 def _number(value: Decimal, spelling: Spelling | None) -> Json:

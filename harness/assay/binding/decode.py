@@ -25,8 +25,8 @@ from assay.binding.target import (
     StateAt,
     Target,
 )
-from assay.binding.values import same
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, word_of
 from assay.history import (
     Accepted,
     Cause,
@@ -208,7 +208,7 @@ def _field(shown: Json, where: FieldAt) -> Json:
     value = _first(shown, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
-    return next((word for word, sent in where.words.items() if same(sent, value)), value)
+    return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 
 def _resource(shown: Json, binding: ItemBinding) -> str | None:

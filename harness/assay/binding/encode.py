@@ -18,6 +18,7 @@ from assay.binding.spelling import CredentialSpelling
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
 from assay.binding.values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import text_of
 from assay.errors import CannotArrange
 from assay.history import Call, CredentialPlace, Malformed, Token
 
@@ -201,9 +202,9 @@ def _place(
     draft: _RequestDraft, name: str, value: Json, spelling: Spelling | None, method: str
 ) -> None:
     slot = f"{{{name}}}"
-    text = value
+    text = text_of(value)
     if slot in draft.path:
-        draft.path = draft.path.replace(slot, quote(str(text), safe=""))
+        draft.path = draft.path.replace(slot, quote(text, safe=""))
         return
     if spelling is None:
         what = f"the place of {name} in a {method} (operations.….{name} in the target file)"
@@ -211,14 +212,14 @@ def _place(
     match spelling.place:
         case Place.QUERY:
             draft.standing.pop(spelling.name, None)
-            draft.query.append((spelling.name, str(text)))
+            draft.query.append((spelling.name, text))
         case Place.HEADER:
-            _set(draft.headers, spelling.name, str(text))
+            _set(draft.headers, spelling.name, text)
         case Place.BODY:
             for pointer in (spelling.name, *spelling.also):
-                put(draft.body, pointer, text)
+                put(draft.body, pointer, value)
         case Place.PATH:
-            draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
+            draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(text, safe=""))
 
 
 def _credentials(

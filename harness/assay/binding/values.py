@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from assay.binding.spelling import Spelling
 from assay.contract.model import Json
+from assay.contract.scalars import text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +46,6 @@ def filled(value: Json, made: RequestValues) -> Json:
     return value
 
 
-def same(value: Json, other: Json) -> bool:
-    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return value == other and isinstance(value, bool) is isinstance(other, bool)
-
-
 def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
     """Return what is sent for a value, or for each of a list of them."""
     if spelling is None:
@@ -63,14 +59,14 @@ def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
     key = value if isinstance(value, str) else ""
     if spelling.found is not None:
         value = made.ids.get(key, value)
-    value = spelling.words.get(str(value), value)
+    value = spelling.words.get(text_of(value), value)
     if spelling.exclusive:
         value = _day_after(value)
     if spelling.each:
         shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
         # An item that no customer owns still needs a shape.
         value = _shaped(shape or next(iter(spelling.each.values())), value)
-    return value if spelling.text == "{}" else spelling.text.replace("{}", str(value))
+    return value if spelling.text == "{}" else spelling.text.replace("{}", text_of(value))
 
 
 def _day_after(value: Json) -> Json:

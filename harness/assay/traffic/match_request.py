@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 from assay.binding.encode import BARE, Access
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.values import same
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, word_of
 from assay.history import Call
 from assay.rules.state.calendar import dates
 from assay.traffic import parse_request
@@ -279,7 +279,9 @@ def _decode_single(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
         value = next((content for content in contents if content is not MISSING), value)
     if spelling.exclusive:
         value = _day_before(value)
-    value = next((word for word, bound in spelling.words.items() if same(bound, value)), value)
+    value = next(
+        (word_of(key) for key, bound in spelling.words.items() if same(bound, value)), value
+    )
     if spelling.found is not None and isinstance(value, str):
         value = ids.keys.get(value, value)
     return value

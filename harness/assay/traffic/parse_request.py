@@ -20,8 +20,8 @@ from assay.binding.json_parser import parse_json
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.target import OperationBinding, Place, Spelling, Target
-from assay.binding.values import same
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire
 from assay.history.steps import UNBOUND_MODE
 
@@ -201,7 +201,7 @@ def _matching_members(request: ParsedRequest, spelling: Spelling, values: Mappin
         fits = all(name in body and _is_like(item, body[name]) for name, item in members.items())
         return len(members) + 1 if fits else 0
     if spelling.place is not Place.BODY:
-        return 2 * (value == str(spelling.value))
+        return 2 * (value == text_of(spelling.value))
     return 2 * (value is not MISSING and same(value, spelling.value))
 
 
