@@ -203,9 +203,11 @@ def _next_page(raw: Any) -> _Raw:
         return {"turn": Turn.LINK, "at": raw}
     given = cast("_Raw", raw)
     turn = next(turn for turn in Turn if turn.value in given)
-    place = "query" if turn in {Turn.PAGE, Turn.OFFSET} else "at"
+    place, where = "query" if turn in {Turn.PAGE, Turn.OFFSET} else "at", given[turn.value]
+    if isinstance(where, dict):
+        place, where = "body", cast("_Raw", where)["body"]
     first = {"first": 0} if turn is Turn.OFFSET else {}
-    return {**first, **_without(given, turn.value), "turn": turn, place: given[turn.value]}
+    return {**first, **_without(given, turn.value), "turn": turn, place: where}
 
 
 #: Returns the fields of a class from its form in the file.

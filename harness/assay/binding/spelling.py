@@ -130,7 +130,7 @@ class NextPage:
 
     `at` is a pointer at a link or a cursor, or the name of the header with links
     (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
-    the offset, which begins with `first`. `more` points at what is true, or at anything,
+    the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
     while there is more; `total` at how many items there are in all. With neither, pages
     are turned until one is empty.
     """
@@ -138,6 +138,7 @@ class NextPage:
     turn: Turn
     at: str = ""
     query: str = ""
+    body: str = ""
     first: int = 1
     more: str | None = None
     total: str | None = None
