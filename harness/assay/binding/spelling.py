@@ -8,7 +8,7 @@ and formats; `filled` fills in the placeholders of headers and templates. No I/O
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -242,8 +242,13 @@ def values_from_file(operation: Operation) -> Iterator[str]:
             yield name
 
 
-def keys_without_value(operation: Operation, binding: OperationBinding) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made."""
+def keys_without_value(
+    operation: Operation, binding: OperationBinding, made: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the keys of a target file without which a plain call cannot be made.
+
+    `made` are the slots and arguments of the calls that make the request of the operation.
+    """
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
@@ -252,5 +257,5 @@ def keys_without_value(operation: Operation, binding: OperationBinding) -> Itera
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
+        if name not in {*placed, *made, *binding.taken(operation), *binding.modes}:
             yield f"operations.{operation.id}.path: {{{name}}}"

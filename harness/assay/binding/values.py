@@ -23,7 +23,8 @@ class RequestValues:
 
     `now` is the moment (ISO 8601), `today` the bank's calendar day, `unique` a UUID that is never
     the same twice, and `alike` is the same for requests that ask for the same. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key.
+    `resources` what kind of thing it is, by key. `slots` are
+    values in the path that no argument has.
     """
 
     now: str = ""
@@ -32,6 +33,7 @@ class RequestValues:
     alike: str = ""
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
+    slots: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.
