@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import Any, cast
 
+from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
 from assay.history import State
 
@@ -315,15 +316,20 @@ def values_from_file(operation: Operation) -> Iterator[str]:
             yield name
 
 
-def keys_without_value(operation: Operation, binding: OperationBinding) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made."""
+def keys_without_value(
+    operation: Operation, binding: OperationBinding
+) -> Iterator[tuple[Pointer, str]]:
+    """Yield the keys of a target file without which a plain call cannot be made, as text, too."""
+    at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
-            yield f"operations.{operation.id}.arguments.{name}.value"
+            key: Pointer = (*at, "arguments", name, "value")
+            yield key, spell(key)
     arguments = binding.arguments
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
         if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
-            yield f"operations.{operation.id}.path: {{{name}}}"
+            path: Pointer = (*at, "path")
+            yield path, f"{spell(path)}: {{{name}}}"
