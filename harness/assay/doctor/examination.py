@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import FixtureKind
 from assay.contract.model import Contract
 from assay.doctor import fixtures, pointers, preflight, request_effects, statuses
 from assay.doctor.context import (
@@ -30,6 +29,7 @@ from assay.doctor.probes import DoctorCost, DoctorProbe, ProbePlan, cost, doctor
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
+from assay.fixtures.providers import Customers, customers_of
 from assay.history import Authorised, Event, Subject, Wire
 from assay.judging.verdict import Exit
 from assay.planning.prepare import Prepared, prepare
@@ -108,7 +108,7 @@ def _target_file(context: DoctorContext) -> Iterator[Finding]:
     except InputError as error:
         yield from map(from_problem, error.problems)
         return
-    context.makes_customers = context.target.fixtures.kind is FixtureKind.CONTROL
+    context.makes_customers = customers_of(context.target) is Customers.CREATED
 
 
 def _ready(context: DoctorContext) -> Iterator[Finding]:
