@@ -9,18 +9,21 @@ problems are reported at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from typing import cast
 from urllib.parse import urlsplit
 
+from assay.binding import not_offered
+from assay.binding.absence import with_reasons, without
 from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract
 from assay.errors import InputError, Problem, did_you_mean
-from assay.planning.obligation import UNSPECIFIED, Obligation, obligations
+from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -28,10 +31,14 @@ EMPTY = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundContract:
-    """A contract completed for one target, with its obligations."""
+    """A contract completed for one target, with the obligations of the bank and of a TPP.
+
+    The contract is without what the target file declares absent.
+    """
 
     contract: Contract
     obligations: tuple[Obligation, ...]
+    tpp_obligations: tuple[Obligation, ...] = ()
 
 
 def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, ...]:
@@ -41,10 +48,13 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         InputError: they do not fit; it holds every problem, with its line.
 
     """
+    elsewhere = _elsewhere(contracts, target)
+    if problems := list(not_offered.problems(contracts, target, elsewhere)):
+        raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
     problems = [
         *(problem for each in bound for problem in _excluded(each.contract, target)),
-        *_operations(bound, target),
+        *_operations(contracts, target, elsewhere),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -59,7 +69,15 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
     zoned = replace(contract, zone=contract.zone or target.zone)
-    return BoundContract(contract=zoned, obligations=obligations(zoned))
+    if not target.absent:
+        return BoundContract(
+            contract=zoned, obligations=obligations(zoned), tpp_obligations=tpp_obligations(zoned)
+        )
+    return BoundContract(
+        contract=without(zoned, target.absent),
+        obligations=with_reasons(zoned, target.absent, obligations),
+        tpp_obligations=with_reasons(zoned, target.absent, tpp_obligations),
+    )
 
 
 def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
@@ -99,8 +117,10 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
             )
 
 
-def _operations(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
-    known = {name: op for each in bound for name, op in each.contract.operations.items()}
+def _operations(
+    contracts: Sequence[Contract], target: Target, elsewhere: Callable[[str], Collection[str]]
+) -> Iterator[Problem]:
+    known = {name: op for each in contracts for name, op in each.operations.items()}
     for name, binding in target.operations.items():
         if name not in known:
             continue
@@ -111,23 +131,30 @@ def _operations(bound: Sequence[BoundContract], target: Target) -> Iterator[Prob
         )
         yield from _unknown(target, name, "modes", binding.modes, operation.modes)
         yield from _unknown(target, name, "values", binding.values, operation.disclosures)
-    unknown = target.operations.keys() - known.keys()
-    for name in sorted(unknown - _elsewhere(target, bound) if unknown else unknown):
-        yield _problem(
-            target,
-            f"operations.{name}",
-            "no contract of this run has such an operation",
-            did_you_mean(name, known),
-        )
+    for name in sorted(target.operations.keys() - known.keys()):
+        if name not in elsewhere("operations"):
+            yield _problem(
+                target,
+                f"operations.{name}",
+                "no contract of this run has such an operation",
+                did_you_mean(name, known),
+            )
 
 
-def _elsewhere(target: Target, bound: Sequence[BoundContract]) -> frozenset[str]:
-    """Return the operations that the file binds for contracts outside this run."""
-    names: set[str] = set()
-    for contract in sorted(target.contracts - {each.contract.id for each in bound}):
-        operations = load(find_contract(contract)).data.get("operations")
-        names |= cast("dict[str, object]", operations).keys()
-    return frozenset(names)
+def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:
+    """Return the names in a section of the file's contracts that are not in this run."""
+
+    @cache
+    def names(section: str) -> frozenset[str]:
+        known: set[str] = set()
+        for contract in sorted(target.contracts - {each.id for each in contracts}):
+            part = load(find_contract(contract)).data[section]
+            rules = cast("list[Mapping[str, str]]", part) if isinstance(part, list) else ()
+            known.update(rule["id"] for rule in rules)
+            known.update(cast("Mapping[str, object]", part) if isinstance(part, dict) else ())
+        return frozenset(known)
+
+    return names
 
 
 def _unknown(
