@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
@@ -36,6 +36,10 @@ __all__ = [
 
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
+#: What a call of the TPP needs where nothing provides its token.
+UNAUTHENTICATED_TPP: Final = (
+    "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
+)
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
@@ -52,8 +56,7 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
         return access
     # Without it, the bank's refusal would say nothing of any rule.
     if operation.by_tpp:
-        what = "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
-        raise CannotArrange(what, key=("auth", "tpp"))
+        raise CannotArrange(UNAUTHENTICATED_TPP, key=("auth", "tpp"))
     what = f"a token of the customer {call.subject} (`auth` and `fixtures` in the target file)"
     raise CannotArrange(what, key=("auth",))
 
