@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from assay.binding import outputs
 from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
 from assay.binding.target import ScaKind, TransportKind
 from assay.contract.files.document import Finding, Pointer, found
@@ -66,6 +67,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from waiver_findings(raw.get("waivers", ()))
     yield from _sca(raw)
     yield from _matchers(raw)
+    yield from outputs.findings(raw)
 
 
 def waiver_findings(waivers: Sequence[_Raw]) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from assay.binding.security import (
     SignatureKind,
 )
 from assay.binding.spelling import FieldAt, ItemBinding, NextPage, Place, Spelling, StateAt, Turn
-from assay.binding.target import Presence, Target
+from assay.binding.target import OutputAt, Presence, Target
 from assay.contract.files.document import Document, Pointer
 
 T = TypeVar("T")
@@ -162,6 +162,10 @@ def _item(raw: _Raw) -> _Raw:
     return {**_without(raw, "key"), "key_header": key["header"]} if isinstance(key, dict) else raw
 
 
+def _output(raw: Any) -> _Raw:
+    return cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw}
+
+
 def _field(raw: Any) -> _Raw:
     return cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw}
 
@@ -192,6 +196,7 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,
+    OutputAt: _output,
     Presence: _presence,
     Signature: _signature,
     Spelling: _spelling,

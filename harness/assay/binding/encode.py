@@ -89,10 +89,9 @@ def encode(
     if call.follow is not None:
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
-    query = [(name, str(filled(text, made))) for name, text in binding.queries.items()]
-    draft = _RequestDraft(
-        path=_path(call, operation, binding), query=query, headers=headers, body=body
-    )
+    queries = made.outputs.sent(binding.queries)
+    query = [(name, str(filled(text, made))) for name, text in queries.items()]
+    draft = _RequestDraft(_path(call, operation, binding), query, headers, body)
     _leave_out(draft, call, binding)
     for name, value in arguments(call, operation, binding, made).items():
         spelling = binding.arguments.get(name)
@@ -102,9 +101,8 @@ def encode(
         _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
     if call.credentials:
         _credentials(draft, binding, access, call)
-    _complete(draft, operation)
     base = target.base_url if call.host is None else target.hosts[call.host]
-    url = base.rstrip("/") + draft.path
+    url = base.rstrip("/") + _complete(made.outputs.path(draft.path), operation)
     if call.malformed is Malformed.JUNK_QUERY:
         draft.query += JUNK
     if draft.query:
@@ -141,7 +139,7 @@ def _headers(
     """Return the headers of a call without its arguments."""
     headers = list(_standing(call, operation, target, access))
     own = target.operations.get(operation.id, BARE).headers
-    for name, text in (*target.headers.items(), *own.items()):
+    for name, text in made.outputs.sent({**target.headers, **own}).items():
         _set(headers, name, str(filled(text, made)))
     return headers
 
@@ -174,12 +172,13 @@ def _token(call: Call, access: Access) -> str | None:
     return access.token
 
 
-def _complete(draft: _RequestDraft, operation: Operation) -> None:
-    """Refuse a path in which a name still stands for a value."""
-    if "{" in draft.path:
+def _complete(path: str, operation: Operation) -> str:
+    """Return a path; refuse one in which a name still stands for a value."""
+    if "{" in path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
+    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

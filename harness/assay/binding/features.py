@@ -105,6 +105,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "approval": BindingFeature(
         key=("approval",), is_bound=lambda binding, _, __: binding.approval is not None
     ),
+    "output": BindingFeature(
+        key=("outputs", _NAME), is_bound=lambda binding, _, name: name in binding.outputs
+    ),
     "links": BindingFeature(
         key=("links",), is_bound=lambda binding, _, __: bool(binding.links or binding.next)
     ),

@@ -8,12 +8,13 @@ and formats; `filled` fills in the placeholders of headers and templates. No I/O
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import Enum
 from typing import Any, cast
 
+from assay.binding.outputs import OutputAt, OutputValues
 from assay.contract.model import Json, Operation
 from assay.history import State
 
@@ -193,7 +194,8 @@ class OperationBinding:
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
     into every element. `one` points at the single thing that it shows, `approval` at the
     link to the screens where the customer signs. `headers` and `queries` (parameters)
-    stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
+    stand in each call, and `template` is the body into which arguments are put. `outputs` are
+    values of its accepted answers that later calls send. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
 
@@ -213,6 +215,7 @@ class OperationBinding:
     links: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
+    outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     outcomes: Outcomes | None = None
     line: int = 0
 
@@ -234,7 +237,7 @@ class RequestValues:
 
     `now` is the moment (ISO 8601), `unique` is never the same twice, and `alike` is the
     same for requests that ask for the same. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key.
+    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers.
     """
 
     now: str = ""
@@ -242,14 +245,20 @@ class RequestValues:
     alike: str = ""
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
+    outputs: OutputValues = field(default_factory=OutputValues)
 
 
 def filled(value: Json, made: RequestValues) -> Json:
-    """Return a copy of a value in whose texts `{now}`, `{unique}` and `{alike}` are filled in."""
+    """Return a copy of a value in whose texts `{now}`, `{unique}`, `{alike}` and outputs are filled in.
+
+    Raises:
+        CannotArrange: there is no value of an output.
+
+    """
     if isinstance(value, str):
         for name in ("now", "unique", "alike"):
             value = value.replace(f"{{{name}}}", getattr(made, name))
-        return value
+        return made.outputs.filled(value)
     if isinstance(value, Mapping):
         named = cast("Mapping[str, Json]", value)
         return {name: filled(member, made) for name, member in named.items()}
@@ -315,8 +324,13 @@ def values_from_file(operation: Operation) -> Iterator[str]:
             yield name
 
 
-def keys_without_value(operation: Operation, binding: OperationBinding) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made."""
+def keys_without_value(
+    operation: Operation, binding: OperationBinding, outputs: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the keys of a target file without which a plain call cannot be made.
+
+    `outputs` are the names of values that come from answers.
+    """
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
@@ -325,5 +339,6 @@ def keys_without_value(operation: Operation, binding: OperationBinding) -> Itera
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
+        known = {*binding.taken(operation), *binding.modes, *placed, *outputs}
+        if name not in known:
             yield f"operations.{operation.id}.path: {{{name}}}"

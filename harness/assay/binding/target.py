@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from zoneinfo import ZoneInfo
 
+from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
     AuthKind,
@@ -55,6 +56,7 @@ __all__ = [
     "OAuth",
     "OperationBinding",
     "Outcomes",
+    "OutputAt",
     "Place",
     "Presence",
     "ResourceAt",
@@ -252,6 +254,11 @@ class Target:
     def is_live(self) -> bool:
         """Whether it is a live bank, with real money and real customers."""
         return self.environment == "live"
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs, each with the operation whose answers have it (the last, of several)."""
+        return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""

@@ -87,7 +87,7 @@ class _Checked:
 
 def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
-    for key in keys_without_value(operation, binding):
+    for key in keys_without_value(operation, binding, target.outputs):
         path, line = target.place("operations", operation.id)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"

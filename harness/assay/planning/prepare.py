@@ -253,7 +253,8 @@ def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> 
     operations = (
         operation for each in planned.contracts.values() for operation in each.operations.values()
     )
-    if not any(
+    # Whether an answer has an output before it is needed, only a probe shows.
+    if not target.outputs and not any(
         operation.available
         and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
         for operation in operations
