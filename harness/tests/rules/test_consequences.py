@@ -23,7 +23,7 @@ def guest(name):
     return getattr(module, name.capitalize())
 
 
-EVERY = {**KINDS, **{name: guest(name) for name in ("echo", "idempotency")}}
+EVERY = {**KINDS, **{name: guest(name) for name in ("mirror", "once")}}
 
 #: Short forms of impacts, the TPP's first.
 LETTERS = {"breaking": "B", "adjust": "a", "review": "?", "easier": "e", "none": "-"}
@@ -67,8 +67,8 @@ PURPOSES = {
     "withstands": "-B -e",
     "consistent": "eB Be",
     "execution": "eB Be",
-    "echo": "eB Be",
-    "idempotency": "eB Be",
+    "mirror": "eB Be",
+    "once": "eB Be",
 }
 
 CASH = {"field": "purpose", "is": "CASH"}
@@ -235,12 +235,12 @@ PARAMETERS = [
     ("execution", "where-offered", ["a"], ["a", "b"], "eB Be"),
     ("execution", "unmet", {"a": "1"}, {"a": "2"}, "-- --"),
     ("execution", "minutes", 4, 3, "-- --"),
-    ("echo", "operation", "a", "b", "?? ??"),
-    ("echo", "argument", "a", "b", "?? ??"),
-    ("echo", "header", "A", "B", "BB BB"),
-    ("idempotency", "request", "a", "b", "?? ??"),
-    ("idempotency", "key", "a", "b", "BB BB"),
-    ("idempotency", "varies", "a", "b", "-- --"),
+    ("mirror", "operation", "a", "b", "?? ??"),
+    ("mirror", "argument", "a", "b", "?? ??"),
+    ("mirror", "header", "A", "B", "BB BB"),
+    ("once", "request", "a", "b", "?? ??"),
+    ("once", "key", "a", "b", "BB BB"),
+    ("once", "varies", "a", "b", "-- --"),
 ]
 
 #: Kind, the list an item is in, the list it is in afterwards, and the impacts there and back.
