@@ -86,3 +86,27 @@ def _atoms(at: Pointer, node: Raw) -> Iterator[tuple[Pointer, Raw]]:
 def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
     """Yield the atoms of a condition as the contract has them."""
     yield from (atom for _, atom in _atoms((), cast("Raw", condition)))
+
+
+def may_hold(condition: Json, arguments: Mapping[str, Json]) -> bool:
+    """Whether a condition can be true of a request with these arguments, whoever signs it."""
+    return True in _possible(cast("Raw", condition), arguments)
+
+
+def _possible(node: Raw, arguments: Mapping[str, Json]) -> frozenset[bool]:
+    """Return the values that a condition can have, as far as the arguments alone say."""
+    if "not" in node:
+        return frozenset(not value for value in _possible(node["not"], arguments))
+    for key, decides in (("all", False), ("any", True)):
+        if key in node:
+            parts = [_possible(part, arguments) for part in node[key]]
+            both = frozenset().union(*parts) if parts else frozenset({not decides})
+            if any(part == {decides} for part in parts):
+                return frozenset({decides})
+            return both if any(decides in part for part in parts) else frozenset({not decides})
+    value = arguments.get(str(node.get("field")))
+    if "is" in node:
+        return frozenset({value == node["is"]})
+    if "above" in node:
+        return fields.possibly_above(value, node["above"])
+    return frozenset({True, False})

@@ -74,6 +74,14 @@ def _kind(value: Json) -> str:
     return A_NUMBER.format(len(plain[1] or ""))
 
 
+def possibly_above(value: Json, limit: Json) -> frozenset[bool]:
+    """Return whether a value is above a limit; both answers where it is no plain number."""
+    if value is None:
+        return frozenset({False})
+    plain = _PLAIN.fullmatch(str(value)) if not isinstance(value, bool) else None
+    return frozenset({Decimal(plain[0]) > Decimal(str(limit))} if plain else {True, False})
+
+
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:
     """Return a function that gives a call this value."""
     return lambda call: replace(call, arguments={**call.arguments, argument: value})
