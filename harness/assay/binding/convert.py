@@ -25,7 +25,16 @@ from assay.binding.security import (
     Signature,
     SignatureKind,
 )
-from assay.binding.spelling import FieldAt, ItemBinding, NextPage, Place, Spelling, StateAt, Turn
+from assay.binding.spelling import (
+    FieldAt,
+    ItemBinding,
+    NextPage,
+    OperationBinding,
+    Place,
+    Spelling,
+    StateAt,
+    Turn,
+)
 from assay.binding.target import Presence, Target
 from assay.contract.files.document import Document, Pointer
 
@@ -157,6 +166,19 @@ def _spelling(raw: _Raw) -> _Raw:
     return shaped
 
 
+def _operation(raw: _Raw) -> _Raw:
+    """Return the keys of a binding, with the links in headers and the optional ones apart."""
+    shaped = dict(raw)
+    approval = raw.get("approval")
+    if isinstance(approval, dict):
+        shaped["approval_header"] = shaped.pop("approval")["header"]
+    entries = [{"at": link} if isinstance(link, str) else link for link in raw.get("links", ())]
+    shaped["links"] = [link["at"] for link in entries if "at" in link]
+    shaped["optional_links"] = [link["at"] for link in entries if link.get("optional")]
+    shaped["link_headers"] = [link["header"] for link in entries if "header" in link]
+    return shaped
+
+
 def _item(raw: _Raw) -> _Raw:
     key = raw.get("key")
     return {**_without(raw, "key"), "key_header": key["header"]} if isinstance(key, dict) else raw
@@ -192,6 +214,7 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,
+    OperationBinding: _operation,
     Presence: _presence,
     Signature: _signature,
     Spelling: _spelling,

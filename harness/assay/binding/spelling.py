@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from enum import Enum
-from typing import Any, cast
 
 from assay.contract.model import Json, Operation
 from assay.history import State
@@ -191,8 +189,10 @@ class OperationBinding:
     """The binding of one operation; None keeps what the contract says.
 
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
-    into every element. `one` points at the single thing that it shows, `approval` at the
-    link to the screens where the customer signs. `headers` and `queries` (parameters)
+    into every element. `one` points at the single thing that it shows, `approval` (or
+    `approval_header`) at the link to the screens where the customer signs. `links` point at
+    those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
+    headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
@@ -209,8 +209,11 @@ class OperationBinding:
     list: tuple[str, ...] = ()
     one: str | None = None
     approval: str | None = None
+    approval_header: str | None = None
     next: NextPage | None = None
     links: tuple[str, ...] = ()
+    optional_links: frozenset[str] = frozenset()
+    link_headers: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
     outcomes: Outcomes | None = None
@@ -225,83 +228,6 @@ class OperationBinding:
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
         return operation.aliases if self.aliases is None else self.aliases
-
-
-# -- values as they are sent -----------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestValues:
-    """What belongs to one request and to no other.
-
-    `now` is the moment (ISO 8601), `unique` is never the same twice, and `alike` is the
-    same for requests that ask for the same. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key.
-    """
-
-    now: str = ""
-    unique: str = ""
-    alike: str = ""
-    ids: Mapping[str, str] = field(default_factory=dict[str, str])
-    resources: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-def filled(value: Json, made: RequestValues) -> Json:
-    """Return a copy of a value in whose texts `{now}`, `{unique}` and `{alike}` are filled in."""
-    if isinstance(value, str):
-        for name in ("now", "unique", "alike"):
-            value = value.replace(f"{{{name}}}", getattr(made, name))
-        return value
-    if isinstance(value, Mapping):
-        named = cast("Mapping[str, Json]", value)
-        return {name: filled(member, made) for name, member in named.items()}
-    if isinstance(value, list | tuple):
-        return [filled(member, made) for member in cast("list[Json]", value)]
-    return value
-
-
-def same(value: Json, other: Json) -> bool:
-    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return value == other and isinstance(value, bool) is isinstance(other, bool)
-
-
-def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
-    """Return what is sent for a value, or for each of a list of them."""
-    if spelling is None:
-        return value
-    if isinstance(value, list | tuple):
-        return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
-    return _sent_value(value, spelling, made)
-
-
-def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
-    key = value if isinstance(value, str) else ""
-    if spelling.found is not None:
-        value = made.ids.get(key, value)
-    value = spelling.words.get(str(value), value)
-    if spelling.exclusive:
-        value = _day_after(value)
-    if spelling.each:
-        shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
-        # An item that no customer owns still needs a shape.
-        value = _shaped(shape or next(iter(spelling.each.values())), value)
-    return value if spelling.text == "{}" else spelling.text.replace("{}", str(value))
-
-
-def _day_after(value: Json) -> Json:
-    try:
-        return (date.fromisoformat(str(value)) + timedelta(days=1)).isoformat()
-    except (ValueError, OverflowError):
-        return value  # what is no date is sent as it is
-
-
-def _shaped(shape: Any, value: Json) -> Json:
-    """Return a copy of a shape with the value where `{}` stands."""
-    if isinstance(shape, Mapping):
-        named = cast("Mapping[str, Any]", shape)
-        return {name: _shaped(member, value) for name, member in named.items()}
-    if isinstance(shape, list):
-        listed: list[Any] = shape
-        return [_shaped(member, value) for member in listed]
-    return value if shape == "{}" else shape
 
 
 def values_from_file(operation: Operation) -> Iterator[str]:

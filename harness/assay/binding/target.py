@@ -214,8 +214,8 @@ class Target:
     `not_offered` maps clause ids to the reason why this bank need not offer them.
     `hosts` are further base URLs under which it answers; `nearby` says that they are
     found at the address of the base URL. `dialect` is what an embedded bank speaks,
-    "" for its own. Times are in seconds. `headers` stand in every
-    call; a value may hold `{unique}`, `{alike}` and `{now}` (see `encode.Made`). `document`
+    "" for its own. Times are in seconds. `headers` and `queries` stand in
+    every call; a value may have placeholders (see `values.filled`). `document`
     is the file itself, with all that it extends, to find lines in.
     """
 
@@ -227,6 +227,7 @@ class Target:
     dialect: str = ""
     zone: ZoneInfo | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    queries: Mapping[str, str] = field(default_factory=dict[str, str])
     auth: Auth = field(default_factory=Auth)
     tls: Tls | None = None
     signature: Signature | None = None

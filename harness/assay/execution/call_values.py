@@ -12,7 +12,8 @@ from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding, RequestValues
+from assay.binding.spelling import OperationBinding
+from assay.binding.values import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.history import Authorise, Call, CredentialPlace, Renew, Renewed
@@ -168,7 +169,8 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
     values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
-    if not (target.headers or binding.headers or binding.queries or binding.template or values):
+    standing = target.headers or target.queries or binding.headers or binding.queries
+    if not (standing or binding.template or values):
         return RequestValues(ids=executor.ids, resources=executor.resources)
     executor.generated += 1
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))

@@ -324,7 +324,7 @@ class Kind:
         """Return the values that a field of a listed resource may have, if the clause lists them."""
         return None
 
-    def fixed_value(self, argument: str) -> str | None:
+    def fixed_value(self, argument: str) -> Json:
         """Return the fixed value of an argument of a request, if the clause states one."""
         return None
 

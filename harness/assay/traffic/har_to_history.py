@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from assay.binding.decode import body_of, decode, links_of
+from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access
+from assay.binding.links import links_of, names_links
 from assay.binding.pointer import MISSING
 from assay.binding.target import Target
 from assay.contract.model import Json, Operation
@@ -124,7 +125,7 @@ class _HistoryBuilder:
             body = body_of(wire)
             outcome = decode(wire, body, operation, self.target)
             binding = self.target.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next or binding.approval):
+            if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
         n = len(self.store) + 1

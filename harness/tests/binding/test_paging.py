@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assay.binding.decode import next_page
+from assay.binding.links import next_page
 from assay.binding.target import NextPage, Turn
 from assay.history import Item, Wire
 

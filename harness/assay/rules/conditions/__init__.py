@@ -13,6 +13,7 @@ from typing import cast
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
+from assay.contract.scalars import is_word
 from assay.rules.conditions import expression, factor, fields, registered, table
 from assay.rules.conditions.expression import Atom, ReadAtom
 from assay.rules.lifecycle.tracker import Lifecycle
@@ -106,7 +107,7 @@ def _possible(node: Raw, arguments: Mapping[str, Json]) -> frozenset[bool]:
             return both if any(decides in part for part in parts) else frozenset({not decides})
     value = arguments.get(str(node.get("field")))
     if "is" in node:
-        return frozenset({value == node["is"]})
+        return frozenset({value is not None and is_word(node["is"], value)})
     if "above" in node:
         return fields.possibly_above(value, node["above"])
     return frozenset({True, False})

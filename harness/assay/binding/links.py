@@ -1,0 +1,128 @@
+"""Links in answers: those that the TPP follows, that to the screens, and that to the next page.
+
+Links may be relative references (RFC 3986). All input is hostile: a link may be no URL.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
+
+from assay.binding.json_parser import SPELLED_OUT
+from assay.binding.pointer import MISSING, find
+from assay.binding.spelling import NextPage, OperationBinding, Turn
+from assay.contract.model import Json
+from assay.history import Item, Wire
+
+SUCCESSES = range(200, 300)
+#: One link of a header (RFC 8288), with its parameters.
+_LINK = re.compile(r"<([^<>]*)>([^<]*)")
+_NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:[;,]|$)', re.IGNORECASE)
+#: A number that can be a page or an offset.
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
+    """Return every link that the target file points at, made absolute.
+
+    The `Location` of a successful answer is a link wherever the target file points. The link
+    to the screens is none: the customer follows it, and screens may have a host of their own.
+    """
+    how = binding.next
+    pointers = dict.fromkeys([*binding.links, how.at if how and how.turn is Turn.LINK else ""])
+    values = (find(body, pointer) for pointer in pointers if pointer)
+    links = [absolute(wire.url, link) for link in values if isinstance(link, str) and link]
+    if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
+        links.append(link)
+    named = {name.lower() for name in (binding.item.key_header or "", *binding.link_headers)}
+    if wire.status in SUCCESSES:
+        named.add("location")
+    for name, value in wire.headers:
+        if name.lower() in named:
+            links += [absolute(wire.url, link) for link in _header_links(value)]
+    screens = approval_of(wire, body, binding)
+    return tuple(link for link in links if link != screens)
+
+
+def names_links(binding: OperationBinding) -> bool:
+    """Whether a target file points at any link in the answers of an operation."""
+    approval = binding.approval is not None or binding.approval_header is not None
+    return bool(binding.links or binding.link_headers or binding.next or approval)
+
+
+def approval_of(wire: Wire, body: Json, binding: OperationBinding) -> str | None:
+    """Return the absolute link to the screens where the customer signs, if there is one."""
+    link: Json = MISSING
+    if binding.approval is not None:
+        link = find(body, binding.approval)
+    elif binding.approval_header is not None:
+        link = wire.header(binding.approval_header)
+    return absolute(wire.url, link) if isinstance(link, str) and link else None
+
+
+def _header_links(value: str) -> list[str]:
+    """Return the links in the value of a header: those in `<>` (RFC 8288), or the value itself."""
+    return [link for link, _ in _LINK.findall(value)] or ([value] if value else [])
+
+
+def absolute(url: str, link: str) -> str:
+    """Return a link as it stands in the answer from a URL, made absolute."""
+    try:
+        if not SPELLED_OUT.search(link):
+            return urljoin(url, link)
+    except ValueError:
+        pass
+    return "invalid://" + link[:200]  # a link that is no URL leads nowhere on this host
+
+
+def next_page(
+    wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage | None
+) -> str | None:
+    """Return the absolute URL of the page after this one, if there is one."""
+    if how is None:
+        return None
+    match how.turn:
+        case Turn.LINK:
+            link = find(body, how.at)
+            return absolute(wire.url, link) if isinstance(link, str) and link else None
+        case Turn.HEADER:
+            return header_link(wire, how)
+        case Turn.CURSOR:
+            cursor = find(body, how.at)
+            usable = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
+            return _with(wire.url, how.query, str(cursor)) if usable else None
+        case Turn.PAGE | Turn.OFFSET:
+            return _counted(wire, body, items, how)
+
+
+def header_link(wire: Wire, how: NextPage) -> str | None:
+    """Return the link to the next page that stands in a header, if any."""
+    for name, value in wire.headers:
+        if name.lower() == how.at.lower():
+            for link, parameters in _LINK.findall(value):
+                if _NEXT.search(parameters):
+                    return absolute(wire.url, link)
+    return None
+
+
+def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
+    """Return the next page by its number, or by how many items were before it."""
+    if not items:
+        return None
+    here = dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
+    now = int(here) if _NUMBER.fullmatch(here) else how.first
+    after = now + (len(items) if how.turn is Turn.OFFSET else 1)
+    if how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0):
+        return None
+    if how.total is not None:
+        total = find(body, how.total)
+        if not isinstance(total, int) or after - how.first >= total:
+            return None
+    return _with(wire.url, how.query, str(after))
+
+
+def _with(url: str, name: str, value: str) -> str:
+    """Return a URL whose query has a parameter once, with this value."""
+    parts = urlsplit(url)
+    query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != name]
+    return urlunsplit(parts._replace(query=urlencode([*query, (name, value)])))
