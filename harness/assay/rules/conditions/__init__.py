@@ -91,23 +91,18 @@ def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
 
 def may_hold(condition: Json, arguments: Mapping[str, Json]) -> bool:
     """Whether a condition can be true of a request with these arguments, whoever signs it."""
-    return True in _possible(cast("Raw", condition), arguments)
+    truths: list[bool | None] = []
+
+    def number(atom: Mapping[str, Json]) -> int:
+        truths.append(_truth(atom, arguments))
+        return len(truths) - 1
+
+    return expression.holds(expression.parse(condition, number), truths) is not False
 
 
-def _possible(node: Raw, arguments: Mapping[str, Json]) -> frozenset[bool]:
-    """Return the values that a condition can have, as far as the arguments alone say."""
-    if "not" in node:
-        return frozenset(not value for value in _possible(node["not"], arguments))
-    for key, decides in (("all", False), ("any", True)):
-        if key in node:
-            parts = [_possible(part, arguments) for part in node[key]]
-            both = frozenset().union(*parts) if parts else frozenset({not decides})
-            if any(part == {decides} for part in parts):
-                return frozenset({decides})
-            return both if any(decides in part for part in parts) else frozenset({not decides})
-    value = arguments.get(str(node.get("field")))
-    if "is" in node:
-        return frozenset({value is not None and is_word(node["is"], value)})
-    if "above" in node:
-        return fields.possibly_above(value, node["above"])
-    return frozenset({True, False})
+def _truth(atom: Mapping[str, Json], arguments: Mapping[str, Json]) -> bool | None:
+    """Return whether an atom is true of a request; None where its arguments alone do not say."""
+    value = arguments.get(str(atom.get("field")))
+    if "is" in atom:
+        return value is not None and is_word(atom["is"], value)
+    return fields.is_above(value, atom["above"]) if "above" in atom else None

@@ -75,12 +75,12 @@ def _kind(value: Json) -> str:
     return A_NUMBER.format(len(plain[1] or ""))
 
 
-def possibly_above(value: Json, limit: Json) -> frozenset[bool]:
-    """Return whether a value is above a limit; both answers where it is no plain number."""
+def is_above(value: Json, limit: Json) -> bool | None:
+    """Return whether a value is above a limit; None where it is no plain number."""
     if value is None:
-        return frozenset({False})
+        return False
     plain = _PLAIN.fullmatch(str(value)) if not isinstance(value, bool) else None
-    return frozenset({Decimal(plain[0]) > Decimal(str(limit))} if plain else {True, False})
+    return Decimal(plain[0]) > Decimal(str(limit)) if plain else None
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:
