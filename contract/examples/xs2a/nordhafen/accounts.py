@@ -3,9 +3,10 @@
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+from werkzeug.wrappers import Response
+
 from nordhafen.consents import day_of, owner_of, used
 from nordhafen.domain import Account, Consent, Entry, RefusedError
-from werkzeug.wrappers import Response
 
 if TYPE_CHECKING:
     from nordhafen.application import Call
@@ -87,9 +88,7 @@ def transactions(call: "Call", key: str) -> Response:
     if status == "pending" and any(entry.booked for entry in page):
         groups["booked"] = [entry for entry in page if entry.booked]
     body = {name: [entry_shown(entry) for entry in group] for name, group in groups.items()}
-    return call.json(
-        {"account": {"iban": account.iban}, "transactions": {**body, "_links": links}}
-    )
+    return call.json({"account": {"iban": account.iban}, "transactions": {**body, "_links": links}})
 
 
 def chosen(call: "Call", consent: Consent, account: Account, status: str) -> list[Entry]:

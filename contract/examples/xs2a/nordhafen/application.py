@@ -8,11 +8,12 @@ from threading import Lock
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request, Response
+
 from nordhafen import accounts, consents, control, payments, screens
 from nordhafen.domain import Caller, RefusedError, World
 from nordhafen.policy import Policy
-from werkzeug.exceptions import HTTPException
-from werkzeug.wrappers import Request, Response
 
 CONTROL, SCA, API = "/assay-control/1/", "/sca/", "/v1/"
 
@@ -113,13 +114,22 @@ class Call:
 
     def link(self, path: str) -> dict[str, str]:
         """Return a link of an answer."""
-        return {"href": f"{self.policy.link_host or self.request.host_url.rstrip('/')}{path}"}
+        return {"href": f"{self.policy.link_host or self.own_host}{path}"}
+
+    def screens(self, path: str) -> dict[str, str]:
+        """Return the link to the customer's screens."""
+        return {"href": f"{self.own_host}{path}"}
+
+    @property
+    def own_host(self) -> str:
+        """The host that was called."""
+        return self.request.host_url.rstrip("/")
 
     def json(self, body: Any, status: int = 200) -> Response:
         """Return an answer with a body."""
         return self.bank.json(body, status)
 
-    def routed(self, path: list[str]) -> Response:
+    def routed(self, path: list[str]) -> Response:  # noqa: PLR0911 -- the table of paths
         """Answer the call at its path."""
         match self.request.method, path:
             case "POST", ["consents"]:

@@ -3,9 +3,10 @@
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+from werkzeug.wrappers import Response
+
 from nordhafen.domain import Authorisation, Consent, Customer, RefusedError, World
 from nordhafen.policy import Policy
-from werkzeug.wrappers import Response
 
 if TYPE_CHECKING:
     from nordhafen.application import Call
@@ -27,7 +28,6 @@ def make(call: "Call") -> Response:
         content={**dict.fromkeys(policy.consent_members), **content},
         valid_until=min(asked, call.today + timedelta(days=policy.longest_validity)),
         authorisation=Authorisation(redirect_uri=call.request.headers.get("TPP-Redirect-URI")),
-        status=policy.consent_begins,
     )
     if policy.reduced_shown:
         consent.content["validUntil"] = consent.valid_until.isoformat()
@@ -38,7 +38,7 @@ def make(call: "Call") -> Response:
     own = f"/v1/consents/{consent.id}"
     links = {"self": call.link(own), "status": call.link(f"{own}/status")}
     if policy.consent_link:
-        links["scaRedirect"] = call.link(f"/sca/consents/{consent.id}")
+        links["scaRedirect"] = call.screens(f"/sca/consents/{consent.id}")
     status = word(call, consent)
     return call.json({"consentId": consent.id, "consentStatus": status, "_links": links}, 201)
 

@@ -94,7 +94,7 @@ FAULTS = (
     fault(35, "card-accounts", card_accounts=True),
     # -- 4 Payments -----------------------------------------------------------------------
     fault(37, "payment-without-link", payment_link=False),
-    fault(37, "payment-begins-otherwise", payment_begins="PDNG"),
+    fault(37, "payment-begins-otherwise", payment_words=(("RCVD", "PDNG"),)),
     fault(38, "no-instant", products=(SEPA,)),
     fault(38, "target-2", products=(SEPA, INSTANT, TARGET)),
     *(
@@ -106,7 +106,7 @@ FAULTS = (
     fault(41, "executed-under-another-word", payment_words=(("ACSC", "ACCC"),)),
     fault(41, "cancelled-comes-back", ended_stays=False),
     fault(42, "signed-is-received", payment_words=(("ACTC", "RCVD"),)),
-    fault(42, "received-is-signed", payment_begins="ACTC"),
+    fault(42, "received-is-signed", payment_words=(("RCVD", "ACTC"),)),
     fault(43, "small-amounts-unsigned", unsigned_limit="30.00"),
     fault(43, "sca-not-finalised", sca_finalised="received"),
     fault(44, "days-in-the-past", past_days=True),

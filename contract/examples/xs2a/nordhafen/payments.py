@@ -6,10 +6,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from werkzeug.wrappers import Response
+
 from nordhafen.consents import day_of
 from nordhafen.domain import Authorisation, Customer, Payment, RefusedError, World
 from nordhafen.policy import Policy
-from werkzeug.wrappers import Response
 
 if TYPE_CHECKING:
     from nordhafen.application import Call
@@ -35,7 +36,6 @@ def make(call: "Call", product: str) -> Response:
         content=content,
         due=due,
         authorisation=Authorisation(redirect_uri=call.request.headers.get("TPP-Redirect-URI")),
-        status=policy.payment_begins,
     )
     world.payments[payment.id] = payment
     world.made[key] = (world.now, request, payment.id)
@@ -50,8 +50,9 @@ def made(call: "Call", payment: Payment) -> dict[str, Any]:
     own = f"/v1/payments/{payment.product}/{payment.id}"
     links = {"self": call.link(own), "status": call.link(f"{own}/status")}
     if call.policy.payment_link:
-        links["scaRedirect"] = call.link(f"/sca/payments/{payment.id}")
-    status = call.policy.payment_begins
+        links["scaRedirect"] = call.screens(f"/sca/payments/{payment.id}")
+    words = dict(call.policy.payment_words)
+    status = words.get("RCVD", "RCVD")
     return {"paymentId": payment.id, "transactionStatus": status, "_links": links}
 
 
@@ -81,9 +82,12 @@ def check(call: "Call", content: dict[str, Any]) -> date | None:
 def check_amount(policy: Policy, content: dict[str, Any]) -> None:
     """Refuse an amount that is none, or in another currency."""
     instructed = content.get("instructedAmount")
-    if instructed is None and "instructedAmount" not in policy.payment_members:
-        content["instructedAmount"] = {"currency": "EUR", "amount": "1.00"}
-        return
+    if "instructedAmount" not in policy.payment_members:
+        instructed = content["instructedAmount"] = {
+            "currency": "EUR",
+            "amount": "1.00",
+            **(instructed or {}),
+        }
     if not isinstance(instructed, dict):
         raise RefusedError(400, "FORMAT_ERROR", "instructedAmount")
     if instructed.get("currency") not in policy.currencies:
@@ -125,6 +129,7 @@ def show_status(call: "Call", product: str, key: str) -> Response:
     """Show the status of a payment, and of its authorisation."""
     payment = found(call, product, key)
     sca = payment.authorisation.sca_status
+    sca = call.policy.sca_finalised if sca == "finalised" else sca
     return call.json({"transactionStatus": word(call.policy, payment), "scaStatus": sca})
 
 

@@ -36,12 +36,11 @@ class Policy:
     link_host: str | None = None  # 7: the host of the call
 
     # -- 2 Account information consent ------------------------------------------------
-    consent_begins: str = "received"  # 9
     consent_link: bool = True  # 9
     consent_members: tuple[str, ...] = CONSENT_MEMBERS  # 10
     usable: tuple[str, ...] = ("valid",)  # 11
     authorised_status: str = "valid"  # 11
-    consent_words: tuple[tuple[str, Any], ...] = ()  # 12: other words for some statuses
+    consent_words: tuple[tuple[str, Any], ...] = ()  # 9, 12: other words for some statuses
     consent_changes: tuple[tuple[str, Any], ...] = ()  # 13: members that are shown otherwise
     foreign_consents: bool = False  # 14
     days_after_valid_until: int = 0  # 15
@@ -81,13 +80,12 @@ class Policy:
     card_accounts: bool = False  # 35
 
     # -- 4 Payments ---------------------------------------------------------------------
-    payment_begins: str = "RCVD"  # 37
     payment_link: bool = True  # 37
     products: tuple[str, ...] = (SEPA, INSTANT)  # 38
     payment_members: tuple[str, ...] = PAYMENT_MEMBERS  # 39
     currencies: tuple[str, ...] = ("EUR",)  # 39
     payment_changes: tuple[tuple[str, Any], ...] = ()  # 40: members that are shown otherwise
-    payment_words: tuple[tuple[str, Any], ...] = ()  # 41: other words for some statuses
+    payment_words: tuple[tuple[str, Any], ...] = ()  # 37, 41, 42: other words for some statuses
     ended_stays: bool = True  # 41
     signed_status: str = "ACTC"  # 42
     unsigned_limit: str | None = None  # 43: amounts below this need no SCA

@@ -3,9 +3,10 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from werkzeug.wrappers import Request, Response
+
 from nordhafen import consents, payments
 from nordhafen.domain import Authorisation, Consent, Customer, Payment, World
-from werkzeug.wrappers import Request, Response
 
 if TYPE_CHECKING:
     from nordhafen.application import Bank
@@ -43,10 +44,7 @@ class Visit:
     def answer(self) -> Response:
         """Answer the request."""
         visit, now = self.authorisation, self.world.now
-        if visit.sca_status in ("finalised", "failed") or self.subject.status not in (
-            self.policy.consent_begins,
-            self.policy.payment_begins,
-        ):
+        if visit.sca_status != "received" or self.subject.status not in ("received", "RCVD"):
             return page("This request is closed", status=410)
         if visit.last_activity is not None and now - visit.last_activity > self.policy.idle:
             return self.disconnected()
@@ -96,7 +94,7 @@ class Visit:
 
     def confirmed(self, customer: Customer, factor: str) -> None:
         """Authorise the request."""
-        self.authorisation.sca_status = self.policy.sca_finalised
+        self.authorisation.sca_status = "finalised"
         if isinstance(self.subject, Consent):
             consents.authorised(self.policy, self.world, self.subject, customer)
         else:
