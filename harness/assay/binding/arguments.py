@@ -40,7 +40,7 @@ def arguments(
             key = ("operations", operation.id, "arguments", name)
             what = f"a second value for {'.'.join(key)} (`other`) in the target file"
             raise CannotArrange(what, key=key)
-        given[name] = spelling.other
+        given[name] = filled(spelling.other, made)
     return {
         name: _number(value, binding.arguments.get(name))
         if isinstance(value, Decimal)

@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 from assay.binding.encode import BARE
 from assay.binding.json_parser import is_too_deep, parse_json
-from assay.binding.links import approval_of, next_page
+from assay.binding.links import approval_of
+from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
 from assay.binding.target import (
     FieldAt,

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from assay.binding.arguments import arguments
 from assay.binding.customer_credentials import place_credentials
+from assay.binding.paging import value_in_body
 from assay.binding.pointer import put
 from assay.binding.spelling import CredentialSpelling
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
@@ -85,7 +86,8 @@ def encode(
     made = made or RequestValues()
     method = binding.method or operation.method
     headers = _headers(call, operation, target, access, made)
-    if call.follow is not None:
+    in_body = bool(binding.next and binding.next.body)
+    if call.follow is not None and not in_body:
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
     standing = {**target.queries, **binding.queries}
@@ -105,12 +107,19 @@ def encode(
         _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
     if call.credentials:
         _credentials(draft, binding, access, call)
+    for pointer, value in value_in_body(call.follow or "").items():
+        put(draft.body, pointer, value)
     _complete(draft, operation)
+    return _written(draft, call, target, method)
+
+
+def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> HttpRequest:
+    """Return the request of a complete draft."""
     base = target.base_url if call.host is None else target.hosts[call.host]
     url = base.rstrip("/") + draft.path
-    if call.malformed is Malformed.JUNK_QUERY:
-        draft.query += JUNK
     query = [*draft.standing.items(), *draft.query]
+    if call.malformed is Malformed.JUNK_QUERY:
+        query += JUNK
     if query:
         url += "?" + urlencode(query)
     if not draft.body and method not in {"PUT", "POST", "PATCH"}:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
 from assay.history import State
 
@@ -130,7 +131,7 @@ class NextPage:
 
     `at` is a pointer at a link or a cursor, or the name of the header with links
     (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
-    the offset, which begins with `first`. `more` points at what is true, or at anything,
+    the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
     while there is more; `total` at how many items there are in all. With neither, pages
     are turned until one is empty.
     """
@@ -138,6 +139,7 @@ class NextPage:
     turn: Turn
     at: str = ""
     query: str = ""
+    body: str = ""
     first: int = 1
     more: str | None = None
     total: str | None = None
@@ -241,15 +243,20 @@ def values_from_file(operation: Operation) -> Iterator[str]:
             yield name
 
 
-def keys_without_value(operation: Operation, binding: OperationBinding) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made."""
+def keys_without_value(
+    operation: Operation, binding: OperationBinding
+) -> Iterator[tuple[Pointer, str]]:
+    """Yield the keys of a target file without which a plain call cannot be made, as text, too."""
+    at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
-            yield f"operations.{operation.id}.arguments.{name}.value"
+            key: Pointer = (*at, "arguments", name, "value")
+            yield key, spell(key)
     arguments = binding.arguments
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
         if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
-            yield f"operations.{operation.id}.path: {{{name}}}"
+            path: Pointer = (*at, "path")
+            yield path, f"{spell(path)}: {{{name}}}"

@@ -46,6 +46,7 @@ __all__ = [
     "Budget",
     "ClientAuth",
     "CredentialSpelling",
+    "CustomerSource",
     "FieldAt",
     "FixtureKind",
     "Fixtures",
@@ -100,6 +101,13 @@ class FixtureKind(Enum):
     NONE = "none"
 
 
+class CustomerSource(Enum):
+    """Where a fixture provider of the user's has its customers from."""
+
+    CREATED = "created"
+    EXISTING = "existing"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleHolding:
     """One item that a listed customer owns, as stated in the target file.
@@ -135,7 +143,8 @@ class Role:
 class Fixtures:
     """The fixture provider. `key_env` names the control API's secret, if any.
 
-    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`.
+    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`;
+    `customers` says whether it creates its customers for each trial.
     `segments` maps the contract's customer segments to the target's words; `effects` points
     into the fixture provider's report of an executed request, by the contract's field names.
     """
@@ -145,6 +154,7 @@ class Fixtures:
     key_env: str | None = None
     adapter: str = ""
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    customers: CustomerSource = CustomerSource.EXISTING
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
     segments: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -7,13 +7,14 @@ token store; to get it, the customer may have to go through the bank's screens.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, date
 from typing import TYPE_CHECKING
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
 from assay.binding.security import AuthKind
 from assay.binding.spelling import OperationBinding
-from assay.binding.values import RequestValues
+from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.history import Authorise, Call, CredentialPlace, Renew, Renewed
@@ -168,19 +169,30 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
+    spellings = (*binding.arguments.values(), *binding.modes.values())
+    values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     if not (standing or binding.template or values):
         return RequestValues(ids=executor.ids, resources=executor.resources)
     executor.generated += 1
+    texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
+    dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
     return RequestValues(
         now=(executor.now or executor.look()).isoformat(),
+        today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
         ids=executor.ids,
         resources=executor.resources,
     )
+
+
+def _today(executor: Executor, call: Call) -> date:
+    """Return the calendar day at the bank, by its clock and its time zone."""
+    environment = executor.environment
+    zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
+    return executor.look().astimezone(zone).date()
 
 
 def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:

@@ -1,12 +1,10 @@
 """The base class of rule kinds, and the values that a kind hands out.
 
 A rule kind is one frozen dataclass in one file of `rules.kinds`. Its fields are the
-parameters of a clause, declared with the functions of `rules.parameters`; JSON Schema,
-reference checks and parsed values follow from the declaration. Its methods say which
+parameters of a clause, declared with the functions of `rules.parameters`. Its methods say which
 facets there are, how each is probed, and how any history is judged.
 
-A probe is a generator that yields steps and receives replies: it does no I/O, and cannot tell a
-sandbox from a live bank. A check is a pure function of a history, made by a probe or recorded.
+A probe is a generator that yields steps and receives replies. A check is a pure function of a history.
 """
 
 from __future__ import annotations
@@ -282,6 +280,10 @@ class Kind:
 
     def factors(self) -> Sequence[str]:
         """Return all factors that the clause names."""
+        return ()
+
+    def segments(self) -> Sequence[str]:
+        """Return all segments of customers that the clause names."""
         return ()
 
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
+from assay.binding.paging import page_link
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
@@ -204,7 +205,9 @@ class RequestMatcher:
             call = replace(call, host=host, by=caller, subject=self._payer(operation, call))
         else:
             call = replace(call, host=host, subject=self.callers.customer(token))
-        page = self.links.get((call.subject, request.target))
+        next_page = self.target.operations.get(operation.id, BARE).next
+        link = page_link(request.target, request.body, call, next_page) or request.target
+        page = self.links.get((call.subject, link))
         if page is not None and page.operation == call.operation:
             call = replace(page, present=call.present, host=host)
             return replace(matched, call=call, access=access, unexplained=())

@@ -242,10 +242,17 @@ def unexplained_parts(
     queries = explained.query | binding.queries.keys() | target.queries.keys()
     yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
     template = set(leaves(cast("Json", binding.template))) if binding.template else set[str]()
-    known = explained.body | template
+    known = explained.body | template - _page_pointer(request, binding)
     for pointer in request.leaves():
         if pointer and not any(pointer == at or pointer.startswith(f"{at}/") for at in known):
             yield pointer
+
+
+def _page_pointer(request: ParsedRequest, binding: OperationBinding) -> set[str]:
+    """Return the pointer at the page, where it is another than the first page of the template."""
+    pointer = binding.next.body if binding.next else ""
+    first = find(cast("Json", binding.template), pointer)
+    return set() if not pointer or same(find(request.body, pointer), first) else {pointer}
 
 
 def unexplained_value(request: ParsedRequest, name: str) -> Json:
