@@ -1,9 +1,9 @@
-"""Makes the bank of the example importable as `nordhafen`."""
+"""Makes the bank of the example importable as `nordhafen`, and what its tests share."""
 
 import sys
 from pathlib import Path
 
-import assay
+from assay._resources import contract_dir
 
-ROOT = Path(assay.__file__).parents[2]
-sys.path.insert(0, str(ROOT / "contract" / "examples" / "xs2a"))
+sys.path.insert(0, str(contract_dir() / "examples" / "xs2a"))
+sys.path.insert(0, str(Path(__file__).parent))

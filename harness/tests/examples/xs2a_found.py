@@ -1,78 +1,40 @@
 """What a run of the contract finds of each fault of the example, and what it does not."""
 
 FOUND = {
-    "idle-for-ten-minutes": (
-        "payments.idle/dead-after",
-    ),
-    "idle-for-two-minutes": (
-        "payments.idle/alive-before",
-    ),
-    "disconnected-goes-back": (
-        "payments.idle/no-redirection",
-    ),
-    "back-to-where-the-browser-says": (
-        "payments.back/only-there",
-    ),
-    "back-to-the-bank": (
-        "payments.back/after-signing",
-    ),
-    "payment-without-link": (
-        "payments.executed/main-flow",
-    ),
-    "no-instant": (
-        "payments.products/instant-sepa-credit-transfers",
-    ),
-    "target-2": (
-        "payments.no-target-2/target-2-payments-refused",
-    ),
-    "debtorAccount-optional": (
-        "payments.mandatory/debtorAccount-missing",
-    ),
-    "creditorAccount-optional": (
-        "payments.mandatory/creditorAccount-missing",
-    ),
+    "idle-for-ten-minutes": ("payments.idle/dead-after",),
+    "idle-for-two-minutes": ("payments.idle/alive-before",),
+    "disconnected-goes-back": ("payments.idle/no-redirection",),
+    "back-to-where-the-browser-says": ("payments.back/only-there",),
+    "back-to-the-bank": ("payments.back/after-signing",),
+    "payment-without-link": ("payments.executed/main-flow",),
+    "no-instant": ("payments.products/instant-sepa-credit-transfers",),
+    "target-2": ("payments.no-target-2/target-2-payments-refused",),
+    "debtorAccount-optional": ("payments.mandatory/debtorAccount-missing",),
+    "creditorAccount-optional": ("payments.mandatory/creditorAccount-missing",),
     "creditorName-optional": (
         "payments.mandatory/creditorName-empty",
         "payments.mandatory/creditorName-missing",
         "payments.mandatory/creditorName-null",
         "payments.mandatory/creditorName-type",
     ),
-    "instructedAmount-optional": (
-        "payments.mandatory/instructedAmount-missing",
-    ),
-    "dollars": (
-        "payments.euro/other-value",
-    ),
-    "another-name-shown": (
-        "payments.content/creditorName",
-    ),
+    "instructedAmount-optional": ("payments.mandatory/instructedAmount-missing",),
+    "dollars": ("payments.euro/other-value",),
+    "another-name-shown": ("payments.content/creditorName",),
     "small-amounts-unsigned": (
         "payments.executed/unsigned-undone",
         "payments.sca/even-instructedAmount",
     ),
-    "a-day-late": (
-        "payments.executed/not-late",
-    ),
-    "never-put-off": (
-        "payments.executed/not-early",
-    ),
-    "no-cancellation": (
-        "payments.cancel/accepted",
-    ),
+    "a-day-late": ("payments.executed/not-late",),
+    "never-put-off": ("payments.executed/not-early",),
+    "no-cancellation": ("payments.cancel/accepted",),
     "cancelled-is-executed": (
         "payments.cancel/by-customer-never-done",
         "payments.cancel/by-tpp-never-done",
         "payments.executed/cancelled-undone",
     ),
-    "photo-tan-above-20000": (
-        "payments.large/instructedAmount-just-above-15000",
-    ),
-    "photo-tan-from-15000": (
-        "payments.large/instructedAmount-at-15000",
-    ),
-    "any-factor": (
-        "payments.large/instructedAmount-just-above-15000",
-    ),
+    "photo-tan-above-20000": ("payments.large/instructedAmount-just-above-15000",),
+    "photo-tan-from-15000": ("payments.large/instructedAmount-at-15000",),
+    "any-factor": ("payments.large/instructedAmount-just-above-15000",),
 }
 #: Faults of what the contract does not say yet, with the reason.
 NOT_FOUND: dict[str, str] = {

@@ -57,9 +57,7 @@ def run(planned, policy, seed=0):
     target, todo = planned
     environment = set_up(target, seed=seed, bank=lambda _: Bank(policy=policy))
     try:
-        result = run_session(
-            Session(plan=todo, environment=environment, journal=Journal(out=None))
-        )
+        result = run_session(Session(plan=todo, environment=environment, journal=Journal(out=None)))
     finally:
         environment.close()
     assert () == result.faults
