@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nordhafen.faults import FAULTS
+from nordhafen.policy import Policy
 from xs2a_example import (
     CONTRACT,
     FOLDER,
@@ -20,8 +22,6 @@ from xs2a_example import (
     standing,
 )
 from xs2a_found import FOUND, NOT_FOUND
-from nordhafen.faults import FAULTS
-from nordhafen.policy import Policy
 
 from assay.cli.main import group
 from assay.judging.verdict import Standing
