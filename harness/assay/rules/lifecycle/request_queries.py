@@ -40,6 +40,11 @@ LAPSES_AFTER = timedelta(minutes=1)
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
 
 
+def makes(event: Event, request: Instance) -> bool:
+    """Whether an event is the call that made a request."""
+    return isinstance(event, Exchange) and event.n == request.made.n
+
+
 def is_by_requester(request: Instance, call: Call) -> bool:
     """Whether a call is ordinary, and made by the TPP and for the customer of the request."""
     made = request.made.call
