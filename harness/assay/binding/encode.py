@@ -90,7 +90,7 @@ def encode(
     if call.follow is not None and not in_body:
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
-    standing = {**target.queries, **binding.queries}
+    standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
         path=_path(call, operation, binding),
         standing={name: str(filled(text, made)) for name, text in standing.items()},
@@ -112,7 +112,7 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    _complete(draft, operation, made)
+    draft.path = _complete(made.outputs.path(draft.path), operation, made)
     return _written(draft, call, target, method)
 
 
@@ -159,7 +159,7 @@ def _headers(
     """Return the headers of a call without its arguments."""
     headers = list(_standing(call, operation, target, access))
     own = target.operations.get(operation.id, BARE).headers
-    for name, text in (*target.headers.items(), *own.items()):
+    for name, text in made.outputs.sent({**target.headers, **own}).items():
         _set(headers, name, str(filled(text, made)))
     return headers
 
@@ -198,14 +198,15 @@ def _place_mode(
     _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
 
 
-def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
-    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
+def _complete(path: str, operation: Operation, made: RequestValues) -> str:
+    """Return a path with what repeats another call; refuse one in which a name still stands."""
     for name, value in made.slots.items():
-        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
-    if "{" in draft.path:
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
+    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

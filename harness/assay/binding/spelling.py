@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from assay.binding.outputs import OutputAt
+from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
 from assay.history import State
 
@@ -194,7 +196,8 @@ class OperationBinding:
     `approval_header`) at the link to the screens where the customer signs. `links` point at
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
-    stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
+    stand in each call, and `template` is the body into which arguments are put. `outputs` are
+    values of its accepted answers that later calls send. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
 
@@ -217,6 +220,7 @@ class OperationBinding:
     link_headers: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
+    outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     outcomes: Outcomes | None = None
     line: int = 0
 
@@ -243,19 +247,23 @@ def values_from_file(operation: Operation) -> Iterator[str]:
 
 
 def keys_without_value(
-    operation: Operation, binding: OperationBinding, made: Collection[str] = ()
-) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made.
+    operation: Operation, binding: OperationBinding, elsewhere: Collection[str] = ()
+) -> Iterator[tuple[Pointer, str]]:
+    """Yield the keys of a target file without which a plain call cannot be made, as text, too.
 
-    `made` are the slots and arguments of the calls that make the request of the operation.
+    `elsewhere` are the names of values that come from answers, or from the call that made the
+    request of the operation.
     """
+    at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
-            yield f"operations.{operation.id}.arguments.{name}.value"
+            key: Pointer = (*at, "arguments", name, "value")
+            yield key, spell(key)
     arguments = binding.arguments
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in {*placed, *made, *binding.taken(operation), *binding.modes}:
-            yield f"operations.{operation.id}.path: {{{name}}}"
+        if name not in {*binding.taken(operation), *binding.modes, *placed, *elsewhere}:
+            path: Pointer = (*at, "path")
+            yield path, f"{spell(path)}: {{{name}}}"
