@@ -59,9 +59,11 @@ class HttpRequest:
 class _RequestDraft:
     """A request while arguments are being put into their places.
 
-    `standing` are the query parameters of every call, each of which an argument replaces.
+    `base` is the base URL, and `standing` are the query parameters of every call, each of which
+    an argument replaces.
     """
 
+    base: str
     path: str
     standing: dict[str, str]
     query: list[tuple[str, str]]
@@ -92,6 +94,7 @@ def encode(
     body = cast("dict[str, Any]", filled(binding.template, made))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
+        base=target.base_url if call.host is None else target.hosts[call.host],
         path=_path(call, operation, binding),
         standing={name: str(filled(text, made)) for name, text in standing.items()},
         query=[],
@@ -113,13 +116,12 @@ def encode(
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
     draft.path = _complete(made.outputs.path(draft.path), operation, made)
-    return _written(draft, call, target, method)
+    return _written(draft, call, method)
 
 
-def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> HttpRequest:
+def _written(draft: _RequestDraft, call: Call, method: str) -> HttpRequest:
     """Return the request of a complete draft."""
-    base = target.base_url if call.host is None else target.hosts[call.host]
-    url = base.rstrip("/") + draft.path
+    url = draft.base.rstrip("/") + draft.path
     query = [*draft.standing.items(), *draft.query]
     if call.malformed is Malformed.JUNK_QUERY:
         query += JUNK
@@ -241,6 +243,10 @@ def _place(
                 put(draft.body, pointer, value)
         case Place.PATH:
             draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(text, safe=""))
+        case Place.BASE:
+            draft.base = text
+        case Place.SCOPE:
+            pass  # the token has it
 
 
 def _credentials(

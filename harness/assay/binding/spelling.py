@@ -22,12 +22,21 @@ SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 class Place(Enum):
-    """Where an argument stands in a request."""
+    """Where an argument stands in a request.
+
+    A mode may also stand in the request for the token, or be a bank with a base URL of its own.
+    """
 
     QUERY = "query"
     HEADER = "header"
     BODY = "body"
     PATH = "path"
+    SCOPE = "scope"
+    BASE = "base_url"
+
+
+#: The places that only a mode has, which is then the value itself.
+MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

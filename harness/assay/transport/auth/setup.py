@@ -75,9 +75,9 @@ def open_channels(
 
 
 def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
-    hosts = (*target.hosts, *endpoints(target))
+    hosts = (*target.base_urls, *endpoints(target))
     return (
-        Embedded(app, target.base_url, target.hosts),
+        Embedded(app, target.base_url, target.base_urls),
         Embedded(app, target.base_url, hosts),
     )
 
@@ -87,13 +87,13 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
     from assay.transport.http import HttpClient  # noqa: PLC0415 -- httpx only for a network
 
     fixtures = target.fixtures
-    urls = (target.base_url, *target.hosts, *endpoints(target), *filter(None, [fixtures.url]))
+    urls = (target.base_url, *target.base_urls, *endpoints(target), *filter(None, [fixtures.url]))
     client = HttpClient(
         base_url=target.base_url,
         timeout=target.timeout,
         control_url=fixtures.url,
         control_key=secrets[fixtures.key_env] if fixtures.key_env else None,
-        hosts=target.hosts,
+        hosts=target.base_urls,
         nearby=target.nearby,
         tls=tls_context(target, secrets, urls),
         explain=explainer(target),
