@@ -101,7 +101,8 @@ class _Checked:
 def _named(target: Target) -> list[Contract]:
     """Return the contracts that a target file says it binds, if all are known by their names."""
     try:
-        return [parse_contract(find_contract(name)) for name in sorted(target.contracts)]
+        names = map(target.contract_name, sorted(target.contracts))
+        return [parse_contract(find_contract(name)) for name in names]
     except InputError:
         return []  # a contract of the user's own, which was not given
 
