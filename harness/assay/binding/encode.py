@@ -99,8 +99,10 @@ def encode(
         body=body,
     )
     _leave_out(draft, call, binding)
-    for name, value in arguments(call, operation, binding, made).items():
-        spelling = binding.arguments.get(name)
+    given = arguments(call, operation, binding, made)
+    # What stands inside another value comes after it.
+    for name in sorted(given, key=lambda name: _depth(binding.arguments.get(name))):
+        value, spelling = given[name], binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
     if call.mode is not None:
         mode = binding.modes.get(call.mode)
@@ -128,6 +130,12 @@ def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> H
         draft.headers.append(("Content-Type", "application/json"))
     content = _body(draft.body, call.malformed)
     return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
+
+
+def _depth(spelling: Spelling | None) -> int:
+    """Return how deep in the body a value stands; 0 elsewhere."""
+    in_body = spelling is not None and spelling.place is Place.BODY
+    return spelling.name.count("/") if spelling is not None and in_body else 0
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:

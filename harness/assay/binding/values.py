@@ -91,7 +91,17 @@ def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
         return value
     if isinstance(value, list | tuple):
         return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
+    if spelling.each and value in (None, ""):
+        return _empty_shape(spelling, value)
     return _sent_value(value, spelling, made)
+
+
+def _empty_shape(spelling: Spelling, value: Json) -> Json:
+    """Return no value, or an empty one, where the value has a shape of its own: null, or {} or []."""
+    if value is None:
+        return None
+    shape = next(iter(spelling.each.values()))
+    return {} if isinstance(shape, Mapping) else [] if isinstance(shape, list) else value
 
 
 def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
