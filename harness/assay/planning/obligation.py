@@ -7,6 +7,7 @@ document leaves open are obligations too, so that they are counted and never los
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.contract.model import Capability, Clause, Contract, Level, Source

@@ -34,7 +34,7 @@ NAMES = frozenset(
         "aisp/accounts.eligible/withholds-offline",
         "aisp/own-data/balance",
         "aisp/own-data/outstanding",
-        "aisp/no-extended-history/asked",
+        "aisp/no-extended-history/gives-no-more",
         "pis/cash/categoryPurpose-not-CASH-other",
         "pis/duplicate/categoryPurpose-changed-accepted",
     }
