@@ -9,19 +9,23 @@ problems are reported at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
+from typing import cast
 from urllib.parse import urlsplit
 
+from assay.binding import not_offered
+from assay.binding.absence import with_reasons, without
 from assay.binding.names import ContractNames, unknown_names
 from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
 from assay.contract.files.document import Pointer, spell
+from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError, Problem, did_you_mean
-from assay.planning.obligation import UNSPECIFIED, Obligation, obligations
+from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -29,10 +33,14 @@ EMPTY = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundContract:
-    """A contract completed for one target, with its obligations."""
+    """A contract completed for one target, with the obligations of the bank and of a TPP.
+
+    The contract is without what the target file declares absent.
+    """
 
     contract: Contract
     obligations: tuple[Obligation, ...]
+    tpp_obligations: tuple[Obligation, ...] = ()
 
 
 def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, ...]:
@@ -42,10 +50,13 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         InputError: they do not fit; it holds every problem, with its line.
 
     """
+    elsewhere = _elsewhere(contracts, target)
+    if problems := list(not_offered.problems(contracts, target, elsewhere)):
+        raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
     problems = [
         *(problem for each in bound for problem in _excluded(each.contract, target)),
-        *_names(bound, target),
+        *_names(contracts, target),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -60,7 +71,15 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
     zoned = replace(contract, zone=contract.zone or target.zone)
-    return BoundContract(contract=zoned, obligations=obligations(zoned))
+    if not target.absent:
+        return BoundContract(
+            contract=zoned, obligations=obligations(zoned), tpp_obligations=tpp_obligations(zoned)
+        )
+    return BoundContract(
+        contract=without(zoned, target.absent),
+        obligations=with_reasons(zoned, target.absent, obligations),
+        tpp_obligations=with_reasons(zoned, target.absent, tpp_obligations),
+    )
 
 
 def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
@@ -101,13 +120,13 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
             )
 
 
-def _names(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
+def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
     """Yield the names of a target file that its contracts do not have."""
-    names = ContractNames(contracts=[each.contract for each in bound])
+    names = ContractNames(contracts=contracts)
 
     @cache
     def others() -> ContractNames | None:
-        outside = sorted(target.contracts - {each.contract.id for each in bound})
+        outside = sorted(target.contracts - {each.id for each in contracts})
         parsed = [parse_contract(find_contract(contract)) for contract in outside]
         return ContractNames(contracts=parsed) if parsed else None
 
@@ -120,6 +139,22 @@ def _names(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
             yield _problem(target, ("operations", name), what, hint)
     for at, what, hint in unknown_names(target, names, others):
         yield _problem(target, at, what, hint)
+
+
+def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:
+    """Return the names in a section of the file's contracts that are not in this run."""
+
+    @cache
+    def names(section: str) -> frozenset[str]:
+        known: set[str] = set()
+        for contract in sorted(target.contracts - {each.id for each in contracts}):
+            part = load(find_contract(contract)).data[section]
+            rules = cast("list[Mapping[str, str]]", part) if isinstance(part, list) else ()
+            known.update(rule["id"] for rule in rules)
+            known.update(cast("Mapping[str, object]", part) if isinstance(part, dict) else ())
+        return frozenset(known)
+
+    return names
 
 
 def _host(contract: Contract, target: Target) -> Iterator[Problem]:

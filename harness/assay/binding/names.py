@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from assay.binding.target import Target
 from assay.contract.files.document import Finding, Pointer, found
-from assay.contract.model import Contract, Operation
+from assay.contract.model import Contract, Json, Operation
 from assay.errors import did_you_mean
 from assay.rules.clauses import clauses_of
 
@@ -84,7 +84,7 @@ class ContractNames:
             for name in self.resources.get(operation.makes or "", ())
         )
 
-    def fixed(self, argument: str) -> Iterator[tuple[str, str]]:
+    def fixed(self, argument: str) -> Iterator[tuple[str, Json]]:
         """Yield each clause that fixes the value of an argument of a request, with the value."""
         for contract in self.contracts:
             for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
@@ -218,7 +218,7 @@ def _fixed(argument: str, spelling: _Raw, names: ContractNames, at: Pointer) -> 
     """Yield values of an ordinary request that the contract itself does not allow."""
     for clause, value in names.fixed(argument):
         for key in ("value", "other"):
-            if key in spelling and str(spelling[key]) != value:
+            if key in spelling and str(spelling[key]) != str(value):
                 what = f"expected {found(value)}, found {found(spelling[key])}"
                 yield (*at, key), what, f"the clause {clause} allows no other value"
 

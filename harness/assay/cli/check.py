@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from assay.binding.banks import read_bank_target, read_banks
+from assay.binding.features import without_tpp_token
 from assay.binding.join import bind, unmatched_waivers
 from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
@@ -70,6 +71,7 @@ class _Checked:
         """Yield what the targets lack for calls of the contracts."""
         for target in self.targets:
             for contract in self.contracts:
+                yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
                     if binding is not None and operation.available:
@@ -100,9 +102,24 @@ def _named(target: Target) -> list[Contract]:
         return []  # a contract of the user's own, which was not given
 
 
+def _without_token(target: Target, contract: Contract) -> Iterator[str]:
+    """Yield a note if nothing provides the token with which the TPP calls in its own name."""
+    operations = without_tpp_token(contract, target)
+    if operations:
+        path, line = target.place("auth", "tpp")
+        what = f"auth: no token of the TPP, so what calls {_listed(operations)} stays unverified"
+        hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
+        yield f"{path}:{line}: note: {what} ({hint})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
-    for at, key in keys_without_value(operation, binding):
+    for at, key in keys_without_value(operation, binding, target.outputs):
         path, line = target.place(*at)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
