@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 NOW = "2026-09-16T08:00:00+00:00"
+START = date(2026, 9, 16)
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Answer = tuple[int, Any]
 ENDED = {"done", "refused", "cancelled"}
@@ -170,6 +171,8 @@ class Desk:
         elif known and known[0] != body:
             raise Refused(409)
         order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=body)
+        if "begins in the middle" in self.faults:
+            order.status = "accepted"
         world.orders[order.id] = order
         world.keys[token, key] = (body, order.id, world.now)
         return 201, order.shown
@@ -184,20 +187,26 @@ class Desk:
     def read(self, order: Order) -> Order:
         """Show an order."""
         order.reads += 1
+        if "moves back" in self.faults and order.status == "accepted" and order.reads % 2:
+            order.status = "received"
+        if "lives again" in self.faults and order.status == "cancelled" and order.reads > 1:
+            order.status = "accepted"
         return order
 
     def cancel(self, order: Order) -> Order:
         """Cancel an order that is still to be carried out."""
         if order.status in ENDED:
             raise Refused(409)
-        order.status = "cancelled"
+        order.status = "gone" if "has a word of its own" in self.faults else "cancelled"
         return order
 
     def sign(self, world: World, order: Order, decision: str) -> Answer:
         """Sign an order, or refuse it."""
-        if order.status != "received":
+        begun = "begins in the middle" in self.faults and order.status == "accepted"
+        if order.status != "received" and not begun:
             raise Refused(409)
-        order.status = "accepted" if decision == "confirm" else "refused"
+        refused = "cancelled" if begun else "refused"
+        order.status = "accepted" if decision == "confirm" else refused
         self.pass_time(world)
         return 200, {"payment": order.id, "status": order.status}
 
@@ -205,6 +214,8 @@ class Desk:
         """Carry out what is due."""
         for order in world.orders.values():
             due = date.fromisoformat(order.fields.get("day") or "1970-01-01")
+            if "wakes up" in self.faults and order.status == "refused":
+                order.status = "accepted" if world.now.date() > START else "refused"
             if order.status == "accepted" and due <= world.now.date():
                 order.status, order.executions = "done", order.executions + 1
 

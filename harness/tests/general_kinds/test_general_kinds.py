@@ -33,6 +33,11 @@ FAULTS = {
     "forgets soon": {"key/late"},
     "carries out again": {"key/once"},
     "takes another order": {"key/conflict"},
+    "begins in the middle": {"order-status/first"},
+    "has a word of its own": {"order-status/words"},
+    "moves back": {"order-status/order"},
+    "lives again": {"order-status/final"},
+    "wakes up": {"order-status/final-later"},
 }
 
 

@@ -45,6 +45,7 @@ from assay.rules.kinds.quota import Quota
 from assay.rules.kinds.required import Required
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
+from assay.rules.kinds.states import States
 from assay.rules.kinds.timeout import Timeout
 from assay.rules.kinds.token_required import TokenRequired
 from assay.rules.kinds.unavailable import UnavailableOperation
@@ -97,6 +98,7 @@ KINDS: Mapping[str, type[Kind]] = {
         Required,
         Echo,
         Idempotency,
+        States,
     )
 }
 
