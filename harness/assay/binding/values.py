@@ -24,7 +24,8 @@ class RequestValues:
 
     `now` is the moment (ISO 8601), `today` the bank's calendar day, `unique` a UUID that is never
     the same twice, and `alike` is the same for requests that ask for the same. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers.
+    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers, and
+    `slots` values in the path that no argument has.
     """
 
     now: str = ""
@@ -34,6 +35,7 @@ class RequestValues:
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     outputs: OutputValues = field(default_factory=OutputValues)
+    slots: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.

@@ -18,6 +18,7 @@ from assay.binding.spelling import OperationBinding
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
+from assay.execution.repeated_values import repeated_values
 from assay.history import (
     Accepted,
     Authorise,
@@ -186,24 +187,26 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    outputs = _outputs_for(executor, call)
     spellings = (*binding.arguments.values(), *binding.modes.values())
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
+    plain = RequestValues(
+        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+    )
+    slots = repeated_values(executor, call, executor.operations[call.operation], plain)
     if not (standing or binding.template or values):
-        return RequestValues(ids=executor.ids, resources=executor.resources, outputs=outputs)
+        return replace(plain, slots=slots)
     executor.generated += 1
     texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
     dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-    return RequestValues(
+    return replace(
+        plain,
+        slots=slots,
         now=(executor.now or executor.look()).isoformat(),
         today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
-        ids=executor.ids,
-        resources=executor.resources,
-        outputs=outputs,
     )
 
 
