@@ -103,10 +103,17 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "one": BindingFeature(key=("one",), is_bound=lambda binding, _, __: binding.one is not None),
     "next": BindingFeature(key=("next",), is_bound=lambda binding, _, __: binding.next is not None),
     "approval": BindingFeature(
-        key=("approval",), is_bound=lambda binding, _, __: binding.approval is not None
+        key=("approval",),
+        is_bound=lambda binding, _, __: bool(
+            binding.approval is not None or binding.approval_header
+        ),
+    ),
+    "output": BindingFeature(
+        key=("outputs", _NAME), is_bound=lambda binding, _, name: name in binding.outputs
     ),
     "links": BindingFeature(
-        key=("links",), is_bound=lambda binding, _, __: bool(binding.links or binding.next)
+        key=("links",),
+        is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),
     ),
     "key": BindingFeature(key=("item", "key"), is_bound=lambda binding, _, __: binding.item.keyed),
     "id": BindingFeature(

@@ -18,10 +18,12 @@ from urllib.parse import urlsplit
 
 from assay.binding import not_offered
 from assay.binding.absence import with_reasons, without
+from assay.binding.names import ContractNames, unknown_names
 from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
+from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
-from assay.contract.parse import find_contract
+from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 
@@ -54,7 +56,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
     bound = tuple(_bind(contract, target) for contract in contracts)
     problems = [
         *(problem for each in bound for problem in _excluded(each.contract, target)),
-        *_operations(contracts, target, elsewhere),
+        *_names(contracts, target),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -96,13 +98,14 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     return frozenset(offered)
 
 
-def _problem(target: Target, key: str, what: str, hint: str = "") -> Problem:
-    """Return a problem at a key; its line is that of the key, or of its nearest parent."""
-    line, above = 0, key
-    while above and not line:
-        line = target.lines.get(above, 0)
-        above = above.rpartition(".")[0]
-    return Problem(path=target.path, line=line, what=f"{key}: {what}", hint=hint, key=key)
+def _problem(target: Target, at: Pointer, what: str, hint: str = "") -> Problem:
+    """Return a problem at a key; what is inherited stands at `extends`, with its own place."""
+    key = spell(at)
+    path, line = target.place(*at)
+    if path != target.path and "extends" in target.lines:
+        what += f", inherited from {path}:{line}"
+        path, line = target.path, target.lines["extends"]
+    return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
 
 
 def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -111,34 +114,31 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
         if name in scope:
             yield _problem(
                 target,
-                "outside",
+                ("outside",),
                 f"this target is outside the scope of {contract.id}: {scope[name].statement}",
                 "use another target or another contract",
             )
 
 
-def _operations(
-    contracts: Sequence[Contract], target: Target, elsewhere: Callable[[str], Collection[str]]
-) -> Iterator[Problem]:
-    known = {name: op for each in contracts for name, op in each.operations.items()}
-    for name, binding in target.operations.items():
-        if name not in known:
-            continue
-        operation = known[name]
-        names = {operation.about, operation.grants, operation.since, operation.until}
-        yield from _unknown(
-            target, name, "arguments", binding.arguments, {*names, *operation.arguments}
-        )
-        yield from _unknown(target, name, "modes", binding.modes, operation.modes)
-        yield from _unknown(target, name, "values", binding.values, operation.disclosures)
-    for name in sorted(target.operations.keys() - known.keys()):
-        if name not in elsewhere("operations"):
-            yield _problem(
-                target,
-                f"operations.{name}",
-                "no contract of this run has such an operation",
-                did_you_mean(name, known),
-            )
+def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
+    """Yield the names of a target file that its contracts do not have."""
+    names = ContractNames(contracts=contracts)
+
+    @cache
+    def others() -> ContractNames | None:
+        outside = sorted(target.contracts - {each.id for each in contracts})
+        parsed = [parse_contract(find_contract(contract)) for contract in outside]
+        return ContractNames(contracts=parsed) if parsed else None
+
+    unknown = [name for name in target.operations if name not in names.operations]
+    elsewhere = others() if unknown else None
+    for name in sorted(unknown):
+        if not elsewhere or name not in elsewhere.operations:
+            what = "no contract of this run has such an operation"
+            hint = did_you_mean(name, names.operations)
+            yield _problem(target, ("operations", name), what, hint)
+    for at, what, hint in unknown_names(target, names, others):
+        yield _problem(target, at, what, hint)
 
 
 def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:
@@ -157,24 +157,6 @@ def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str],
     return names
 
 
-def _unknown(
-    target: Target,
-    operation: str,
-    section: str,
-    given: Iterable[str],
-    known: Iterable[str | None],
-) -> Iterator[Problem]:
-    names = {name for name in known if name}
-    for name in given:
-        if name not in names:
-            yield _problem(
-                target,
-                f"operations.{operation}.{section}.{name}",
-                "the contract has no such name",
-                did_you_mean(name, names),
-            )
-
-
 def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     """Check the form of a live host (`www.<bankcode>.live.<api_domain>`)."""
     form = contract.hosts.get("live")
@@ -191,7 +173,7 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     if not re.fullmatch(pattern, host):
         yield _problem(
             target,
-            "base_url",
+            ("base_url",),
             f"expected a live host of the form {form}, found {host!r}",
             f"bank codes match {contract.hosts.get('bankcode', 'anything')}",
         )

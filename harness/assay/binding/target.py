@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from zoneinfo import ZoneInfo
 
+from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
     AuthKind,
@@ -47,6 +48,7 @@ __all__ = [
     "Budget",
     "ClientAuth",
     "CredentialSpelling",
+    "CustomerSource",
     "FieldAt",
     "FixtureKind",
     "Fixtures",
@@ -56,6 +58,7 @@ __all__ = [
     "OAuth",
     "OperationBinding",
     "Outcomes",
+    "OutputAt",
     "Place",
     "Presence",
     "ResourceAt",
@@ -101,6 +104,13 @@ class FixtureKind(Enum):
     NONE = "none"
 
 
+class CustomerSource(Enum):
+    """Where a fixture provider of the user's has its customers from."""
+
+    CREATED = "created"
+    EXISTING = "existing"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleHolding:
     """One item that a listed customer owns, as stated in the target file.
@@ -136,7 +146,8 @@ class Role:
 class Fixtures:
     """The fixture provider. `key_env` names the control API's secret, if any.
 
-    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`.
+    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`;
+    `customers` says whether it creates its customers for each trial.
     `segments` maps the contract's customer segments to the target's words; `effects` points
     into the fixture provider's report of an executed request, by the contract's field names.
     """
@@ -146,6 +157,7 @@ class Fixtures:
     key_env: str | None = None
     adapter: str = ""
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    customers: CustomerSource = CustomerSource.EXISTING
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
     segments: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -237,8 +249,8 @@ class Target:
     this bank need not offer them.
     `hosts` are further base URLs under which it answers; `nearby` says that they are
     found at the address of the base URL. `dialect` is what an embedded bank speaks,
-    "" for its own. Times are in seconds. `headers` stand in every
-    call; a value may hold `{unique}`, `{alike}` and `{now}` (see `encode.Made`). `document`
+    "" for its own. Times are in seconds. `headers` and `queries` stand in
+    every call; a value may have placeholders (see `values.filled`). `document`
     is the file itself, with all that it extends, to find lines in.
     """
 
@@ -250,6 +262,7 @@ class Target:
     dialect: str = ""
     zone: ZoneInfo | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    queries: Mapping[str, str] = field(default_factory=dict[str, str])
     auth: Auth = field(default_factory=Auth)
     tls: Tls | None = None
     signature: Signature | None = None
@@ -283,6 +296,11 @@ class Target:
         spots = self.document.spots.at("operations") if self.document else None
         written = spots.below if spots and isinstance(spots.below, Mapping) else ()
         return tuple(name for name in written if name not in self.operations)
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs, each with the operation whose answers have it (the last, of several)."""
+        return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""
