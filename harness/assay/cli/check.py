@@ -74,7 +74,9 @@ class _Checked:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
-                    if binding is not None and operation.available:
+                    if binding is None or operation.id in target.absent.operations:
+                        continue
+                    if operation.available:
                         yield from _unset(target, operation, binding)
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
