@@ -182,7 +182,8 @@ class Sca:
 
     A screen is known by the names of its form's fields: each of `screens` maps names to
     what is filled in: login, password, factor, code or decision. `factors` and
-    `decisions` map the contract's words to the target's. `callback` is the loopback address to which
+    `decisions` map the contract's words to the target's. `hosts` have only screens: they are
+    followed like those of the target, and never called. `callback` is the loopback address to which
     a person's browser comes back, `wait` the timeout for that in seconds.
     """
 
@@ -190,6 +191,7 @@ class Sca:
     screens: tuple[Mapping[str, str], ...] = ()
     factors: Mapping[str, str] = field(default_factory=dict[str, str])
     decisions: Mapping[str, str] = field(default_factory=dict[str, str])
+    hosts: tuple[str, ...] = ()
     callback: str = ""
     wait: float = 300.0
 
