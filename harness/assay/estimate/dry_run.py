@@ -21,6 +21,7 @@ from assay.binding.target import Budget, Role, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
+from assay.execution.call_values import keep_outputs
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
@@ -158,7 +159,13 @@ class DryExecutor(Executor):
         if self.partly.missing and operation.lists:
             # What can still be judged is seen only in lists of what the customer does own.
             event = replace(event, outcome=Accepted(items=tuple(self._listed(call, operation))))
-        return replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
+        event = replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
+        binding = self.environment.target.operations.get(operation.id)
+        if binding is not None and binding.outputs and isinstance(event.outcome, Accepted):
+            outputs = dict.fromkeys(binding.outputs, ANYTHING)
+            event = replace(event, outcome=replace(event.outcome, outputs=outputs))
+            keep_outputs(self, event)
+        return event
 
     def _listed(self, call: Call, operation: Operation) -> Iterator[Item]:
         """Yield an item for each thing that a list may have, of values that say nothing."""

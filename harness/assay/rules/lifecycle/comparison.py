@@ -57,7 +57,7 @@ def is_decided_by(event: Event, request: Instance) -> bool:
     """Whether an event is a decision point of a request: its creation, or its signature."""
     if isinstance(event, Authorised):
         return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
-    return event is request.made
+    return request_queries.makes(event, request)
 
 
 def arguments(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:

@@ -163,7 +163,7 @@ class Books:
                     self.refusals.look(record, effect.fields)
         elif isinstance(event, Exchange) and event.item is not None and event.item.state:
             read = self.lifecycle.read
-            request = self.past.tracker.find(event.item.key or "")
+            request = self.past.tracker.find(request_queries.key_shown(event, read))
             shows = read is not None and event.call.operation == read.id
             shows = shows or (request is not None and event is request.made)
             if shows:
