@@ -273,9 +273,7 @@ def _report(out: Path, text: str, draft: TargetDraft) -> int:
 
     rows = list(enumerate(text.splitlines(), 1))
     guessed = [number for number, row in rows if "  # guessed: " in row]
-    missing = [
-        (number, row.strip()) for number, row in rows if row.lstrip().startswith("# missing")
-    ]
+    missing = [(number, row.strip()) for number, row in rows if row.lstrip().startswith("# TODO: ")]
     click.echo(
         f"Wrote {out}: {counted(len(guessed), 'guessed line')}, {counted(len(missing), 'gap')}"
     )
@@ -284,7 +282,7 @@ def _report(out: Path, text: str, draft: TargetDraft) -> int:
     # Any problem in it is reported as by `assay check`.
     bind(draft.contracts, read_target(out))
     click.echo("Next:")
-    click.echo(f"  review    each line of {out} marked `guessed` or `missing`")
+    click.echo(f"  review    each line of {out} marked `guessed` or `TODO`")
     click.echo(f"  check     assay check {out}")
     click.echo(f"  examine   assay doctor --target {out}")
     click.echo(f"  plan      assay plan --target {out}")

@@ -14,12 +14,9 @@ from typing import Final, TypeAlias
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
 from assay.init import items, requests, responses
-from assay.init.openapi_operations import (
-    MatchedOperation,
-    OpenApiOperation,
-    OperationMatch,
-    matches,
-)
+from assay.init.matched_operation import MatchedOperation
+from assay.init.openapi_operations import OpenApiOperation
+from assay.init.operation_matching import OperationMatch, filled_path, matches
 from assay.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.clauses import clauses_of
 
@@ -39,6 +36,8 @@ def _path(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if path != shape.operation.path:
         reasons = "; ".join(filter(None, (shape.match.why, shape.path_why)))
         yield YamlEntry(key="path", value=path, why=reasons)
+    elif shape.explicit:
+        yield YamlEntry(key="path", value=path)
     if shape.operation.available:
         for slot in requests.unfilled_slots(shape):
             example = path.replace(f"{{{slot}}}", "…")
@@ -50,12 +49,28 @@ def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
     operation = shape.operation
     if not operation.aliases or not shape.offers:
         return
-    same_method = (offer for offer in shape.offers if offer.method == operation.method)
-    paths = {_SLOT.sub("{}", offer.path) for offer in same_method}
-    paths.discard(_SLOT.sub("{}", shape.match.offered.path))
-    kept = [path for path in operation.aliases if _SLOT.sub("{}", path) in paths]
-    if len(kept) < len(operation.aliases):
-        yield YamlEntry(key="aliases", value=kept, why="the document has no other paths")
+    others = {
+        _SLOT.sub("{}", offer.path): offer.path
+        for offer in shape.offers
+        if offer.method == operation.method and _names_item(shape, offer)
+    }
+    others.pop(_SLOT.sub("{}", shape.match.offered.path), None)
+    plain = [_SLOT.sub("{}", path) for path in operation.aliases]
+    kept = [others[path] for path in plain if path in others]
+    if kept != [*operation.aliases]:
+        why = "the document has only these of the contract's other paths"
+        why = why if kept else "the document has none of the contract's other paths"
+        yield YamlEntry(key="aliases", value=kept, why=why)
+
+
+def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:
+    """Whether another path takes the item that a call is about in the same place."""
+    if not shape.operation.about:
+        return True
+    slot = requests.about_slot(shape)
+    if slot:
+        return f"{{{slot}}}" in offer.path
+    return bool(shape.offered.named("query").keys() & offer.named("query").keys())
 
 
 def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -109,19 +124,32 @@ def operations(
 ) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
+        found = matches.get(contract.id, {})
         named = _by_own_names(contract, matches)
+        unknown = offers is not None and any(
+            not operation.available and name not in found
+            for name, operation in contract.operations.items()
+        )
         for operation in contract.operations.values():
-            match = matches.get(contract.id, {}).get(operation.id)
+            match = found.get(operation.id)
             if offers is None:
                 match = OperationMatch(offered=_unknown(operation))
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
-                below = nested(_entries(shape))
+                # With paths of its own, a target is not asked at those of the contract.
+                below = nested(_entries(replace(shape, explicit=unknown)))
                 if below:
                     yield YamlEntry(key=operation.id, below=below)
-            elif operation.available:
-                what = "no matching operation in the document"
-                yield gap("operations", operation.id, what=what, example="{path: /…}")
+            else:
+                yield _not_offered(operation)
+
+
+def _not_offered(operation: Operation) -> YamlEntry:
+    """Return the comment for an operation that the document does not have."""
+    what = "no operation of the document matches"
+    if not operation.available:
+        what = f"the path at which this bank would offer {operation.method} {operation.path}"
+    return gap("operations", operation.id, what=what, example="{path: /…}")
 
 
 def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEntry]]:
@@ -183,15 +211,9 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
 
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's value for parameters that the contract does not have."""
-    path, why = shape.offered.path, ""
     kept = requests.about_slot(shape)
-    parameters = shape.offered.named("path")
-    for slot in shape.slots:
-        values = parameters[slot].leaf.values if slot in parameters else ()
-        if slot != kept and values and re.fullmatch(r"[A-Za-z0-9._-]+", values[0]):
-            path = path.replace(f"{{{slot}}}", values[0])
-            why = f"{values[0]} is the first value of {slot}"
-    return path, why
+    path, why = filled_path(shape.offered)
+    return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
 
 
 def outcomes(paired: Found) -> Iterator[YamlEntry]:

@@ -6,11 +6,14 @@ Guessed by the names of parameters and of members of the body.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
-from assay.init.openapi_operations import THEIRS, MatchedOperation, OpenApiParameter, guessed
+from assay.init.matched_operation import MatchedOperation
+from assay.init.name_matching import beside, called, guessed
+from assay.init.openapi_operations import OpenApiParameter
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
@@ -115,10 +118,11 @@ def _range(
         return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
     spelling: dict[str, Json] = {"query": parameter.name}
     why = f"the parameter {parameter.name} is similar to {name}"
+    excludes = end and bool(_OUT.search(parameter.description))
     if parameter.leaf.form == "date-time":
-        spelling["text"] = "{}T00:00:00Z"
+        spelling["text"] = "{}T23:59:59Z" if end and not excludes else "{}T00:00:00Z"
         why += ", with a time"
-    if end and _OUT.search(parameter.description):
+    if excludes:
         spelling["exclusive"] = True
         why += ", and excludes the day"
     return YamlEntry(key=name, value=spelling, why=why)
@@ -177,30 +181,21 @@ def _bound(shape: MatchedOperation, place: str) -> set[str]:
     return {str(at) for several in pointers for at in several}
 
 
-#: Other names of the contract's arguments: all words of one of the sets.
-_ALSO: dict[str, tuple[frozenset[str], ...]] = {
-    "creditorAccount": (frozenset({"creditor", "account", "iban"}),),
-    "debtorAccount": (frozenset({"debtor", "account", "iban"}),),
-    "amount": (frozenset({"instructed", "amount"}),),
-    "currency": (frozenset({"instructed", "amount", "currency"}),),
-    "date": (frozenset({"requested", "execution", "date"}), frozenset({"execution", "date"})),
-    "successfulReportUrl": (frozenset({"success", "url"}), frozenset({"redirect", "uri"})),
-}
-
-
 def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers, possibly in several lists."""
     arrays = [
         leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
     ]
-    known = {word for known in (name, *shape.contract.operations) for word in words(known)}
+    operations = shape.contract.operations.values()
+    available = [operation.id for operation in operations if operation.available]
+    known = {word for known in (name, *available) for word in words(known)}
     lists = [leaf for leaf in arrays if set(leaf.words) & known] or arrays[:1]
     if not lists:
         what = "the pointer to the list of what a consent covers"
         return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
-    pointers = [leaf.pointer for leaf in lists]
+    pointers = [leaf.pointer for leaf in lists if len(leaf.steps) == len(lists[0].steps)]
     spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
-    several = "the list" if len(lists) == 1 else f"the {len(lists)} lists"
+    several = "the list" if len(pointers) == 1 else f"the {len(pointers)} lists"
     why = f"{several} in the body of {shape.offered}"
     item = _item_shape(shape, lists[0])
     if item:
@@ -223,21 +218,12 @@ def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
     resources = shape.contract.resources.values()
     keys = {resource.key for resource in resources if resource.key}
     first = next((leaf for leaf in members if leaf.steps[-1] in keys), members[0])
-    neighbour = beside(first, members)
+    neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
     kinds = [resource.id for resource in resources if resource.key and not resource.of]
     if neighbour is None or len(kinds) == 1:
         return _nested(first.steps)
     rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
     return {"by": {kinds[0]: _nested(first.steps), **rest}}
-
-
-def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the leaf beside the key that identifies other resources."""
-    above = leaf.steps[:-1]
-    for candidate in leaves:
-        if candidate.words == ("identification",) and candidate.steps[: len(above)] == above:
-            return candidate
-    return None
 
 
 def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
@@ -261,26 +247,31 @@ def _member(shape: MatchedOperation, name: str) -> YamlEntry:
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, ...]:
-    """Return valid values: that of the contract, or those of the document."""
+    """Return valid values: that of the contract, or those of the document.
+
+    A value that a rule of the contract names is no ordinary one, and of an enumeration the
+    bank may accept just some: only its first is taken.
+    """
     values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
     fixed = next((value for value in values if value is not None), None)
-    return leaf.values if fixed is None else (fixed,)
+    if fixed is not None:
+        return (fixed,)
+    special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
+    ordinary = tuple(value for value in leaf.values if value not in special)
+    return ordinary[:1] if leaf.fixed else ordinary[:2]
 
 
-def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the leaf of a body for a field of a request: the same name, or a similar one."""
-    mine = frozenset(words(name))
-    values = [leaf for leaf in leaves if leaf.steps and leaf.kind not in {"object", "array"}]
-    # The account of another party is another field.
-    values = [leaf for leaf in values if leaf.path & mine & THEIRS or not leaf.path & THEIRS]
-    exact = [leaf for leaf in values if leaf.name == name]
-    if exact:
-        return min(exact, key=lambda leaf: len(leaf.steps))
-    for wanted in (mine, *_ALSO.get(name, ())):
-        near = [leaf for leaf in values if wanted <= leaf.path and set(leaf.words) & wanted]
-        if near:
-            return min(near, key=lambda leaf: (len(leaf.path - wanted), len(leaf.steps)))
-    return None
+def _texts(values: Sequence[Json]) -> Iterator[str]:
+    """Yield all texts in the parameters of rules."""
+    pending = [*values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            pending += cast("Mapping[str, Json]", value).values()
+        elif isinstance(value, list | tuple):
+            pending += cast("Sequence[Json]", value)
 
 
 def template(shape: MatchedOperation) -> Iterator[YamlEntry]:

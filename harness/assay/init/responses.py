@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from assay.contract.model import Json
-from assay.init.openapi_operations import MatchedOperation, guessed
+from assay.init.matched_operation import MatchedOperation
+from assay.init.name_matching import guessed
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry
 from assay.rules.clauses import page_size
@@ -30,8 +31,9 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
     alone = len(items) == 1 and len(objects) == len(shape.members)
     single = items[0] if alone else None
     below = (leaf.below(single.steps if single else ()) for leaf in shape.offered.answer)
-    item = tuple(leaf for leaf in below if leaf and _is_value(leaf) and EACH not in leaf.steps)
-    return replace(shape, single=single, item=item if shape.shows_one else ())
+    parts = tuple(leaf for leaf in below if leaf and _is_value(leaf)) if shape.shows_one else ()
+    item = tuple(leaf for leaf in parts if EACH not in leaf.steps)
+    return replace(shape, single=single, item=item, parts=parts)
 
 
 def _is_value(leaf: SchemaLeaf) -> bool:
@@ -164,9 +166,10 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointers to links, if there are any."""
-    pointers = [leaf.pointer for leaf in _all_links(shape)][:_MOST_LINKS]
+    several = _all_links(shape)[:_MOST_LINKS]
+    pointers: list[Json] = [leaf.pointer for leaf in several]
     if pointers and (shape.lists or shape.shows_one):
-        yield YamlEntry(key="links", value=[*pointers], why="named as links")
+        yield YamlEntry(key="links", value=pointers, why="named as links")
 
 
 def _all_links(shape: MatchedOperation) -> list[SchemaLeaf]:

@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 
 from assay.binding.features import describe
 from assay.contract.model import Json
+from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
+from assay.init.foreign_values import text
 from assay.init.openapi_operations import OpenApiOperation, schemes
 from assay.init.openapi_schemas import words
 from assay.init.operation_bindings import operations, outcomes
-from assay.init.safe_load import text
 from assay.init.yaml_writer import YamlEntry, gap, render
 
 __all__ = ["render_target_file"]
@@ -77,7 +78,7 @@ def _head(draft: TargetDraft) -> Iterator[str]:
     source = " from an OpenAPI document" if draft.start.document else ""
     yield f"Target file for {draft.name}, drafted by `assay init`{source}."
     yield "Review each line marked `guessed`: guesses are based on names only. A line marked"
-    yield "`missing` is a gap: obligations that need it stay unverified. Then run `assay check` on"
+    yield "`TODO` is a gap: obligations that need it stay unverified. Then run `assay check` on"
     yield "this file, and `assay plan` to see what would be tested. Do not put secrets in this file."
 
 
@@ -106,27 +107,59 @@ def _sentence(*key: str) -> str:
 
 def _auth(draft: TargetDraft) -> YamlEntry:
     says = ["", "How calls are authenticated; secrets are read from environment variables."]
-    value: dict[str, Json] = {"kind": draft.auth}
-    unknown = [name for name in ADDRESSES.get(draft.auth, ()) if name not in draft.given]
-    if draft.auth in ADDRESSES:
-        value |= draft.given
-        value |= {"client_id_env": f"{draft.prefix}_CLIENT_ID"}
-        value |= {"client_secret_env": f"{draft.prefix}_CLIENT_SECRET"}
-    elif draft.auth == "key":
-        value |= {"header": "X-Api-Key", **draft.given}
-    if draft.auth in {"bearer", "key"} and draft.fixtures == "none":
-        value["token_env"] = f"{draft.prefix}_TOKEN"
-    elif draft.auth in {"bearer", "key"}:
+    if draft.auth in {"bearer", "key"} and draft.fixtures != "none":
         says.append("Each customer under `fixtures` has its own token.")
-    below = tuple(YamlEntry(key=key, value=member) for key, member in value.items())
-    for name in unknown:
-        what = f"{describe('auth', name).title}, instead of the line below"
-        missing = gap("auth", name, what=what, example="https://…")
-        below += (missing, YamlEntry(key=name, value="https://bank.example/unknown"))
+    guess = (
+        draft.start.auth if draft.auth == draft.start.auth.kind else GuessedAuth(kind=draft.auth)
+    )
+    below = tuple(_auth_entries(draft, guess, "" if draft.fixtures != "none" else "TOKEN"))
+    by_tpp = tuple(_tpp_entries(draft, guess))
+    if by_tpp:
+        below += (YamlEntry(key="tpp", below=by_tpp, why=guess.tpp.why if guess.tpp else ""),)
+    if guess.others:
+        first, *more = guess.others
+        rest = f" and {len(more)} more" if more else ""
+        what = f"the document authenticates {first}{rest} in another way than this"
+        below += (gap("auth", "tpp", what=what, example="{kind: …}"),)
     why = draft.whys.get("auth", "")
-    if len(value) == 1 or draft.auth == "key":
+    if not (by_tpp or guess.others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
+        value = {entry.key: entry.value for entry in below}
         return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
     return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
+
+
+def _tpp_entries(draft: TargetDraft, guess: GuessedAuth) -> Iterator[YamlEntry]:
+    """Yield how calls made as the TPP are authenticated, where that must be said."""
+    operations = [each for contract in draft.contracts for each in contract.operations.values()]
+    if not any(operation.by_tpp and operation.available for operation in operations):
+        return
+    if guess.tpp:
+        yield from _auth_entries(draft, guess.tpp, "TPP_TOKEN", "TPP_")
+    elif guess.kind in {"bearer", "key"} and draft.fixtures == "roles":
+        # The token of a listed customer is not the TPP's.
+        yield from _auth_entries(draft, guess, "TPP_TOKEN", "TPP_")
+
+
+def _auth_entries(
+    draft: TargetDraft, guess: GuessedAuth, token: str, prefix: str = ""
+) -> Iterator[YamlEntry]:
+    """Yield the settings of one kind of authentication, and what of it is missing."""
+    yield YamlEntry(key="kind", value=guess.kind)
+    if guess.kind == "key":
+        yield YamlEntry(key="header", value=guess.given.get("header", "X-Api-Key"))
+    if guess.kind in {"bearer", "key"} and token:
+        yield YamlEntry(key="token_env", value=f"{draft.prefix}_{token}")
+    if guess.kind not in ADDRESSES:
+        return
+    for key, value in guess.given.items():
+        yield YamlEntry(key=key, value=value)
+    yield YamlEntry(key="client_id_env", value=f"{draft.prefix}_{prefix}CLIENT_ID")
+    yield YamlEntry(key="client_secret_env", value=f"{draft.prefix}_{prefix}CLIENT_SECRET")
+    for name in ADDRESSES[guess.kind]:
+        if name not in guess.given:
+            what = f"{describe('auth', name).title}, instead of the line below"
+            yield gap("auth", name, what=what, example="https://…")
+            yield YamlEntry(key=name, value="https://bank.example/unknown")
 
 
 def _used(draft: TargetDraft) -> Sequence[OpenApiOperation]:
@@ -146,8 +179,8 @@ def _required_headers(draft: TargetDraft) -> dict[str, list[OpenApiOperation]]:
 
 def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield that certificates and signatures are missing, where the document requires them."""
-    offered = schemes(draft.start.document) if draft.start.document else ()
-    if any(text(scheme.get("type")) == "mutualTLS" for scheme in offered):
+    offered = schemes(draft.start.document) if draft.start.document else {}
+    if any(text(scheme.get("type")) == "mutualTLS" for scheme in offered.values()):
         yield gap("tls")
     if _SIGNED & {name.lower() for name in _required_headers(draft)}:
         yield gap("signature")
