@@ -17,6 +17,7 @@ from assay.report.wording import counted
 if TYPE_CHECKING:
     from assay.contract.model import Contract
     from assay.init.defaults import TargetDraft
+    from assay.init.inherited import InheritedTarget
 
 EPILOG = """\b
 Examples:
@@ -150,7 +151,8 @@ def _draft(
     """Combine the document's answers with those of the options and the user."""
     from assay.init.defaults import init_defaults  # noqa: PLC0415
 
-    start = init_defaults(contracts, path, named=named)
+    inherited = _inherited(given.get("extends")) if path else None
+    start = init_defaults(contracts, path, named=named, inherited=inherited)
     answers = {
         "name": _name(out),
         "base_url": EXAMPLE_URL,
@@ -177,6 +179,17 @@ def _draft(
             reasons.pop(key, None)
         chosen[key] = _checked(key, answer)
     return start.draft(chosen, reasons)
+
+
+def _inherited(name: str | None) -> InheritedTarget | None:
+    """Return the shipped target that a draft extends, with all that it extends itself."""
+    if name in {None, "none"}:
+        return None
+    from assay.binding.read import extended, shipped_file  # noqa: PLC0415
+    from assay.contract.files.load import load  # noqa: PLC0415
+    from assay.init.inherited import InheritedTarget  # noqa: PLC0415
+
+    return InheritedTarget(raw=extended(load(shipped_file(str(name)))).data)
 
 
 #: The questions, in this order.

@@ -15,6 +15,7 @@ from assay.contract.model import Contract
 from assay.errors import InputError
 from assay.init.authentication import GuessedAuth, guessed_auth
 from assay.init.foreign_values import ForeignDocument
+from assay.init.inherited import InheritedTarget
 from assay.init.openapi_operations import OpenApiOperation, base_url, openapi_operations
 from assay.init.openapi_schemas import words
 from assay.init.operation_bindings import Found, matched
@@ -42,6 +43,7 @@ class InitDefaults:
     document: ForeignDocument | None = None
     offers: tuple[OpenApiOperation, ...] = ()
     found: Found = field(default_factory=dict[str, Mapping[str, OperationMatch]])
+    inherited: InheritedTarget = field(default_factory=InheritedTarget)
 
     def draft(self, answers: Mapping[str, str], whys: Mapping[str, str]) -> TargetDraft:
         """Return the draft of a target file, given the answers to all questions."""
@@ -81,11 +83,15 @@ class TargetDraft:
 
 
 def init_defaults(
-    contracts: tuple[Contract, ...], path: Path | None, *, named: bool
+    contracts: tuple[Contract, ...],
+    path: Path | None,
+    *,
+    named: bool,
+    inherited: InheritedTarget | None = None,
 ) -> InitDefaults:
     """Read the document, if there is one, and match its operations to the contracts.
 
-    Unless the contracts were `named` by the user, those without a match are dropped.
+    `inherited` is the target file that the draft extends. Unless the contracts were `named` by the user, those without a match are dropped.
 
     Raises:
         InputError: the document cannot be read, or matches no contract.
@@ -96,11 +102,14 @@ def init_defaults(
     known = {"zone": "the zone of the contract"} if zone else {}
     if path is None:
         return InitDefaults(contracts=contracts, defaults=zone, whys=known)
+    inherited = inherited or InheritedTarget()
     document = read(path)
     offers = openapi_operations(document)
     found = {
         contract.id: match
-        for contract, match in zip(contracts, matched(contracts, offers).values(), strict=True)
+        for contract, match in zip(
+            contracts, matched(contracts, offers, inherited).values(), strict=True
+        )
         if any(contract.operations[name].available for name in match)
         and (named or has_evidence(contract, match))
     }
@@ -129,6 +138,7 @@ def init_defaults(
         document=document,
         offers=offers,
         found=found,
+        inherited=inherited,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
 from assay.init import items, requests, responses
+from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_matching import OperationMatch, filled_path, matches
@@ -114,13 +115,23 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
 
 
-def matched(contracts: Sequence[Contract], offers: Sequence[OpenApiOperation]) -> Found:
+def matched(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation],
+    inherited: InheritedTarget,
+) -> Found:
     """Match the operations of a document to those of the contracts."""
-    return {contract.id: matches(contract, offers) for contract in contracts}
+    return {
+        contract.id: matches(contract, offers, inherited.matches(contract, offers))
+        for contract in contracts
+    }
 
 
 def operations(
-    contracts: Sequence[Contract], offers: Sequence[OpenApiOperation] | None, matches: Found
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation] | None,
+    matches: Found,
+    inherited: InheritedTarget,
 ) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
@@ -137,10 +148,11 @@ def operations(
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
                 # With paths of its own, a target is not asked at those of the contract.
-                below = nested(_entries(replace(shape, explicit=unknown)))
+                placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
+                below = nested(inherited.corrections(shape, placed))
                 if below:
                     yield YamlEntry(key=operation.id, below=below)
-            else:
+            elif not inherited.operation(operation.id):
                 yield _not_offered(operation)
 
 
@@ -216,11 +228,13 @@ def _filled(shape: MatchedOperation) -> tuple[str, str]:
     return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
 
 
-def outcomes(paired: Found) -> Iterator[YamlEntry]:
+def outcomes(paired: Found, inherited: InheritedTarget) -> Iterator[YamlEntry]:
     """Yield the statuses of success, where the document lists them."""
     offers = [match.offered for matches in paired.values() for match in matches.values()]
     statuses = sorted({status for offered in offers for status in offered.statuses})
     if statuses and all(status.isdigit() for status in statuses):
+        if inherited.raw and inherited.accepts(map(int, statuses)):
+            return
         accepted = [{"statuses": [int(status) for status in statuses]}]
         why = "the success statuses in the document"
         inner = YamlEntry(key="accepted", value=accepted, why=why)

@@ -11,13 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from assay.contract.model import Contract, Operation
 from assay.init.name_matching import called
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.openapi_schemas import SchemaLeaf, distinctive_words, similarity, words
 
-__all__ = ["OperationMatch", "filled_path", "has_evidence", "is_read_by_post", "matches"]
+__all__ = [
+    "OperationMatch",
+    "filled_path",
+    "has_evidence",
+    "is_read_by_post",
+    "matches",
+    "plain_path",
+]
 
 #: The least score of a guess; of equal ones, the first in the document is taken.
 ENOUGH = 0.5
@@ -62,10 +70,17 @@ class OperationMatch:
     why: str = ""
 
 
-def matches(contract: Contract, offers: Sequence[OpenApiOperation]) -> dict[str, OperationMatch]:
-    """Match a contract's operations to those of a document, each of which is used once."""
-    matched: dict[str, OperationMatch] = {}
-    taken: dict[str, str] = {}
+def matches(
+    contract: Contract,
+    offers: Sequence[OpenApiOperation],
+    known: Mapping[str, OperationMatch] = MappingProxyType({}),
+) -> dict[str, OperationMatch]:
+    """Match a contract's operations to those of a document, each of which is used once.
+
+    `known` are matches by the names of an inherited target file.
+    """
+    matched: dict[str, OperationMatch] = {**known}
+    taken = {str(match.offered): _line(contract.operations[name]) for name, match in known.items()}
     # What makes and shows a request comes first: the others must be about the same.
     order = (
         [name for name, operation in contract.operations.items() if not _needs_others(operation)],
@@ -80,7 +95,7 @@ def matches(contract: Contract, offers: Sequence[OpenApiOperation]) -> dict[str,
         ]
         for score, _, name, offer in sorted(scores, key=lambda row: (-row[0], -row[1])):
             operation = contract.operations[name]
-            line = f"{operation.method} {operation.path}"
+            line = _line(operation)
             if name in matched or taken.get(str(offer), line) != line:
                 continue
             if score < SURE and not _has_arguments(operation, offer):
@@ -93,6 +108,10 @@ def matches(contract: Contract, offers: Sequence[OpenApiOperation]) -> dict[str,
     return {name: matched[name] for name in contract.operations if name in matched}
 
 
+def _line(operation: Operation) -> str:
+    return f"{operation.method} {operation.path}"
+
+
 def _reason(offer: OpenApiOperation, others: Sequence[str]) -> str:
     """Return why an operation was chosen, with those that are as similar."""
     if not others:
@@ -103,6 +122,11 @@ def _reason(offer: OpenApiOperation, others: Sequence[str]) -> str:
 
 def _needs_others(operation: Operation) -> bool:
     return bool(operation.changes or operation.ends)
+
+
+def plain_path(path: str) -> str:
+    """Return a path without the names of its parameters."""
+    return _SLOT.sub("{}", path)
 
 
 def filled_path(offer: OpenApiOperation) -> tuple[str, str]:
@@ -156,7 +180,7 @@ def _score(
 ) -> float:
     if operation.id in {offer.id, *offer.id.split("-or-")} and operation.method == offer.method:
         return SURE + 1
-    if (operation.method, _plain(operation.path)) == (offer.method, _plain(offer.path)):
+    if (operation.method, plain_path(operation.path)) == (offer.method, plain_path(offer.path)):
         return SURE
     # The distinctive words of the contract's name are required.
     if not (distinctive_words([operation.id]) - _DOES) & frozenset(
@@ -273,10 +297,6 @@ def _names_in(contract: Contract, operation: Operation, offer: OpenApiOperation)
 
 def _queries(offer: OpenApiOperation) -> Iterable[SchemaLeaf]:
     return (SchemaLeaf(steps=(name,)) for place in ("query", "path") for name in offer.named(place))
-
-
-def _plain(path: str) -> str:
-    return _SLOT.sub("{}", path)
 
 
 def _literal(path: str) -> frozenset[str]:

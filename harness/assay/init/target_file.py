@@ -25,7 +25,10 @@ __all__ = ["render_target_file"]
 
 #: The default offers of a control API (for reading, and for payments) and of listed customers.
 CONTROL: Final = ("psu", "two-psu", "consent", "roster", "clock", "credentials", "entries")
-CONTROL_WRITES: Final = ("write", "tpps", "segments", "registrations", "banks", "effects")
+CONTROL_WRITES: Final = (
+    *("write", "tpps", "segments", "registrations", "banks", "effects"),
+    *("direct-access", "renewal"),
+)
 ROLES: Final = ("psu", "consent")
 #: The URLs that the OAuth kinds need.
 ADDRESSES: Final = {
@@ -89,6 +92,9 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield from _protection(draft)
         yield from _headers(draft)
     says = ("", _sentence("presence"))
+    inherited = draft.start.inherited.raw.get("presence") or {}
+    if inherited and draft.presence in {"", inherited["header"]}:
+        return
     if draft.presence:
         header: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
         why = draft.whys.get("presence", "")
@@ -194,6 +200,8 @@ def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
         for name, offers in _required_headers(draft).items()
         if _TOKEN.fullmatch(name) and name.lower() not in known
     }
+    inherited = {name.lower() for name in draft.start.inherited.raw.get("headers") or ()}
+    required = {name: offers for name, offers in required.items() if name.lower() not in inherited}
     unique = {name: "{unique}" for name in required if _is_unique(name)}
     if unique:
         why = "required; the name suggests a unique value"
@@ -241,7 +249,9 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield replace(gap("sca", what=what), says=("", _sentence("sca")))
         yield YamlEntry(key="sca", value=SIGNER)
     elif draft.fixtures == "control" and writes:
-        yield YamlEntry(key="sca", value={"kind": "control"}, says=("", _sentence("sca")))
+        what = "the signer that operates the bank's screens, instead of the line below"
+        yield replace(gap("sca", what=what), says=("", _sentence("sca")))
+        yield YamlEntry(key="sca", value={"kind": "control"})
     elif draft.extends:
         yield YamlEntry(key="sca", value=None)
 
@@ -278,10 +288,13 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
             yield YamlEntry(key="operations", below=below, says=says)
         return
     offers = None if draft.start.document is None else draft.start.offers
-    below = tuple(operations(draft.contracts, offers, draft.start.found))
-    says = ("", "How each operation is bound; what is left out is as in the contract.")
-    yield YamlEntry(key="operations", below=below, says=says)
-    yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found))
+    inherited = draft.start.inherited
+    below = tuple(operations(draft.contracts, offers, draft.start.found, inherited))
+    left_out = "inherited" if draft.extends else "as in the contract"
+    says = ("", f"How each operation is bound; what is left out is {left_out}.")
+    if below:
+        yield YamlEntry(key="operations", below=below, says=says)
+    yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found, inherited))
 
 
 def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:
