@@ -13,8 +13,11 @@ from datetime import datetime, timedelta
 from time import perf_counter
 from uuid import UUID, uuid4
 
-from assay.binding.decode import body_of, decode, links_of
-from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
+from assay.binding.arguments import arguments
+from assay.binding.decode import body_of, decode
+from assay.binding.encode import BARE, Access, HttpRequest, encode
+from assay.binding.links import links_of, names_links
+from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
@@ -288,10 +291,11 @@ class Executor:
         else:
             body = body_of(wire)
             refused = rejected_token(operation, wire, target) if call.own_token else None
-            decoded = refused or decode(wire, body, operation, target)
-            wire, outcome = self.response_limit.limited(wire, decoded)
             binding = target.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next or binding.approval):
+            decoded = refused or decode(wire, body, operation, target)
+            decoded = page_of_call(decoded, call, binding.next)
+            wire, outcome = self.response_limit.limited(wire, decoded)
+            if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
         self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}

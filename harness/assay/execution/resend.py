@@ -17,9 +17,10 @@ from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlspli
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT, same
+from assay.binding.spelling import SLOT
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, text_of
 from assay.errors import CannotArrange
 from assay.history import Call, Cause, Exchange, Indeterminate, Malformed, Resend
 
@@ -317,4 +318,4 @@ class _RequestParts:
             members = cast("Mapping[str, Json]", mode.value)
             body = cast("Mapping[str, Json]", value)
             return all(body.get(name, MISSING) == member for name, member in members.items())
-        return value == mode.value
+        return same(value, mode.value if mode.place is Place.BODY else text_of(mode.value))

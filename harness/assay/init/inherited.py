@@ -143,7 +143,7 @@ def _is_misplaced(shape: MatchedOperation, inherited: Json) -> bool:
 def _in_item(raw: _Raw, leaves: Sequence[SchemaLeaf]) -> Iterator[SchemaLeaf]:
     """Yield the parts of one item, at the inherited pointer to the items."""
     above = [f"{pointer}/0" for pointer in _pointers(raw.get("list"))]
-    above = above or [pointer for pointer in _pointers(raw.get("one"))]
+    above = above or list(_pointers(raw.get("one")))
     for leaf in leaves:
         for pointer in above:
             depth = pointer.count("/")

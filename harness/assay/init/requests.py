@@ -246,7 +246,7 @@ def _member(shape: MatchedOperation, name: str) -> YamlEntry:
     return YamlEntry(key=name, value=spelling, why=guessed(name, leaf))
 
 
-def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, ...]:
+def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
     """Return valid values: that of the contract, or those of the document.
 
     A value that a rule of the contract names is no ordinary one, and of an enumeration the

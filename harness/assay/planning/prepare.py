@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from assay.binding.banks import read_bank_target
 from assay.binding.encode import BARE
+from assay.binding.features import without_tpp_token
 from assay.binding.join import BoundContract, bind
 from assay.binding.read import find_target, read_target
 from assay.binding.spelling import keys_without_value
@@ -249,7 +250,7 @@ def _assessment(
 
 
 def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> Plan:
-    """Leave out what needs a value that the target file lacks."""
+    """Leave out what needs a value or a token that the target file lacks."""
     operations = (
         operation for each in planned.contracts.values() for operation in each.operations.values()
     )
@@ -257,7 +258,7 @@ def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> 
         operation.available
         and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
         for operation in operations
-    ):
+    ) and not any(without_tpp_token(each, target) for each in planned.contracts.values()):
         return planned
     from assay.estimate.feasibility import without_valueless  # noqa: PLC0415 -- seldom needed
 

@@ -1,12 +1,10 @@
 """The base class of rule kinds, and the values that a kind hands out.
 
 A rule kind is one frozen dataclass in one file of `rules.kinds`. Its fields are the
-parameters of a clause, declared with the functions of `rules.parameters`; JSON Schema,
-reference checks and parsed values follow from the declaration. Its methods say which
+parameters of a clause, declared with the functions of `rules.parameters`. Its methods say which
 facets there are, how each is probed, and how any history is judged.
 
-A probe is a generator that yields steps and receives replies: it does no I/O, and cannot tell a
-sandbox from a live bank. A check is a pure function of a history, made by a probe or recorded.
+A probe is a generator that yields steps and receives replies. A check is a pure function of a history.
 """
 
 from __future__ import annotations
@@ -284,6 +282,10 @@ class Kind:
         """Return all factors that the clause names."""
         return ()
 
+    def segments(self) -> Sequence[str]:
+        """Return all segments of customers that the clause names."""
+        return ()
+
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
         """Whether the clause allows a bank to accept a call that makes a request."""
         return True
@@ -324,7 +326,7 @@ class Kind:
         """Return the values that a field of a listed resource may have, if the clause lists them."""
         return None
 
-    def fixed_value(self, argument: str) -> str | None:
+    def fixed_value(self, argument: str) -> Json:
         """Return the fixed value of an argument of a request, if the clause states one."""
         return None
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from assay.binding.decode import body_of, decode, links_of
+from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access
+from assay.binding.links import links_of, names_links
+from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
 from assay.binding.target import Target
 from assay.contract.model import Json, Operation
@@ -117,16 +119,17 @@ class _HistoryBuilder:
         self, entry: RecordedEntry, request: ParsedRequest, matched: MatchedRequest
     ) -> None:
         operation, wire = matched.operation, entry.wire
+        binding = self.target.operations.get(operation.id, BARE)
         outcome: Outcome
         if entry.lost:
             outcome = Indeterminate(cause=Cause.TRANSPORT, why=entry.lost)
         else:
             body = body_of(wire)
             outcome = decode(wire, body, operation, self.target)
-            binding = self.target.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next or binding.approval):
+            if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
+        outcome = page_of_call(outcome, call, binding.next)
         n = len(self.store) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
         self.store.append(exchange)
@@ -174,6 +177,7 @@ class _HistoryBuilder:
         if isinstance(outcome, Accepted) and outcome.next:
             parts = urlsplit(outcome.next)
             target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+            target += f"#{parts.fragment}" if parts.fragment else ""
             self.matcher.links[call.subject, target] = replace(call, follow=outcome.next)
         created = exchange.item if operation.makes else None
         if created is not None and created.key is not None:

@@ -15,10 +15,11 @@ from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
+from assay.binding.paging import page_link
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import same
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, word_of
 from assay.history import Call
 from assay.rules.state.calendar import dates
 from assay.traffic import parse_request
@@ -136,7 +137,9 @@ class RequestMatcher:
             request, operation, binding, values, explained, future=future
         )
         access = parse_request.find_credentials(request, binding, explained)
-        unexplained = tuple(parse_request.unexplained_parts(request, binding, explained))
+        unexplained = tuple(
+            parse_request.unexplained_parts(request, binding, explained, self.target)
+        )
         arguments |= {
             f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
         }
@@ -202,7 +205,9 @@ class RequestMatcher:
             call = replace(call, host=host, by=caller, subject=self._payer(operation, call))
         else:
             call = replace(call, host=host, subject=self.callers.customer(token))
-        page = self.links.get((call.subject, request.target))
+        next_page = self.target.operations.get(operation.id, BARE).next
+        link = page_link(request.target, request.body, call, next_page) or request.target
+        page = self.links.get((call.subject, link))
         if page is not None and page.operation == call.operation:
             call = replace(page, present=call.present, host=host)
             return replace(matched, call=call, access=access, unexplained=())
@@ -277,7 +282,9 @@ def _decode_single(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
         value = next((content for content in contents if content is not MISSING), value)
     if spelling.exclusive:
         value = _day_before(value)
-    value = next((word for word, bound in spelling.words.items() if same(bound, value)), value)
+    value = next(
+        (word_of(key) for key, bound in spelling.words.items() if same(bound, value)), value
+    )
     if spelling.found is not None and isinstance(value, str):
         value = ids.keys.get(value, value)
     return value

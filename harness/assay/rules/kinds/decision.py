@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from assay.contract.model import Capability, Contract, Json
+from assay.contract.scalars import is_word
 from assay.history import History, Registered, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import comparisons, conditions, parameters
@@ -93,7 +94,7 @@ class DecisionRule(Kind):
             (atom, sent.get(str(atom.get("field")))) for atom in conditions.atoms_of(self.when)
         )
         return any(
-            value is not None and ("above" in atom or value == atom.get("is"))
+            value is not None and ("above" in atom or is_word(atom.get("is"), value))
             for atom, value in values
         )
 

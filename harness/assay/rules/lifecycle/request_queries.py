@@ -17,6 +17,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.contract.model import Json
+from assay.contract.scalars import is_word, same
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
 from assay.rules.evidence import UNAUTHENTICATED
@@ -168,7 +169,7 @@ def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
 
 def same_value(first: Json, second: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
-    if first == second:
+    if same(first, second) or is_word(first, second):
         return True
     try:
         return Decimal(str(first)) == Decimal(str(second))
