@@ -46,6 +46,12 @@ class InheritedTarget:
         operations: _Raw = self.raw.get("operations") or {}
         return operations.get(name) or {}
 
+    def with_ids(self) -> Iterator[str]:
+        """Yield the operations whose items have an identifier of the bank's own."""
+        for name in self.raw.get("operations") or ():
+            if _at(self.operation(name), ("item", "id")) is not None:
+                yield name
+
     def matches(
         self, contract: Contract, offers: Iterable[OpenApiOperation]
     ) -> dict[str, OperationMatch]:

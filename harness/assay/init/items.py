@@ -14,7 +14,7 @@ from assay.init.yaml_writer import YamlEntry
 _DATES = ("booking", "book", "posting", "date", "transaction", "value")
 #: Usual words for the states of a request, in lower case.
 _STATES = {
-    "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated",
+    "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated submitted scheduled",
     "done": "acsc accc executed done completed settled",
     "rejected": "rjct rejected failed",
     "ended": "canc cancelled canceled refused expired revoked",
@@ -32,9 +32,8 @@ def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
     elif name := _list_key(shape):
         leaf = _field(name, shape.item, shape.operation.lists)
         beside_it = shape.item if _is_mixed(shape) else ()
-        yield (
-            _pointer("key", leaf, name, beside_it) if leaf else shape.gap("key", example=f"/{name}")
-        )
+        found = _pointer("key", leaf, name, beside_it) if leaf else _by_scheme("key", shape, name)
+        yield found or shape.gap("key", example=f"/{name}")
     elif shape.operation.since:
         leaf = _identifier(shape.item, shape.operation.lists)
         why = f"{leaf.name} looks like an identifier" if leaf else ""
@@ -174,7 +173,8 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
     for name in dict.fromkeys(names):
         leaf = _field_leaf(shape, name)
         if leaf is None:
-            yield shape.gap("field", name, example=f"/{name}")
+            found = _by_scheme(name, shape, name) if shape.lists else None
+            yield found or shape.gap("field", name, example=f"/{name}")
         else:
             yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
 
@@ -206,6 +206,25 @@ def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = 
     return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
 
 
+def _by_scheme(at: str, shape: MatchedOperation, name: str) -> YamlEntry | None:
+    """Return the one of several identifications whose scheme has the name of a key."""
+    for leaf in shape.item:
+        *above, last = leaf.steps
+        if words(last) != ("identification",) or above[-1:] != [EACH]:
+            continue
+        for scheme in shape.item:
+            value = next((word for word in scheme.values if name.upper() in word.upper()), None)
+            if scheme.steps[:-1] == leaf.steps[:-1] and "scheme" in scheme.words and value:
+                place: dict[str, Json] = {
+                    "in": SchemaLeaf(steps=tuple(above[:-1])).pointer,
+                    "where": {f"/{scheme.name}": value},
+                    "at": f"/{last}",
+                }
+                why = f"{value} is a value of {scheme.name}"
+                return YamlEntry(key=at, value=place, why=why)
+    return None
+
+
 def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
     """Return the leaf with the name of a field that is not about another party."""
     about = {word for pointer in lists for word in words(pointer)}
@@ -233,6 +252,9 @@ def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf 
         and (leaf.words[-1:] == ("id",) or "reference" in leaf.words)
         and set(leaf.words) <= usual
     ]
+    mine = {word for pointer in lists for word in words(pointer)} - {"request"}
+    named = [leaf for leaf in item if len(leaf.steps) == 1 and mine & set(leaf.words)]
+    near = near or [leaf for leaf in named if leaf.words[-1:] == ("id",)]
     order = ("id", "resource", *lists)
 
     def rank(leaf: SchemaLeaf) -> int:

@@ -23,7 +23,7 @@ class MatchedOperation:
     `offered` has the path with the values of `match` filled in, for the reason `path_why`, and
     `explicit` says that the path is written even if it is that of the contract.
     `offers` are all operations of the document. `lister` is the operation that lists the bank's
-    own names of items. `lists` are the lists of the response that contain the operation's items,
+    own names of items, and `has_ids` says that they are known. `lists` are the lists of the response that contain the operation's items,
     `single` is the object that is the single item, and `item` has the leaves of one item;
     `parts` are those of a single item with what is in its lists.
     """
@@ -36,6 +36,7 @@ class MatchedOperation:
     path_why: str = ""
     explicit: bool = False
     lister: str | None = None
+    has_ids: bool = False
     lists: tuple[SchemaLeaf, ...] = ()
     single: SchemaLeaf | None = None
     item: tuple[SchemaLeaf, ...] = ()

@@ -50,6 +50,8 @@ _SYNONYMS: dict[str, tuple[tuple[tuple[str, ...], ...], ...]] = {
     ),
     "iban": ((("account", "number"),),),
 }
+#: How far below the top a name of one word is still taken for that of the contract.
+MOST_GENERAL = 2
 #: Words that a loosely matched name may have besides those of the contract's name.
 _NEUTRAL = frozenset(["iban", "identification", "id", "value", "code", "number", "amount"])
 
@@ -74,6 +76,9 @@ def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
             return min(near, key=_depth)
     # The account of another party is another field.
     own = [leaf for leaf in values if leaf.path & set(mine) & THEIRS or not leaf.path & THEIRS]
+    # What is in a list, or a general word far below, is about something else.
+    own = [leaf for leaf in own if "*" not in leaf.steps]
+    own = own if len(mine) > 1 else [leaf for leaf in own if len(leaf.steps) <= MOST_GENERAL]
     same = [leaf for leaf in own if leaf.words == mine]
     if same:
         return min(same, key=lambda leaf: (leaf.name != name, *_depth(leaf)))

@@ -176,7 +176,9 @@ def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> Sc
     fixed = [text(node["const"])] if "const" in node else []
     fixed += [text(value) for value in sequence(node.get("enum"))[:MOST_VALUES]]
     examples = [text(node[name]) for name in ("default", "example") if name in node]
-    examples += [text(value) for value in sequence(node.get("examples"))[:MOST_VALUES]]
+    # Open enumerations are examples, too.
+    for key in ("examples", "x-namespaced-enum", "x-extensible-enum"):
+        examples += [text(value) for value in sequence(node.get(key))[:MOST_VALUES]]
     return SchemaLeaf(
         steps=steps,
         kind=_kind(node),

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
-from assay.init import items, requests, responses
+from assay.init import body_templates, items, requests, responses
 from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
@@ -88,7 +88,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "argument": requests.arguments,
     "mode": requests.modes,
     "queries": requests.queries,
-    "template": requests.template,
+    "template": body_templates.template,
     "credentials": _credentials,
     "list": responses.list_of_items,
     "one": responses.single_item,
@@ -137,6 +137,7 @@ def operations(
     for contract in contracts:
         found = matches.get(contract.id, {})
         named = _by_own_names(contract, matches)
+        listers = {*_with_ids(contract, found), *inherited.with_ids()}
         unknown = offers is not None and any(
             not operation.available and name not in found
             for name, operation in contract.operations.items()
@@ -147,6 +148,7 @@ def operations(
                 match = OperationMatch(offered=_unknown(operation))
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
+                shape = replace(shape, has_ids=shape.lister in listers)
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
@@ -205,9 +207,18 @@ def _by_own_names(contract: Contract, matches: Found) -> bool:
     entries = (
         entry
         for name, match in matches.get(contract.id, {}).items()
-        for entry in requests.arguments(_shape(contract, operations[name], match))
+        for shape in [replace(_shape(contract, operations[name], match), has_ids=True)]
+        for entry in requests.arguments(shape)
     )
     return any(isinstance(entry.value, dict) and "found" in entry.value for entry in entries)
+
+
+def _with_ids(contract: Contract, found: Mapping[str, OperationMatch]) -> Iterator[str]:
+    """Yield the operations that show the bank's own names of items."""
+    for name, match in found.items():
+        shape = _shape(contract, contract.operations[name], match)
+        if shape.operation.available and any(not entry.missing for entry in items.bank_id(shape)):
+            yield name
 
 
 def _lister(contract: Contract, operation: Operation) -> str | None:

@@ -220,7 +220,7 @@ def _is_named_by_verb(offer: OpenApiOperation) -> bool:
 
 def _penalty(operation: Operation, offer: OpenApiOperation) -> float:
     """Return what another method costs."""
-    if operation.ends and offer.method == "DELETE":
+    if operation.ends and (offer.method == "DELETE" or _is_named_by_verb(offer)):
         return 0.3
     return 0.0 if is_read_by_post(operation, offer) else 0.8
 

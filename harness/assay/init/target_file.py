@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from assay.binding.features import describe
+from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
@@ -39,10 +40,13 @@ ADDRESSES: Final = {
 SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
 EXAMPLE_IBAN: Final = "FR7630001007941234567890185"
 #: Headers that other sections set, and headers of signatures.
-_ELSEWHERE: Final = frozenset(["authorization", "content-type", "accept", "cookie", "host"])
+_ELSEWHERE: Final = frozenset(
+    ["authorization", "content-type", "accept", "accept-encoding", "cookie", "host"]
+)
 _SIGNED: Final = frozenset(
     ["signature", "digest", "tpp-signature-certificate", "content-digest", "signature-input"]
 )
+_VALUE: Final = re.compile(r"[!-z|~]+( [!-z|~]+)*")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -202,20 +206,32 @@ def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
     }
     inherited = {name.lower() for name in draft.start.inherited.raw.get("headers") or ()}
     required = {name: offers for name, offers in required.items() if name.lower() not in inherited}
-    unique = {name: "{unique}" for name in required if _is_unique(name)}
-    if unique:
-        why = "required; the name suggests a unique value"
-        yield YamlEntry(key="headers", value={**unique}, why=why)
+    known_values = {
+        name: "{unique}" if _is_unique(name) else _only_value(offers[0], name)
+        for name, offers in required.items()
+    }
+    values = {name: value for name, value in known_values.items() if value}
+    if values:
+        why = "required; by their names and the document's values"
+        yield YamlEntry(key="headers", value={**values}, why=why)
     for name, offers in required.items():
-        if name not in unique:
+        if name not in values:
             rest = f" and {len(offers) - 1} more" if len(offers) > 1 else ""
             what = f"{name} is required by {offers[0]}{rest}"
             yield gap("headers", what=what, example=f"{{{name}: …}}")
 
 
+def _only_value(offered: OpenApiOperation, header: str) -> str:
+    """Return the first of the values that a document allows in a header; empty if it has none."""
+    leaf = offered.named("header")[header].leaf
+    usable = leaf.fixed and leaf.values and not secret_kind(header)
+    return leaf.values[0] if usable and _VALUE.fullmatch(leaf.values[0]) else ""
+
+
 def _is_unique(header: str) -> bool:
     """Whether the name of a header says that each request has another value."""
-    return "id" in words(header) and bool({"request", "correlation"} & set(words(header)))
+    mine = set(words(header))
+    return ("id" in mine and bool({"request", "correlation"} & mine)) or "idempotency" in mine
 
 
 def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
