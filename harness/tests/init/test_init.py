@@ -494,7 +494,7 @@ def test_it_asks_at_a_terminal(tmp_path):
     with subprocess.Popen(
         [*ASSAY, *args], cwd=tmp_path, stdin=terminal, stdout=subprocess.PIPE, text=True
     ) as process:
-        answers = ["My Bank", "my-bank", "ftp://x", "https://x.example/v1", "", "-", "", "X-There"]
+        answers = ["ftp://x", "https://x.example/v1", "", "-", "", "X-There", "My Bank", ""]
         os.write(control, "".join(f"{one}\n" for one in answers).encode())
         output, _ = process.communicate(timeout=60)
     os.close(terminal)
@@ -515,7 +515,9 @@ def test_it_asks_at_a_terminal(tmp_path):
         (["--yes", "--out", "there.yaml"], "there.yaml: this file already exists"),
         (["--yes", "--out", "no/x.yaml"], "no/x.yaml: cannot be written"),
         (["--yes", "--base-url", "x"], "--base-url: expected an http or https URL"),
-        (["--yes", "--name", "My Bank"], "--name: expected a name of lower-case letters"),
+        (["--yes", "--name", "Acme"], "digits, dots and hyphens (did you mean 'acme'?)"),
+        (["--yes", "--extends", "stet"], "'stet' to extend (did you mean 'stet-1.4.0'?)"),
+        (["--yes", "--extends", "sandbx"], "(did you mean 'sandbox'?)"),
         (["--yes", "--zone", "Paris"], "--zone: unknown time zone"),
         (["--yes", "--presence", "Authorization"], "--presence: expected the name of a header"),
         (["--yes", "--openapi", "no.json"], "no.json: the file cannot be read"),
