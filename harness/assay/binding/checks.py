@@ -13,6 +13,7 @@ from datetime import date
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from assay.binding import outputs
 from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
@@ -69,6 +70,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from _matchers(raw)
     for name in ("headers", "queries", "operations"):
         yield from _days(raw.get(name), (name,))
+    yield from outputs.findings(raw)
 
 
 def _days(value: object, at: Pointer) -> Iterator[Finding]:

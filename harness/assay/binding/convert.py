@@ -37,7 +37,7 @@ from assay.binding.spelling import (
     StateAt,
     Turn,
 )
-from assay.binding.target import Presence, Target
+from assay.binding.target import OutputAt, Presence, Target
 from assay.contract.files.document import Document, Pointer
 
 T = TypeVar("T")
@@ -211,6 +211,10 @@ def _resource(raw: _Raw) -> _Raw:
     return {**raw, "at": _pointers(raw["at"])[0]}
 
 
+def _output(raw: Any) -> _Raw:
+    return cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw}
+
+
 def _field(raw: Any) -> _Raw:
     """Return the keys of a field: pointers alone, an element with its words, or all keys."""
     if not isinstance(raw, dict):
@@ -251,6 +255,7 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     NextPage: _next_page,
     OperationBinding: _operation,
     ResourceAt: _resource,
+    OutputAt: _output,
     Presence: _presence,
     Signature: _signature,
     Spelling: _spelling,

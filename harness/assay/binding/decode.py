@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
 
 from assay.binding.encode import BARE
 from assay.binding.json_parser import is_too_deep, parse_json
 from assay.binding.links import approval_of
+from assay.binding.outputs import end_of_url, in_body, outputs_of
 from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
 from assay.binding.target import (
@@ -114,6 +114,7 @@ def _accepted(
         values={name: value for name, value in values.items() if value is not MISSING},
         next=next_page(wire, body, items, binding.next),
         approval=approval_of(wire, body, binding),
+        outputs=outputs_of(wire.headers, body, binding.outputs),
     )
 
 
@@ -170,7 +171,11 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
         value = _field(shown, where)
         if value is not MISSING:
             fields[name] = value
-    key = _named(wire, binding.key_header) if binding.key_header else _first(shown, binding.key)
+    key = (
+        end_of_url(wire.headers, binding.key_header)
+        if binding.key_header
+        else in_body(shown, binding.key)
+    )
     own = find(shown, binding.id) if binding.id is not None else None
     volatile = binding.volatile
     whole, content = digests(shown, volatile) if volatile is not None else ("", "")
@@ -178,7 +183,7 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
         resource=_resource(shown, binding),
         key=key if isinstance(key, str) and key else None,
         id=own if isinstance(own, str) and own else None,
-        on=_date(_first(shown, binding.on)) if binding.on else None,
+        on=_date(in_body(shown, binding.on)) if binding.on else None,
         state=_state(shown, binding.state) if binding.state is not None else None,
         fields=fields,
         digest=whole,
@@ -186,27 +191,9 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
     )
 
 
-def _first(shown: Json, pointers: Iterable[str]) -> Json:
-    """Return the value of the first pointer that finds one."""
-    values = (find(shown, pointer) for pointer in pointers)
-    return next((value for value in values if value is not MISSING), MISSING)
-
-
-def _named(wire: Wire, header: str) -> Json:
-    """Return the end of the URL in a header."""
-    for name, value in wire.headers:
-        if name.lower() == header.lower():
-            try:
-                path = urlsplit(value).path
-            except ValueError:
-                return MISSING
-            return unquote(path.rstrip("/").rpartition("/")[2]) or MISSING
-    return MISSING
-
-
 def _field(shown: Json, where: FieldAt) -> Json:
     """Return a field in the contract's word, as far as the target file maps it."""
-    value = _first(shown, where.at)
+    value = in_body(shown, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
     return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)

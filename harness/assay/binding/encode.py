@@ -90,7 +90,7 @@ def encode(
     if call.follow is not None and not in_body:
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
-    standing = {**target.queries, **binding.queries}
+    standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
         path=_path(call, operation, binding),
         standing={name: str(filled(text, made)) for name, text in standing.items()},
@@ -99,8 +99,10 @@ def encode(
         body=body,
     )
     _leave_out(draft, call, binding)
-    for name, value in arguments(call, operation, binding, made).items():
-        spelling = binding.arguments.get(name)
+    given = arguments(call, operation, binding, made)
+    # What stands inside another value comes after it.
+    for name in sorted(given, key=lambda name: _depth(binding.arguments.get(name))):
+        value, spelling = given[name], binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
     if call.mode is not None:
         mode = binding.modes.get(call.mode)
@@ -109,7 +111,7 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    _complete(draft, operation)
+    draft.path = _complete(made.outputs.path(draft.path), operation)
     return _written(draft, call, target, method)
 
 
@@ -128,6 +130,12 @@ def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> H
         draft.headers.append(("Content-Type", "application/json"))
     content = _body(draft.body, call.malformed)
     return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
+
+
+def _depth(spelling: Spelling | None) -> int:
+    """Return how deep in the body a value stands; 0 elsewhere."""
+    in_body = spelling is not None and spelling.place is Place.BODY
+    return spelling.name.count("/") if spelling is not None and in_body else 0
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
@@ -156,7 +164,7 @@ def _headers(
     """Return the headers of a call without its arguments."""
     headers = list(_standing(call, operation, target, access))
     own = target.operations.get(operation.id, BARE).headers
-    for name, text in (*target.headers.items(), *own.items()):
+    for name, text in made.outputs.sent({**target.headers, **own}).items():
         _set(headers, name, str(filled(text, made)))
     return headers
 
@@ -189,12 +197,13 @@ def _token(call: Call, access: Access) -> str | None:
     return access.token
 
 
-def _complete(draft: _RequestDraft, operation: Operation) -> None:
-    """Refuse a path in which a name still stands for a value."""
-    if "{" in draft.path:
+def _complete(path: str, operation: Operation) -> str:
+    """Return a path; refuse one in which a name still stands for a value."""
+    if "{" in path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
+    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

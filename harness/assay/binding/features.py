@@ -108,6 +108,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             binding.approval is not None or binding.approval_header
         ),
     ),
+    "output": BindingFeature(
+        key=("outputs", _NAME), is_bound=lambda binding, _, name: name in binding.outputs
+    ),
     "links": BindingFeature(
         key=("links",),
         is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),

@@ -8,10 +8,11 @@ and formats; `filled` fills in the placeholders of headers and templates. No I/O
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from assay.binding.outputs import OutputAt
 from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
 from assay.history import State
@@ -195,7 +196,8 @@ class OperationBinding:
     `approval_header`) at the link to the screens where the customer signs. `links` point at
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
-    stand in each call, and `template` is the body into which arguments are put. `outcomes` are this operation's
+    stand in each call, and `template` is the body into which arguments are put. `outputs` are
+    values of its accepted answers that later calls send. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
 
@@ -218,6 +220,7 @@ class OperationBinding:
     link_headers: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
+    outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     outcomes: Outcomes | None = None
     line: int = 0
 
@@ -244,9 +247,12 @@ def values_from_file(operation: Operation) -> Iterator[str]:
 
 
 def keys_without_value(
-    operation: Operation, binding: OperationBinding
+    operation: Operation, binding: OperationBinding, outputs: Collection[str] = ()
 ) -> Iterator[tuple[Pointer, str]]:
-    """Yield the keys of a target file without which a plain call cannot be made, as text, too."""
+    """Yield the keys of a target file without which a plain call cannot be made, as text, too.
+
+    `outputs` are the names of values that come from answers.
+    """
     at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
@@ -257,6 +263,6 @@ def keys_without_value(
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in placed and name not in {*binding.taken(operation), *binding.modes}:
+        if name not in {*binding.taken(operation), *binding.modes, *placed, *outputs}:
             path: Pointer = (*at, "path")
             yield path, f"{spell(path)}: {{{name}}}"

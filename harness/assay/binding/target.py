@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from zoneinfo import ZoneInfo
 
+from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
     AuthKind,
@@ -57,6 +58,7 @@ __all__ = [
     "OAuth",
     "OperationBinding",
     "Outcomes",
+    "OutputAt",
     "Place",
     "Presence",
     "ResourceAt",
@@ -292,6 +294,11 @@ class Target:
         spots = self.document.spots.at("operations") if self.document else None
         written = spots.below if spots and isinstance(spots.below, Mapping) else ()
         return tuple(name for name in written if name not in self.operations)
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs, each with the operation whose answers have it (the last, of several)."""
+        return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""

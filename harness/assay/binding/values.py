@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Final, cast
 
+from assay.binding.outputs import OutputValues
 from assay.binding.spelling import Spelling
 from assay.contract.model import Json
 from assay.contract.scalars import text_of
@@ -23,7 +24,7 @@ class RequestValues:
 
     `now` is the moment (ISO 8601), `today` the bank's calendar day, `unique` a UUID that is never
     the same twice, and `alike` is the same for requests that ask for the same. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key.
+    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers.
     """
 
     now: str = ""
@@ -32,6 +33,7 @@ class RequestValues:
     alike: str = ""
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
+    outputs: OutputValues = field(default_factory=OutputValues)
 
 
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.
@@ -57,13 +59,18 @@ def wrong_days(text: str) -> Sequence[str]:
 
 
 def filled(value: Json, made: RequestValues) -> Json:
-    """Return a copy of a value in whose texts the placeholders are filled in."""
+    """Return a copy of a value in whose texts the placeholders are filled in.
+
+    Raises:
+        CannotArrange: there is no value of an output.
+
+    """
     if isinstance(value, str):
         if "{" not in value:
             return value
         for name in _NAMES:
             value = value.replace(f"{{{name}}}", getattr(made, name))
-        return _DAY.sub(lambda match: _day(match, made), value)
+        return made.outputs.filled(_DAY.sub(lambda match: _day(match, made), value))
     if isinstance(value, Mapping):
         named = cast("Mapping[str, Json]", value)
         return {name: filled(member, made) for name, member in named.items()}
@@ -84,7 +91,17 @@ def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
         return value
     if isinstance(value, list | tuple):
         return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
+    if spelling.each and value in (None, ""):
+        return _empty_shape(spelling, value)
     return _sent_value(value, spelling, made)
+
+
+def _empty_shape(spelling: Spelling, value: Json) -> Json:
+    """Return no value, or an empty one, where the value has a shape of its own: null, or {} or []."""
+    if value is None:
+        return None
+    shape = next(iter(spelling.each.values()))
+    return {} if isinstance(shape, Mapping) else [] if isinstance(shape, list) else value
 
 
 def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:

@@ -119,7 +119,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
-    for at, key in keys_without_value(operation, binding):
+    for at, key in keys_without_value(operation, binding, target.outputs):
         path, line = target.place(*at)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"

@@ -21,6 +21,7 @@ from assay.binding.target import Budget, Role, Target
 from assay.contract.model import Json
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
+from assay.execution.call_values import keep_outputs
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
@@ -32,6 +33,7 @@ from assay.fixtures.providers import (
 )
 from assay.fixtures.roles import access_of
 from assay.history import (
+    Accepted,
     Arrange,
     Authorise,
     Authorised,
@@ -151,7 +153,13 @@ class DryExecutor(Executor):
         self.dry_target.now = self.look()
         event = self.dry_target.reply(call)
         assert isinstance(event, Exchange)  # noqa: S101 -- a call is answered by an exchange
-        return replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
+        event = replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
+        binding = self.environment.target.operations.get(operation.id)
+        if binding is not None and binding.outputs and isinstance(event.outcome, Accepted):
+            outputs = dict.fromkeys(binding.outputs, ANYTHING)
+            event = replace(event, outcome=replace(event.outcome, outputs=outputs))
+            keep_outputs(self, event)
+        return event
 
     def _signed(self, step: Authorise) -> Authorised:
         """Check that a signer is available, and have the request signed."""

@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
+from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
 from assay.binding.spelling import OperationBinding
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
-from assay.history import Authorise, Call, CredentialPlace, Renew, Renewed
+from assay.history import (
+    Accepted,
+    Authorise,
+    Call,
+    CredentialPlace,
+    Exchange,
+    Register,
+    Registered,
+    Renew,
+    Renewed,
+)
 from assay.planning.remedies import REMEDIES
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.tokens import TokenRequest
@@ -27,7 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "credentials_for",
+    "keep_outputs",
     "look_up_ids",
+    "register_value",
     "renew_token",
     "sendable_access",
     "third_party",
@@ -40,6 +53,7 @@ MAX_TOKEN = 8192
 UNAUTHENTICATED_TPP: Final = (
     "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
 )
+_NO_OUTPUTS = OutputValues()
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
@@ -172,11 +186,12 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
+    outputs = _outputs_for(executor, call)
     spellings = (*binding.arguments.values(), *binding.modes.values())
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     if not (standing or binding.template or values):
-        return RequestValues(ids=executor.ids, resources=executor.resources)
+        return RequestValues(ids=executor.ids, resources=executor.resources, outputs=outputs)
     executor.generated += 1
     texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
     dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
@@ -188,6 +203,7 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
         alike=uuid5(executor.name, equal).hex[:30],
         ids=executor.ids,
         resources=executor.resources,
+        outputs=outputs,
     )
 
 
@@ -196,6 +212,46 @@ def _today(executor: Executor, call: Call) -> date:
     environment = executor.environment
     zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
     return executor.look().astimezone(zone).date()
+
+
+def _outputs_for(executor: Executor, call: Call) -> OutputValues:
+    """Return the outputs that a call can use: those of its customer and TPP."""
+    sources = executor.environment.target.outputs
+    if not sources:
+        return _NO_OUTPUTS
+    known = executor.outputs.get((call.subject, call.by), {})
+    return OutputValues(
+        sources=sources,
+        values={name: value for name, value in known.items() if value is not None},
+        unusable=frozenset(name for name, value in known.items() if value is None),
+    )
+
+
+def keep_outputs(executor: Executor, exchange: Exchange) -> None:
+    """Keep the outputs of an accepted answer, for later calls of its customer and TPP."""
+    call, outcome = exchange.call, exchange.outcome
+    binding = executor.environment.target.operations.get(call.operation, BARE)
+    if not binding.outputs or not isinstance(outcome, Accepted):
+        return
+    had = {name: outcome.outputs.get(name) for name in binding.outputs}
+    executor.outputs.setdefault((call.subject, call.by), {}).update(had)
+
+
+def register_value(executor: Executor, step: Register) -> Registered:
+    """Make a value of an argument registered for a customer.
+
+    Raises:
+        CannotArrange: there is no value, or the fixture provider cannot register one.
+
+    """
+    binding = executor.environment.target.operations.get(step.operation, BARE)
+    spelling = binding.arguments.get(step.argument)
+    value = step.value if step.value is not None else spelling.value if spelling else None
+    if value is None:
+        key = ("operations", step.operation, "arguments", step.argument)
+        raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
+    since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
+    return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
 
 
 def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:

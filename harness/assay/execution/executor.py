@@ -23,7 +23,9 @@ from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
     credentials_for,
+    keep_outputs,
     look_up_ids,
+    register_value,
     renew_token,
     sendable_access,
     values_for,
@@ -56,7 +58,6 @@ from assay.history import (
     Lacking,
     Outcome,
     Register,
-    Registered,
     Renew,
     Resend,
     Step,
@@ -82,7 +83,8 @@ class Executor:
 
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events. `name` is unique to the trial; `generated` counts generated values.
+    of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
+    that cannot be sent. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -98,6 +100,9 @@ class Executor:
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
+    outputs: dict[tuple[str, str], dict[str, str | None]] = field(
+        default_factory=dict[tuple[str, str], "dict[str, str | None]"]
+    )
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None
@@ -148,7 +153,7 @@ class Executor:
             case Inquire():
                 event = Effects(now=self.fixture.clock(None), done=self._new_effects())
             case Register():
-                event = self._register(step)
+                event = register_value(self, step)
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
                 event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
@@ -177,16 +182,6 @@ class Executor:
         new = {key: those for key, those in told.items() if self.effects.get(key) != those}
         self.effects |= new
         return tuple(effect for those in new.values() for effect in those)
-
-    def _register(self, step: Register) -> Event:
-        binding = self.environment.target.operations.get(step.operation, BARE)
-        spelling = binding.arguments.get(step.argument)
-        value = step.value if step.value is not None else spelling.value if spelling else None
-        if value is None:
-            key = ("operations", step.operation, "arguments", step.argument)
-            raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-        since = self.fixture.register(step, self.access.get(step.subject, Access()), value)
-        return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
 
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())
@@ -299,6 +294,7 @@ class Executor:
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
         self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
+        keep_outputs(self, exchange)
         return exchange
 
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
+from assay.binding.outputs import OutputValues
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.values import RequestValues
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.errors import CannotArrange
@@ -184,12 +186,14 @@ def nearest(
     """
     own = control.call.operation
     ordered = sorted(operations, key=lambda operation: operation.id != own)
+    # Headers with outputs are those of the control.
+    made = RequestValues(outputs=OutputValues(sources=target.outputs))
     calls = [_read(request, control.call, operation, target, says) for operation in ordered]
     for call, operation in zip(calls, ordered, strict=True):
         if _translated(target.operations.get(operation.id, BARE)):
             continue
         try:
-            encoded = encode(call, operation, target, Access())
+            encoded = encode(call, operation, target, Access(), made)
         except CannotArrange:
             continue
         if _comparable(_authorised(encoded, control, target)) == _comparable(request):

@@ -110,6 +110,7 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "other": "written with its argument",
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
+    "output": "which value a later call needs, a document seldom says",
 }
 #: The features that matter where a call is refused in any case.
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})

@@ -254,11 +254,16 @@ def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> 
     operations = (
         operation for each in planned.contracts.values() for operation in each.operations.values()
     )
-    if not any(
-        operation.available
-        and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
-        for operation in operations
-    ) and not any(without_tpp_token(each, target) for each in planned.contracts.values()):
+    # Whether an answer has an output before it is needed, only a probe shows.
+    if (
+        not target.outputs
+        and not any(
+            operation.available
+            and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
+            for operation in operations
+        )
+        and not any(without_tpp_token(each, target) for each in planned.contracts.values())
+    ):
         return planned
     from assay.estimate.feasibility import without_valueless  # noqa: PLC0415 -- seldom needed
 

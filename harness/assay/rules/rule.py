@@ -79,10 +79,9 @@ class CallLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """The setting of one trial; the facets of one scenario share a trial.
+    """The setting of one trial, named by `id`; the facets of one scenario share a trial.
 
-    A kind whose probe needs more than the name derives a class with fields for it. The `id`
-    names the trial, and is never taken apart.
+    A kind whose probe needs more than the name derives a class with fields for it.
     """
 
     id: str
@@ -92,12 +91,7 @@ S = TypeVar("S", bound=Scenario)
 
 
 def scenario_of(scenario: Scenario, class_: type[S]) -> S:
-    """Return a scenario as what its kind made it.
-
-    Raises:
-        TypeError: another kind made it.
-
-    """
+    """Return a scenario as what its kind made it, or raise `TypeError`."""
     if not isinstance(scenario, class_):
         raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
     return scenario
@@ -293,6 +287,10 @@ class Kind:
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether the clause may reject a request because of the value of an argument."""
         return False
+
+    def call_ids(self, operation: str) -> Sequence[str]:
+        """Return the arguments of an operation that only identify a call."""
+        return ()
 
     def rejects_repeats(self, request: str) -> bool:
         """Whether the clause rejects a request that repeats an earlier one."""

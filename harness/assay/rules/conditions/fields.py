@@ -46,6 +46,8 @@ def value_of(seen: DecidedRequest, argument: str) -> Given | None:
 #: Stands for any number above zero with this number of decimals: these are interchangeable, except
 #: where a rule compares them. Another spelling of a number is a value of its own.
 A_NUMBER = "a number with {} decimals"
+#: A number of JSON: a bank that expects texts may refuse it, or the other way round.
+A_JSON_NUMBER = f"{A_NUMBER}, without quotes"
 _PLAIN = re.compile(r"[0-9]+(?:\.([0-9]+))?", re.ASCII)
 
 
@@ -72,7 +74,17 @@ def _kind(value: Json) -> str:
     plain = _PLAIN.fullmatch(text) if text is not None else None
     if plain is None or not any(digit in plain[0] for digit in "123456789"):
         return repr(value if text is None else text)
-    return A_NUMBER.format(len(plain[1] or ""))
+    # A decimal of a probe is sent in the type of the target file's own value.
+    kind = A_JSON_NUMBER if isinstance(value, int | float) else A_NUMBER
+    return kind.format(len(plain[1] or ""))
+
+
+def is_above(value: Json, limit: Json) -> bool | None:
+    """Return whether a value is above a limit; None where it is no plain number."""
+    if value is None:
+        return False
+    plain = _PLAIN.fullmatch(str(value)) if not isinstance(value, bool) else None
+    return Decimal(plain[0]) > Decimal(str(limit)) if plain else None
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from assay.contract.model import Capability, Contract, Json
-from assay.contract.scalars import is_word
 from assay.history import History, Registered, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import comparisons, conditions, parameters
@@ -88,15 +87,9 @@ class DecisionRule(Kind):
         return {"payee": "the condition itself is about registered values", **modes}
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether an atom of the condition mentions the value of an argument."""
-        sent = arguments if request == self.lifecycle.request.id else {}
-        values = (
-            (atom, sent.get(str(atom.get("field")))) for atom in conditions.atoms_of(self.when)
-        )
-        return any(
-            value is not None and ("above" in atom or is_word(atom.get("is"), value))
-            for atom, value in values
-        )
+        """Whether the condition can be true of a request that has these arguments."""
+        ours = request == self.lifecycle.request.id
+        return ours and conditions.may_hold(self.when, arguments)
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each row, and inapplicable ones for what no row can show."""

@@ -16,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from assay.contract.model import Json
+from assay.contract.model import Json, Operation
 from assay.contract.scalars import is_word, same
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
@@ -38,6 +38,11 @@ LAPSES_AFTER = timedelta(minutes=1)
 #: Ends of a flow through the screens after which it is unknown whether a signature was
 #: accepted.
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
+
+
+def makes(event: Event, request: Instance) -> bool:
+    """Whether an event is the call that made a request."""
+    return isinstance(event, Exchange) and event.n == request.made.n
 
 
 def is_by_requester(request: Instance, call: Call) -> bool:
@@ -132,6 +137,14 @@ def with_own_key(tracker: Tracker) -> Iterator[Instance]:
         for request in tracker.requests
         if request.key is not None and keys[request.key] == 1
     )
+
+
+def key_shown(exchange: Exchange, read: Operation | None) -> str:
+    """Return the key of the request that a response shows; without one, the key asked about."""
+    if exchange.item is not None and exchange.item.key:
+        return exchange.item.key
+    shows = read is not None and exchange.call.operation == read.id
+    return str(exchange.call.arguments.get(read.about or "", "")) if read and shows else ""
 
 
 def was_refused(exchange: Exchange) -> bool:
