@@ -99,7 +99,8 @@ def init_defaults(
     """
     zones = dict.fromkeys(str(contract.zone) for contract in contracts if contract.zone)
     zone = {"zone": next(iter(zones))} if len(zones) == 1 else {}
-    known = {"zone": "the zone of the contract"} if zone else {}
+    # What the contract says is no guess.
+    known = {"zone": ""} if zone else {}
     if path is None:
         return InitDefaults(contracts=contracts, defaults=zone, whys=known)
     inherited = inherited or InheritedTarget()

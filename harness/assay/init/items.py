@@ -66,7 +66,7 @@ def _request_leaf(shape: MatchedOperation) -> tuple[str, SchemaLeaf | None]:
     resource = shape.contract.resources[shape.operation.request or ""]
     name = resource.key or "id"
     exact = next((leaf for leaf in shape.item if leaf.steps == (name,)), None)
-    return name, exact or _identifier(shape.item, [resource.id, "request"])
+    return name, exact or _identifier(shape.item, [resource.id, "request"], shape.identifiers)
 
 
 def bank_id(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -241,8 +241,15 @@ def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> Schem
     return min((leaf for leaf in near if not is_masked(leaf)), key=far, default=None)
 
 
-def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
-    """Return the leaf that looks like the bank's own name of an item."""
+def _identifier(
+    item: Sequence[SchemaLeaf],
+    lists: Sequence[str],
+    slots: frozenset[tuple[str, ...]] = frozenset(),
+) -> SchemaLeaf | None:
+    """Return the leaf that looks like the bank's own name of an item.
+
+    `slots` are the words of path parameters, which are identifiers.
+    """
     usual = {word for pointer in lists for word in words(pointer)}
     usual |= {"resource", "entry", "id", "reference", "internal"}
     near = [
@@ -254,7 +261,7 @@ def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf 
     ]
     mine = {word for pointer in lists for word in words(pointer)} - {"request"}
     named = [leaf for leaf in item if len(leaf.steps) == 1 and mine & set(leaf.words)]
-    near = near or [leaf for leaf in named if leaf.words[-1:] == ("id",)]
+    near = near or [leaf for leaf in named if leaf.words in slots]
     order = ("id", "resource", *lists)
 
     def rank(leaf: SchemaLeaf) -> int:

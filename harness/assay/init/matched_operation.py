@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
 from assay.init.openapi_operations import OpenApiOperation
-from assay.init.openapi_schemas import SchemaLeaf
+from assay.init.openapi_schemas import SchemaLeaf, words
 from assay.init.operation_matching import OperationMatch
 from assay.init.yaml_writer import YamlEntry, gap
 
@@ -46,6 +46,12 @@ class MatchedOperation:
     def slots(self) -> tuple[str, ...]:
         """The names of the path parameters."""
         return tuple(_SLOT_NAME.findall(self.offered.path))
+
+    @property
+    def identifiers(self) -> frozenset[tuple[str, ...]]:
+        """The words of the path parameters of all operations that end with `id`."""
+        names = (name for offer in self.offers for name in _SLOT_NAME.findall(offer.path))
+        return frozenset(words(name) for name in names if words(name)[-1:] == ("id",))
 
     @property
     def shows_one(self) -> bool:

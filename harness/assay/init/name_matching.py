@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.init.openapi_schemas import SchemaLeaf, words
 
-__all__ = ["THEIRS", "beside", "called", "guessed", "is_masked"]
+__all__ = ["THEIRS", "beside", "called", "guessed", "is_masked", "is_unique_header"]
 
 #: Words of parties other than the customer.
 THEIRS = frozenset(
@@ -101,6 +101,12 @@ def _is_loosely(mine: Sequence[str], leaf: SchemaLeaf) -> bool:
     """Whether a leaf has all words of a name, and none besides that means something else."""
     wanted, last = frozenset(mine), frozenset(leaf.words)
     return wanted <= leaf.path and bool(last & wanted) and last <= wanted | _NEUTRAL
+
+
+def is_unique_header(header: str) -> bool:
+    """Whether the name of a header says that each request has another value."""
+    mine = set(words(header))
+    return ("id" in mine and bool({"request", "correlation"} & mine)) or "idempotency" in mine
 
 
 def is_masked(leaf: SchemaLeaf) -> bool:

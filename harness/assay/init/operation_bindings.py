@@ -18,6 +18,7 @@ from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_matching import OperationMatch, filled_path, matches
+from assay.init.sent_outputs import SentOutputs, sent_outputs
 from assay.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.clauses import clauses_of
 
@@ -106,7 +107,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
 }
 #: The features that no function above guesses, each with the reason.
 NOT_GUESSED: Final[Mapping[str, str]] = {
-    "headers": "guessed for all operations together, at the top level (`target_file`)",
+    "headers": "guessed for all operations together (`target_file`, `sent_outputs`)",
     "other": "written with its argument",
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
@@ -138,6 +139,7 @@ def operations(
     for contract in contracts:
         found = matches.get(contract.id, {})
         named = _by_own_names(contract, matches)
+        sent = sent_outputs(contract, found)
         listers = {*_with_ids(contract, found), *inherited.with_ids()}
         unknown = offers is not None and any(
             not operation.available and name not in found
@@ -153,10 +155,19 @@ def operations(
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
+                below = (*_sent(sent, operation), *below)
                 if below:
                     yield YamlEntry(key=operation.id, below=below)
             elif not inherited.operation(operation.id):
                 yield _not_offered(operation)
+
+
+def _sent(sent: SentOutputs, operation: Operation) -> Iterator[YamlEntry]:
+    """Yield the values of answers that an operation gives or sends."""
+    why = "an identifier and a header have the same name"
+    for key, values in (("outputs", sent.outputs), ("headers", sent.headers)):
+        if operation.id in values:
+            yield YamlEntry(key=key, value={**values[operation.id]}, why=why)
 
 
 def _not_offered(operation: Operation) -> YamlEntry:

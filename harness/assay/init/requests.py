@@ -13,7 +13,7 @@ from typing import cast
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
-from assay.init.name_matching import beside, called, guessed
+from assay.init.name_matching import beside, called, guessed, is_unique_header
 from assay.init.openapi_operations import OpenApiParameter
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry, flow
@@ -276,7 +276,14 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
 
 
 def _member(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where an argument of a request goes in the body."""
+    """Return where an argument of a request goes: a parameter of its name, or in the body."""
+    for place in ("header", "query"):
+        parameter = shape.offered.named(place).get(name)
+        if parameter is not None:
+            taken: dict[str, Json] = {place: name}
+            if place == "header" and is_unique_header(name):
+                taken["value"] = "{unique}"
+            return YamlEntry(key=name, value=taken)
     leaf = called(name, shape.offered.request)
     if leaf is None:
         what = "the pointer to this argument in the body"

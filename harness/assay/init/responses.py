@@ -41,12 +41,11 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
 def _has_id(shape: MatchedOperation, single: SchemaLeaf) -> bool:
     """Whether an object has the identifier of the request that an operation is about."""
     mine = set(words(shape.operation.request or "")) - {"request"}
+    identifiers = {each for each in shape.identifiers if mine & set(each)}
     inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
-    members = [leaf for leaf in inside if leaf and len(leaf.steps) == 1]
-    at_top = any(leaf.words[-1:] == ("id",) and mine & set(leaf.words) for leaf in shape.members)
-    return not at_top and any(
-        leaf.words[-1:] == ("id",) and mine & set(leaf.words) for leaf in members
-    )
+    members = {leaf.words for leaf in inside if leaf and len(leaf.steps) == 1}
+    at_top = {leaf.words for leaf in shape.members}
+    return not at_top & identifiers and bool(members & identifiers)
 
 
 def _is_value(leaf: SchemaLeaf) -> bool:

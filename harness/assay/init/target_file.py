@@ -17,9 +17,10 @@ from assay.contract.model import Json
 from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
 from assay.init.foreign_values import text
+from assay.init.name_matching import is_unique_header
 from assay.init.openapi_operations import OpenApiOperation, schemes
-from assay.init.openapi_schemas import words
 from assay.init.operation_bindings import operations, outcomes
+from assay.init.sent_outputs import sent_outputs
 from assay.init.yaml_writer import YamlEntry, gap, render
 
 __all__ = ["render_target_file"]
@@ -38,6 +39,8 @@ ADDRESSES: Final = {
 }
 #: In place of a signer that is not known: the file can be checked before it is complete.
 SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
+#: The first line of a file, for editors; `assay schema target` prints the schema.
+MODELINE: Final = "yaml-language-server: $schema=assay-target.schema.json"
 EXAMPLE_IBAN: Final = "FR7630001007941234567890185"
 #: Headers that other sections set, and headers of signatures.
 _ELSEWHERE: Final = frozenset(
@@ -83,6 +86,7 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _head(draft: TargetDraft) -> Iterator[str]:
     source = " from an OpenAPI document" if draft.start.document else ""
+    yield MODELINE
     yield f"Target file for {draft.name}, drafted by `assay init`{source}."
     yield "Review each line marked `guessed`: guesses are based on names only. A line marked"
     yield "`TODO` is a gap: obligations that need it stay unverified. Then run `assay check` on"
@@ -198,7 +202,7 @@ def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield the headers of every call, and those that are missing."""
-    known = _ELSEWHERE | _SIGNED | {draft.presence.lower()}
+    known = _ELSEWHERE | _SIGNED | {draft.presence.lower()} | _said_elsewhere(draft)
     required = {
         name: offers
         for name, offers in _required_headers(draft).items()
@@ -207,7 +211,7 @@ def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
     inherited = {name.lower() for name in draft.start.inherited.raw.get("headers") or ()}
     required = {name: offers for name, offers in required.items() if name.lower() not in inherited}
     known_values = {
-        name: "{unique}" if _is_unique(name) else _only_value(offers[0], name)
+        name: "{unique}" if is_unique_header(name) else _only_value(offers[0], name)
         for name, offers in required.items()
     }
     values = {name: value for name, value in known_values.items() if value}
@@ -221,17 +225,21 @@ def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
             yield gap("headers", what=what, example=f"{{{name}: …}}")
 
 
+def _said_elsewhere(draft: TargetDraft) -> set[str]:
+    """Return the headers that the operations of the file set, in lower case."""
+    names: set[str] = set()
+    for contract in draft.contracts:
+        names |= sent_outputs(contract, draft.start.found[contract.id]).names
+        for operation in contract.operations.values():
+            names |= {name.lower() for name in operation.arguments}
+    return names
+
+
 def _only_value(offered: OpenApiOperation, header: str) -> str:
     """Return the first of the values that a document allows in a header; empty if it has none."""
     leaf = offered.named("header")[header].leaf
     usable = leaf.fixed and leaf.values and not secret_kind(header)
     return leaf.values[0] if usable and _VALUE.fullmatch(leaf.values[0]) else ""
-
-
-def _is_unique(header: str) -> bool:
-    """Whether the name of a header says that each request has another value."""
-    mine = set(words(header))
-    return ("id" in mine and bool({"request", "correlation"} & mine)) or "idempotency" in mine
 
 
 def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
