@@ -28,7 +28,7 @@ from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.secrets import unset
 
 #: The comments of `assay init` at a guessed line and at a gap.
-_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"))
+_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"), ("# TODO:", "TODO"))
 #: A certificate that expires within this time is reported.
 SOON: Final = timedelta(days=30)
 #: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
