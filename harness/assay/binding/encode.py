@@ -106,8 +106,10 @@ def encode(
     if call.mode is not None and mode is not None and mode.place is Place.PATH:
         # Before an argument that has the same slot in other calls.
         _place_mode(draft, call.mode, mode, made, method)
-    for name, value in arguments(call, operation, binding, made).items():
-        spelling = binding.arguments.get(name)
+    given = arguments(call, operation, binding, made)
+    # What stands inside another value comes after it.
+    for name in sorted(given, key=lambda name: _depth(binding.arguments.get(name))):
+        value, spelling = given[name], binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
     if call.mode is not None and (mode is None or mode.place is not Place.PATH):
         _place_mode(draft, call.mode, mode, made, method)
@@ -115,7 +117,7 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    draft.path = _complete(made.outputs.path(draft.path), operation, made)
+    _complete(draft, operation, made)
     return _written(draft, call, method)
 
 
@@ -133,6 +135,12 @@ def _written(draft: _RequestDraft, call: Call, method: str) -> HttpRequest:
         draft.headers.append(("Content-Type", "application/json"))
     content = _body(draft.body, call.malformed)
     return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
+
+
+def _depth(spelling: Spelling | None) -> int:
+    """Return how deep in the body a value stands; 0 elsewhere."""
+    in_body = spelling is not None and spelling.place is Place.BODY
+    return spelling.name.count("/") if spelling is not None and in_body else 0
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
@@ -200,15 +208,15 @@ def _place_mode(
     _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
 
 
-def _complete(path: str, operation: Operation, made: RequestValues) -> str:
-    """Return a path with what repeats another call; refuse one in which a name still stands."""
+def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
+    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
+    draft.path = made.outputs.path(draft.path)
     for name, value in made.slots.items():
-        path = path.replace(f"{{{name}}}", quote(value, safe=""))
-    if "{" in path:
+        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in draft.path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
-    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

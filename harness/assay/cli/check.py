@@ -75,11 +75,12 @@ class _Checked:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
-                    if binding is not None and operation.available:
+                    absent = operation.id in target.absent.operations
+                    if binding is not None and operation.available and not absent:
                         made = made_slots(
                             operation, contract.operations.values(), target.operations
                         )
-                        yield from _unset(target, operation, binding, made)
+                        yield from _unset(target, operation, binding, {*made, *target.outputs})
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
@@ -126,7 +127,7 @@ def _unset(
     target: Target, operation: Operation, binding: OperationBinding, made: Collection[str]
 ) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
-    for at, key in keys_without_value(operation, binding, {*target.outputs, *made}):
+    for at, key in keys_without_value(operation, binding, made):
         path, line = target.place(*at)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"

@@ -48,6 +48,8 @@ __all__ = [
     "values_for",
 ]
 
+#: The length of the text that is unique to a trial: it must fit into a reference or label.
+TRIAL_LENGTH = 12
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
 #: What a call of the TPP needs where nothing provides its token.
@@ -194,15 +196,17 @@ def third_party(executor: Executor, name: str) -> Access:
 def values_for(executor: Executor, call: Call) -> RequestValues:
     """Return the generated values of one request, as far as the target file uses them.
 
-    Two equal calls have the same `alike`; `unique` is different in every call.
+    Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
+    different in every call.
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    outputs = _outputs_for(executor, call)
     spellings = (*binding.arguments.values(), *binding.modes.values())
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
-    plain = RequestValues(ids=executor.ids, resources=executor.resources, outputs=outputs)
+    plain = RequestValues(
+        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+    )
     slots = repeated_values(executor, call, executor.operations[call.operation], plain)
     if not (standing or binding.template or values):
         return replace(plain, slots=slots)
@@ -217,6 +221,7 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
         today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
+        trial=executor.name.hex[:TRIAL_LENGTH],
     )
 
 

@@ -42,9 +42,11 @@ from assay.rules.kinds.notice import Notice
 from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
+from assay.rules.kinds.request_field import RequestField
 from assay.rules.kinds.required import Required
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
+from assay.rules.kinds.states import States
 from assay.rules.kinds.timeout import Timeout
 from assay.rules.kinds.token_required import TokenRequired
 from assay.rules.kinds.unavailable import UnavailableOperation
@@ -97,6 +99,8 @@ KINDS: Mapping[str, type[Kind]] = {
         Required,
         Echo,
         Idempotency,
+        States,
+        RequestField,
     )
 }
 
