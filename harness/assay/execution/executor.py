@@ -22,6 +22,7 @@ from assay.binding.pointer import MISSING
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
+    added_parameters,
     credentials_for,
     keep_outputs,
     look_up_ids,
@@ -82,10 +83,9 @@ Recorder = Callable[[Event, Access], None]
 class Executor:
     """Performs the steps of one trial.
 
-    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
-    subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
-    that cannot be sent. `name` is unique to the trial; `generated` counts generated values.
+    `ids`, `owners` and `resources` are the target's own ids of things, their subjects and their
+    kinds, by key. `outputs` are those of the last answers, by customer and TPP; None is one that
+    cannot be sent. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -198,6 +198,7 @@ class Executor:
             offered=flow.offered,
             screens=tuple(flow.screens),
             redirected=flow.redirected,
+            adds=added_parameters(self, step.request),
             unspelt=flow.unspelt,
             coded=flow.coded,
             stuck=flow.stuck,
