@@ -71,7 +71,8 @@ class _Checked:
     def notes(self) -> Iterator[str]:
         """Yield what the targets lack for calls of the contracts."""
         for target in self.targets:
-            for contract in self.contracts:
+            own = _named(target) if target.contract_files else ()
+            for contract in self.contracts or own:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)

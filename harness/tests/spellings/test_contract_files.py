@@ -47,6 +47,16 @@ def test_the_two_files_are_compared(tmp_path):
     assert (6, True) == (problem.line, "entries.arguments.ibna" in problem.what)
 
 
+def test_what_a_call_lacks_is_noted(tmp_path):
+    """The contract of the file says which values a call needs."""
+    lacking = tmp_path / "lacking.yaml"
+    operations = "operations:\n  pay:\n    arguments: {priority: {value: null}}\n"
+    lacking.write_text(EXTENDING.format(base=TARGET, contracts=operations))
+    code, checked = output("check", lacking)
+    note = "operations.pay.arguments.priority.value: no value"
+    assert (0, True) == (code, note in checked), checked
+
+
 @pytest.mark.parametrize(
     ("name", "what"),
     [
