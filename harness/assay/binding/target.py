@@ -300,6 +300,13 @@ class Target:
         return tuple(name for name in written if name not in self.operations)
 
     @property
+    def base_urls(self) -> tuple[str, ...]:
+        """The further base URLs under which calls are made: its hosts, and modes that are banks."""
+        modes = (mode for each in self.operations.values() for mode in each.modes.values())
+        banks = (str(mode.value) for mode in modes if mode.place is Place.BASE)
+        return tuple(dict.fromkeys((*self.hosts, *banks)))
+
+    @property
     def outputs(self) -> Mapping[str, str]:
         """The outputs, each with the operation whose answers have it (the last, of several)."""
         return {name: id_ for id_, each in self.operations.items() for name in each.outputs}

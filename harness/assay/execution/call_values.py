@@ -14,7 +14,7 @@ from uuid import uuid5
 from assay.binding.encode import BARE, Access
 from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import OperationBinding, Place
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -103,6 +103,9 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
             raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
         request = _token_request(executor, call, access, by_tpp=party)
         return replace(access, token=token_store.for_password(request))
+    if _scope_of(executor, call) is not None and not issued:
+        key = ("operations", operation.id, "modes", call.mode or "")
+        raise CannotArrange(f"a token endpoint for {'.'.join(key)} (`auth`)", key=key)
     if token_store is None or call.credentials or not issued:
         return access
     token = token_store.token(_token_request(executor, call, access, by_tpp=party))
@@ -148,7 +151,15 @@ def _token_request(
         named=bool(step.by),
         now=executor.look(),
         sign_in=lambda link: _sign_in(executor, link, step.subject, access),
+        scope=_scope_of(executor, step) if isinstance(step, Call) else None,
     )
+
+
+def _scope_of(executor: Executor, call: Call) -> str | None:
+    """Return the scope of the token for a call, where its mode says so."""
+    binding = executor.environment.target.operations.get(call.operation, BARE)
+    mode = binding.modes.get(call.mode or "")
+    return str(mode.value) if mode is not None and mode.place is Place.SCOPE else None
 
 
 def _keep_token(executor: Executor, step: Call | Renew, token: str, *, by_tpp: bool) -> None:
