@@ -1,6 +1,25 @@
 """What a run of the contract finds of each fault of the example, and what it does not."""
 
 FOUND = {
+    "request-id-not-required": (
+        "request-id/cancel-payment-missing",
+        "request-id/make-payment-invalid",
+        "request-id/make-payment-missing",
+        "request-id/payment-invalid",
+        "request-id/payment-missing",
+    ),
+    "request-id-not-echoed": (
+        "request-id.returned/cancel-payment-returned",
+        "request-id.returned/make-payment-returned",
+        "request-id.returned/payment-returned",
+    ),
+    "request-id-of-its-own": (
+        "request-id.returned/cancel-payment-returned",
+        "request-id.returned/make-payment-returned",
+        "request-id.returned/payment-returned",
+    ),
+    "answers-as-text": ("json/media-type",),
+    "links-to-another-host": ("links/make-payment-links",),
     "idle-for-ten-minutes": ("payments.idle/dead-after",),
     "idle-for-two-minutes": ("payments.idle/alive-before",),
     "disconnected-goes-back": ("payments.idle/no-redirection",),
@@ -32,19 +51,22 @@ FOUND = {
         "payments.cancel/by-tpp-never-done",
         "payments.executed/cancelled-undone",
     ),
+    "two-payments": (
+        "payments.same-request/conflict",
+        "payments.same-request/late",
+        "payments.same-request/once",
+        "payments.same-request/repeated",
+    ),
+    "one-for-an-hour": ("payments.same-request/late",),
+    "another-body-is-no-conflict": ("payments.same-request/conflict",),
     "photo-tan-above-20000": ("payments.large/instructedAmount-just-above-15000",),
     "photo-tan-from-15000": ("payments.large/instructedAmount-at-15000",),
     "any-factor": ("payments.large/instructedAmount-just-above-15000",),
 }
 #: Faults of what the contract does not say yet, with the reason.
 NOT_FOUND: dict[str, str] = {
-    "request-id-not-required": "TODO",
-    "request-id-not-echoed": "TODO",
-    "request-id-of-its-own": "TODO",
-    "answers-as-text": "TODO",
     "errors-of-another-form": "TODO",
     "day-of-utc": "TODO",
-    "links-to-another-host": "TODO",
     "consent-without-link": "TODO",
     "consent-begins-otherwise": "TODO",
     "access-optional": "TODO",
@@ -104,8 +126,5 @@ NOT_FOUND: dict[str, str] = {
     "sca-not-finalised": "TODO",
     "days-in-the-past": "TODO",
     "cancelled-shown-otherwise": "TODO",
-    "two-payments": "TODO",
-    "one-for-an-hour": "TODO",
-    "another-body-is-no-conflict": "TODO",
     "three-decimals": "TODO",
 }
