@@ -76,12 +76,25 @@ def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
     parties = (target.auth, target.auth.tpp)
     logs_in = any(auth and auth.kind is AuthKind.CODE for auth in parties)
     writes = Capability.WRITE in target.fixtures.offers
+    yield from _items_without_place(context)
     if target.sca.kind is not ScaKind.NONE and not (writes or logs_in):
         operations = (
             operation for each in context.contracts_bound for operation in each.operations.values()
         )
         if any(operation.makes for operation in operations):
             yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
+
+
+def _items_without_place(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
+    """Yield the items whose pointers lead nowhere, because nothing says where the items are."""
+    for contract in context.contracts_bound:
+        for name, operation in contract.operations.items():
+            binding = context.target.operations.get(name)
+            placed = binding is None or binding.list or binding.one is not None
+            wanted = operation.lists or operation.makes or operation.shows
+            if binding and not placed and wanted and binding.item.keyed:
+                need = "list" if operation.lists else "one"
+                yield ("operations", name, "item"), f"pointers into items, without `{need}`"
 
 
 def waivers(context: DoctorContext) -> Iterator[Finding]:
