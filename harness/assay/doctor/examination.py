@@ -257,7 +257,13 @@ def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
     distinct: dict[tuple[str, int, str, str], Finding] = {}
     for finding in findings:
         distinct.setdefault(
-            (finding.path, finding.line, finding.key.rpartition(".")[2], finding.found), finding
+            (
+                finding.inherited or finding.path,
+                finding.line,
+                finding.key.rpartition(".")[2],
+                finding.found,
+            ),
+            finding,
         )
     return tuple(distinct.values())
 

@@ -217,6 +217,10 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
     except ssl.SSLError as error:
         problem = explainer(target)(error)
         return from_problem(problem) if problem else None
+    except UnansweredError:
+        # Every host is asked for its base path, which need not exist.
+        found = f"no answer to HEAD {url.path or '/'} within {target.timeout:g} s"
+        return context.finding(key, "an HTTP response", found, weight=Weight.UNSEEN)
     except (OSError, HTTPException) as error:
         if url.scheme == "https" and target.tls and target.tls.certificate_file:
             # Some servers close the connection without an alert when they reject a certificate.
@@ -232,6 +236,10 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
     return None
 
 
+class UnansweredError(Exception):
+    """A server accepted a connection and a request, and did not answer in time."""
+
+
 def _head(target: Target, url: SplitResult) -> HTTPResponse:
     timeout, port = target.timeout, _port(url)
     if url.scheme == "https":
@@ -242,8 +250,13 @@ def _head(target: Target, url: SplitResult) -> HTTPResponse:
     else:
         connection = HTTPConnection(url.hostname or "", port, timeout=timeout)
     try:
+        connection.connect()  # with TLS, including the handshake
         connection.request("HEAD", url.path or "/", headers={"Accept": "application/json"})
         return connection.getresponse()
+    except TimeoutError as error:
+        if connection.sock is None:
+            raise
+        raise UnansweredError from error
     finally:
         connection.close()
 

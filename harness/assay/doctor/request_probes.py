@@ -64,6 +64,8 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
     mode = _changeable_mode(plan, lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
     if not plan.makes_customers:
+        if made.refused and mode != lifecycle.mode:
+            made = yield from steps.send(request_steps.request(lifecycle, psu))
         yield from request_steps.read(lifecycle, made)
     change = request_steps.call_about(lifecycle.change, made)
     if change is not None:
