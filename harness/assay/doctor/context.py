@@ -272,6 +272,11 @@ class DoctorContext:
         )
         return tuple(operation for operation in operations if operation.id in called)
 
+    def contract_of(self, operation: Operation) -> Contract:
+        """Return the contract of an operation."""
+        bound = self.contracts_bound
+        return next(each for each in bound if each.operations.get(operation.id) is operation)
+
     def not_offered(self, operation: Operation) -> str:
         """Return why an operation is not offered, if the file says so of a rule about it."""
         for contract in self.contracts_bound:

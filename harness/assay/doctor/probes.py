@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 
+from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.doctor import request_probes
 from assay.doctor.probe_plan import ProbePlan
@@ -36,11 +37,15 @@ _MOST_STEPS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorProbe:
-    """A probe with its name; `segment` is the customer segment that it creates, if any."""
+    """A probe with its name; `segment` is the customer segment that it creates, if any.
+
+    `target` is the target with other words, where that is what the probe is about.
+    """
 
     name: str
     start: Callable[[], Script]
     segment: str = ""
+    target: Target | None = None
 
 
 def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
@@ -53,6 +58,10 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
         yield DoctorProbe(name=REQUESTS, start=partial(request_probes.requests, plan, plan.makes))
         for name, further in request_probes.further_probes(plan, plan.makes):
             yield DoctorProbe(name=name, start=further)
+        if plan.makes_customers:
+            unknown = partial(request_probes.unknown_modes, plan, plan.makes)
+            altered = request_probes.with_unknown_words(plan, plan.makes)
+            yield DoctorProbe(name="unknown modes", start=unknown, target=altered)
         for name in plan.target.fixtures.segments if plan.makes_customers else ():
             start = partial(request_probes.segment, plan, name)
             yield DoctorProbe(name=f"{SEGMENT} {name}", start=start, segment=name)

@@ -91,7 +91,8 @@ def _run(
             context.signed.append((event, watching.last))
         context.on_call()
 
-    watched = replace(environment, screens=watching)
+    target = probe.target or environment.target
+    watched = replace(environment, screens=watching, target=target)
     try:
         with executing(
             watched, contract.operations, number=lambda: next(numbers), record=record

@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, TypeAlias
 
-from assay.binding.target import ScaKind
+from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Operation
 from assay.doctor.probe_plan import ProbePlan
 from assay.history import (
@@ -39,6 +39,11 @@ DENIED, LEFT = "after the customer refused", "after the customer was idle"
 CANCELLED, CHANGED = "after it was cancelled", "after it was changed"
 #: The variations of a call that makes or changes a request.
 IN_MODE, OTHERS = "in a mode", "with other values"
+BARRED, UNKNOWN = "in a mode that is refused", "in a mode that no bank knows"
+#: The variation of a request by a customer of a segment.
+SEGMENT = "by a customer of a segment"
+#: What makes a word of a bank one that it does not know.
+_NO_WORD: Final = "-0"
 #: A probe that has not begun.
 _Start: TypeAlias = Callable[[], Script]
 #: A signature that the customer refuses to give.
@@ -141,6 +146,45 @@ def modes(plan: ProbePlan, create: Operation) -> Script:
         yield from steps.send(replace(call, variation=IN_MODE))
 
 
+def refused_modes(plan: ProbePlan, create: Operation) -> Script:
+    """Make a request in every bound mode that the contract says is refused."""
+    lifecycle = lifecycle_of_operation(plan.contract, create)
+    accepted = clauses.accepted_modes(plan.contract, lifecycle.request.id)
+    bound = plan.binding(create).modes
+    for mode in (mode for mode in create.modes if mode in bound and mode not in accepted):
+        psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
+        call = request_steps.request(lifecycle, psu, mode)
+        made = yield from steps.send(replace(call, variation=BARRED))
+        yield from _shown(lifecycle, made, BARRED)
+
+
+def unknown_modes(plan: ProbePlan, create: Operation) -> Script:
+    """Make a request in each accepted mode, whose word is one that no bank knows."""
+    lifecycle = lifecycle_of_operation(plan.contract, create)
+    for mode in _worded(plan, create):
+        psu = yield from request_steps.customer(lifecycle, f"psu-{mode}")
+        call = request_steps.request(lifecycle, psu, mode)
+        yield from steps.send(replace(call, variation=UNKNOWN))
+
+
+def _worded(plan: ProbePlan, create: Operation) -> tuple[str, ...]:
+    """Return the accepted modes that a word of the bank requests."""
+    bound = plan.binding(create).modes
+    accepted = clauses.accepted_modes(plan.contract, create.makes or "")
+    return tuple(mode for mode in accepted if mode in bound and isinstance(bound[mode].value, str))
+
+
+def with_unknown_words(plan: ProbePlan, create: Operation) -> Target:
+    """Return the target with a word in place of that of each mode that no bank knows."""
+    binding = plan.binding(create)
+    unknown = {
+        mode: replace(binding.modes[mode], value=f"{binding.modes[mode].value}{_NO_WORD}")
+        for mode in _worded(plan, create)
+    }
+    altered = replace(binding, modes={**binding.modes, **unknown})
+    return replace(plan.target, operations={**plan.target.operations, create.id: altered})
+
+
 def others(plan: ProbePlan, create: Operation) -> Script:
     """Make a request with every second value; if that is refused, one with each of them."""
     lifecycle = lifecycle_of_operation(plan.contract, create)
@@ -190,13 +234,17 @@ def further_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str, _S
     accepted = clauses.accepted_modes(plan.contract, create.makes or "")
     if {*accepted} & {*plan.binding(create).modes}:
         yield "modes", partial(modes, plan, create)
+        yield "refused modes", partial(refused_modes, plan, create)
     if _second_values(plan, create):
         yield "other values", partial(others, plan, create)
     yield "changes", partial(changes, plan, create)
 
 
 def segment(plan: ProbePlan, name: str) -> Script:
-    """Create a customer of a segment, and call nothing."""
-    owner = plan.owner()
+    """Create a customer of a segment, who makes a request."""
+    owner, create = plan.owner(), plan.makes
     holdings = (Holding(resource=owner),) if owner else ()
-    yield Arrange(subject="psu", holdings=holdings, segment=name)
+    psu = yield Arrange(subject="psu", holdings=holdings, segment=name)
+    if isinstance(psu, Subject) and create and (owner or not create.owned):
+        lifecycle = lifecycle_of_operation(plan.contract, create)
+        yield from steps.send(replace(request_steps.request(lifecycle, psu), variation=SEGMENT))

@@ -7,12 +7,14 @@ change is shown in another field. Either the file is wrong, or the bank is unusu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from assay.contract.model import Json
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import alike
-from assay.doctor.request_probes import CHANGED, IN_MODE, OTHERS
+from assay.doctor.request_probes import BARRED, CHANGED, IN_MODE, OTHERS, SEGMENT, UNKNOWN
 from assay.history import Indeterminate
+from assay.rules.clauses import admits
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
@@ -22,8 +24,10 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
             answers = context.of(operation.id)
             yield from _modes(context, answers)
             yield from _second_values(context, answers)
+            yield from _unread_modes(context, answers)
         if operation.changes:
             yield from _changes(context, context.of(operation.id))
+    yield from _segments(context)
 
 
 def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
@@ -36,6 +40,74 @@ def _modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[
             place = answer.place("modes", mode)
             found = f"{answer.status}: {context.excerpt(answer)}"
             yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def _unread_modes(context: DoctorContext, answers: tuple[SeenAnswer, ...]) -> Iterator[Finding]:
+    """Report each mode at a place that the bank does not seem to read."""
+    for answer in answers:
+        mode = answer.exchange.call.mode or ""
+        known = answer.exchange.call.variation
+        if not (answer.accepted and answer.good) or known not in {UNKNOWN, BARRED}:
+            continue
+        spelling = answer.binding.modes[mode]
+        if known == UNKNOWN:
+            found = f"a request with a word that no bank knows, accepted ({answer.status})"
+        elif not _traces(context, answer):
+            found = f"a request that is accepted ({answer.status}), and shows nothing of the mode"
+        else:
+            continue
+        expected = f"the bank to read the mode {mode}"
+        at = spelling.name or "the top level"
+        hint = f"is it the {spelling.place.value} at {at}?"
+        place = answer.place("modes", mode)
+        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def _traces(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether anything that only the mode sends is shown in an answer about the request."""
+    call, request = answer.exchange.call, answer.operation.makes
+    plain = context.plain(*(each.id for each in context.operations if each.request == request))
+    usual = " ".join(str(each.body) for each in plain)
+    words = set(_leaves(answer.binding.modes[call.mode or ""].value))
+    about = [
+        each
+        for each in context.answers
+        if each.subject == answer.subject and each.operation.request == request
+    ]
+    return any(word in str(each.body) for each in about for word in words if word not in usual)
+
+
+def _leaves(value: Json) -> Iterator[str]:
+    """Yield the texts in a value."""
+    if isinstance(value, str) and len(value) > 1:
+        yield value
+    elif isinstance(value, dict):
+        for member in cast("dict[str, Json]", value).values():
+            yield from _leaves(member)
+    elif isinstance(value, list):
+        for element in cast("list[Json]", value):
+            yield from _leaves(element)
+
+
+def _segments(context: DoctorContext) -> Iterator[Finding]:
+    """Report segments that are served and refused the other way round."""
+    served: list[str] = []
+    refused: list[str] = []
+    for answer in context.answers:
+        if answer.exchange.call.variation != SEGMENT:
+            continue
+        subject = context.subjects.get(answer.subject)
+        contract = context.contract_of(answer.operation)
+        name = subject.segment if subject and subject.segment else ""
+        admitted = admits(contract, answer.operation.makes or "", answer.exchange.call, subject)
+        if answer.accepted and answer.good and not admitted:
+            served.append(name)
+        elif admitted and _refused(answer):
+            refused.append(name)
+    if served and refused:
+        place = ("fixtures", "segments", refused[0])
+        expected = f"requests of {refused[0]} to be accepted, and of {served[0]} refused"
+        yield context.finding(place, expected, "the opposite", weight=Weight.DOUBT)
 
 
 def _refused(answer: SeenAnswer) -> bool:
