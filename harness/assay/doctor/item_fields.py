@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from assay.binding.features import BINDING_FEATURES
-from assay.binding.spelling import FieldAt, same
+from assay.binding.spelling import FieldAt
 from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json
+from assay.contract.scalars import same
 from assay.doctor.context import Finding, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,

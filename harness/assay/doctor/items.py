@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.binding.spelling import same
 from assay.contract.files.document import Pointer
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import all_owned, alternatives
 from assay.doctor.pointer_probe import (

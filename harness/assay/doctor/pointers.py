@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
+from assay.binding.outputs import usable
 from assay.binding.pointer import lists
 from assay.contract.model import Json
 from assay.doctor import item_fields, items
@@ -173,6 +174,18 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
         yield from compare(seen, probe, [answer.body for answer in late or answers])
 
 
+def _outputs(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the pointers to values that later calls send."""
+    for name, where in seen.binding.outputs.items():
+        if where.at:
+            probe = PointerProbe(feature="output", name=name, at=where.at, fits=_is_sendable)
+            yield from compare(seen, probe, seen.bodies)
+
+
+def _is_sendable(value: Json) -> bool:
+    return usable(value) is not None
+
+
 #: The examination of each feature that is a pointer; lists and items first.
 POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] = {
     "list": _list,
@@ -186,6 +199,7 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
     "approval": _approval,
     "links": _links,
     "value": _values,
+    "output": _outputs,
 }
 
 

@@ -7,15 +7,29 @@ token store; to get it, the customer may have to go through the bank's screens.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import UTC, date
+from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
+from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding, RequestValues
+from assay.binding.spelling import OperationBinding
+from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
-from assay.history import Authorise, Call, CredentialPlace, Renew, Renewed
+from assay.execution.repeated_values import repeated_values
+from assay.history import (
+    Accepted,
+    Authorise,
+    Call,
+    CredentialPlace,
+    Exchange,
+    Register,
+    Registered,
+    Renew,
+    Renewed,
+)
 from assay.planning.remedies import REMEDIES
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.tokens import TokenRequest
@@ -25,15 +39,24 @@ if TYPE_CHECKING:
 
 __all__ = [
     "credentials_for",
+    "keep_outputs",
     "look_up_ids",
+    "register_value",
     "renew_token",
     "sendable_access",
     "third_party",
     "values_for",
 ]
 
+#: The length of the text that is unique to a trial: it must fit into a reference or label.
+TRIAL_LENGTH = 12
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
+#: What a call of the TPP needs where nothing provides its token.
+UNAUTHENTICATED_TPP: Final = (
+    "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
+)
+_NO_OUTPUTS = OutputValues()
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
@@ -50,8 +73,7 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
         return access
     # Without it, the bank's refusal would say nothing of any rule.
     if operation.by_tpp:
-        what = "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
-        raise CannotArrange(what, key=("auth", "tpp"))
+        raise CannotArrange(UNAUTHENTICATED_TPP, key=("auth", "tpp"))
     what = f"a token of the customer {call.subject} (`auth` and `fixtures` in the target file)"
     raise CannotArrange(what, key=("auth",))
 
@@ -163,22 +185,80 @@ def third_party(executor: Executor, name: str) -> Access:
 def values_for(executor: Executor, call: Call) -> RequestValues:
     """Return the generated values of one request, as far as the target file uses them.
 
-    Two equal calls have the same `alike`; `unique` is different in every call.
+    Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
+    different in every call.
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
-    if not (target.headers or binding.headers or binding.queries or binding.template or values):
-        return RequestValues(ids=executor.ids, resources=executor.resources)
+    spellings = (*binding.arguments.values(), *binding.modes.values())
+    values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
+    standing = target.headers or target.queries or binding.headers or binding.queries
+    plain = RequestValues(
+        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+    )
+    slots = repeated_values(executor, call, executor.operations[call.operation], plain)
+    if not (standing or binding.template or values):
+        return replace(plain, slots=slots)
     executor.generated += 1
+    texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
+    dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-    return RequestValues(
+    return replace(
+        plain,
+        slots=slots,
         now=(executor.now or executor.look()).isoformat(),
+        today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
-        ids=executor.ids,
-        resources=executor.resources,
+        trial=executor.name.hex[:TRIAL_LENGTH],
     )
+
+
+def _today(executor: Executor, call: Call) -> date:
+    """Return the calendar day at the bank, by its clock and its time zone."""
+    environment = executor.environment
+    zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
+    return executor.look().astimezone(zone).date()
+
+
+def _outputs_for(executor: Executor, call: Call) -> OutputValues:
+    """Return the outputs that a call can use: those of its customer and TPP."""
+    sources = executor.environment.target.outputs
+    if not sources:
+        return _NO_OUTPUTS
+    known = executor.outputs.get((call.subject, call.by), {})
+    return OutputValues(
+        sources=sources,
+        values={name: value for name, value in known.items() if value is not None},
+        unusable=frozenset(name for name, value in known.items() if value is None),
+    )
+
+
+def keep_outputs(executor: Executor, exchange: Exchange) -> None:
+    """Keep the outputs of an accepted answer, for later calls of its customer and TPP."""
+    call, outcome = exchange.call, exchange.outcome
+    binding = executor.environment.target.operations.get(call.operation, BARE)
+    if not binding.outputs or not isinstance(outcome, Accepted):
+        return
+    had = {name: outcome.outputs.get(name) for name in binding.outputs}
+    executor.outputs.setdefault((call.subject, call.by), {}).update(had)
+
+
+def register_value(executor: Executor, step: Register) -> Registered:
+    """Make a value of an argument registered for a customer.
+
+    Raises:
+        CannotArrange: there is no value, or the fixture provider cannot register one.
+
+    """
+    binding = executor.environment.target.operations.get(step.operation, BARE)
+    spelling = binding.arguments.get(step.argument)
+    value = step.value if step.value is not None else spelling.value if spelling else None
+    if value is None:
+        key = ("operations", step.operation, "arguments", step.argument)
+        raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
+    since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
+    return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
 
 
 def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:

@@ -13,14 +13,19 @@ from datetime import datetime, timedelta
 from time import perf_counter
 from uuid import UUID, uuid4
 
-from assay.binding.decode import body_of, decode, links_of
-from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
+from assay.binding.arguments import arguments
+from assay.binding.decode import body_of, decode
+from assay.binding.encode import BARE, Access, HttpRequest, encode
+from assay.binding.links import links_of, names_links
+from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
     credentials_for,
+    keep_outputs,
     look_up_ids,
+    register_value,
     renew_token,
     sendable_access,
     values_for,
@@ -28,6 +33,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
 from assay.execution.single_variation import VariationGuard
@@ -53,7 +59,6 @@ from assay.history import (
     Lacking,
     Outcome,
     Register,
-    Registered,
     Renew,
     Resend,
     Step,
@@ -79,7 +84,8 @@ class Executor:
 
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events. `name` is unique to the trial; `generated` counts generated values.
+    of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
+    that cannot be sent. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -95,11 +101,15 @@ class Executor:
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
+    outputs: dict[tuple[str, str], dict[str, str | None]] = field(
+        default_factory=dict[tuple[str, str], "dict[str, str | None]"]
+    )
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None
     variations: VariationGuard = field(default_factory=VariationGuard)
     response_limit: ResponseLimit = field(default_factory=ResponseLimit)
+    partly: PartialArrangement = field(default_factory=lambda: PartialArrangement(allowed=False))
     events: list[Event] = field(default_factory=list[Event])
 
     def perform(self, step: Step) -> Event:
@@ -145,7 +155,7 @@ class Executor:
             case Inquire():
                 event = Effects(now=self.fixture.clock(None), done=self._new_effects())
             case Register():
-                event = self._register(step)
+                event = register_value(self, step)
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
                 event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
@@ -175,16 +185,6 @@ class Executor:
         self.effects |= new
         return tuple(effect for those in new.values() for effect in those)
 
-    def _register(self, step: Register) -> Event:
-        binding = self.environment.target.operations.get(step.operation, BARE)
-        spelling = binding.arguments.get(step.argument)
-        value = step.value if step.value is not None else spelling.value if spelling else None
-        if value is None:
-            key = ("operations", step.operation, "arguments", step.argument)
-            raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-        since = self.fixture.register(step, self.access.get(step.subject, Access()), value)
-        return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
-
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())
         self.environment.guard.count()
@@ -213,7 +213,7 @@ class Executor:
 
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and things."""
-        subject, access = self.fixture.arrange(step)
+        subject, access = self.partly.arrange(self.fixture, step)
         access = sendable_access(access)
         codes = codes_by_factor(self.environment.target.sca.factors, access.codes)
         token = access.token or self.environment.common.token
@@ -288,13 +288,15 @@ class Executor:
         else:
             body = body_of(wire)
             refused = rejected_token(operation, wire, target) if call.own_token else None
-            decoded = refused or decode(wire, body, operation, target)
-            wire, outcome = self.response_limit.limited(wire, decoded)
             binding = target.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next or binding.approval):
+            decoded = refused or decode(wire, body, operation, target)
+            decoded = page_of_call(decoded, call, binding.next)
+            wire, outcome = self.response_limit.limited(wire, decoded)
+            if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
         self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
+        keep_outputs(self, exchange)
         return exchange
 
 
@@ -338,8 +340,9 @@ def run_probe(
     """
     stopped, shortage = "", None
     with executing(environment, operations, number=number, record=record) as executor:
+        partly = executor.partly = PartialArrangement()
         try:
-            perform_all(script, executor.perform)
+            perform_all(partly.going_on(script), executor.perform)
         except CannotArrange as error:
             stopped, shortage = f"needs {error}", error.shortage
     events = tuple(executor.events)

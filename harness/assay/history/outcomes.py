@@ -49,13 +49,15 @@ class Item:
 class Accepted:
     """The target accepted the call. `items` is None when nothing is listed.
 
-    `approval` is the link to the screens where the customer signs.
+    `approval` is the link to the screens where the customer signs. `outputs` are values that later
+    calls send; a journal does not record them.
     """
 
     items: tuple[Item, ...] | None = None
     values: Mapping[str, Json] = field(default_factory=dict[str, Json])
     next: str | None = None
     approval: str | None = None
+    outputs: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,7 @@ ELSEWHERE: Mapping[type[Any], frozenset[str]] = {
     Call: frozenset({"operation", "subject", "present", "variation"}),
     Authorise: frozenset({"subject", "variation"}),
     Authorised: frozenset({"n", "wire", "why", "ms"}),
+    Accepted: frozenset({"outputs"}),
     Indeterminate: frozenset({"why"}),
     Item: frozenset({"id"}),
 }

@@ -137,6 +137,8 @@ class Journal:
             outcome = event.outcome
             if isinstance(outcome, Accepted) and outcome.approval:
                 self.redactor.name(outcome.approval, "approval-link")
+            for name, value in outcome.outputs.items() if isinstance(outcome, Accepted) else ():
+                self.redactor.name(value, name)
             self.redactor.learn_headers(event.wire)
 
     def learn_unwritten(self, event: Event, access: Access) -> None:

@@ -22,6 +22,7 @@ BOUND = {
     "queries": {"view": "full"},
     "template": {"view": "full"},
     "outcomes": {"accepted": [{"statuses": [203]}]},
+    "outputs": {"cursor": "/cursor"},
 }
 #: Features that the document does not show, each with the reason.
 NOT_EXPORTED = {
@@ -30,6 +31,7 @@ NOT_EXPORTED = {
     "template": "sent with every call, whatever the contract says",
     "credentials": "no bank may accept them",
     "id": "used by the harness alone, to fill in arguments",
+    "output": "used by the harness alone, to fill in requests",
 }
 
 
