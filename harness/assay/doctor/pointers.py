@@ -114,8 +114,14 @@ def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
         yield seen.context.finding(place, "a link", found, weight=Weight.FAULT)
     else:
         similar = _similar_link(seen, pointer)
+        if pointer in seen.binding.optional_links and not similar:
+            return
         weight = Weight.DOUBT if similar else Weight.UNSEEN
-        hint = f"did you mean {similar}?" if similar else "a bank may leave a link out"
+        hint = (
+            f"did you mean {similar}?"
+            if similar
+            else "if the bank may leave it out, write {at: …, optional: true}"
+        )
         found = f"nothing at {pointer}"
         yield seen.context.finding(place, "a link", found, hint, weight=weight)
 

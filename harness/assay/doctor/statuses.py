@@ -105,7 +105,7 @@ def _no_consents(context: DoctorContext, answer: SeenAnswer) -> Finding:
     path = answer.binding.path or answer.operation.path
     place = answer.place("method" if answer.status == NOT_ALLOWED else "path")
     expected, found = "the path of consents", f"{answer.status} at {path}"
-    hint = "if the bank has none, remove `consent` from fixtures.offers"
+    hint = "if the bank has no consents, say so under `absent`"
     return context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 
 

@@ -96,9 +96,11 @@ def test_a_bank_without_consents(tmp_path):
         findings = examine(path, ["aisp"]).blocking
         (found,) = [one for one in findings if one.key.startswith("operations.consents")]
         assert Weight.DOUBT is found.weight
-        assert "remove `consent` from fixtures.offers" in found.hint
-        text = Path(path).read_text("utf-8").replace("    - consent\n", "")
-        Path(path).write_text(text, encoding="utf-8")
+        assert "say so under `absent`" in found.hint
+        absent = "absent: {operations: {consents: there are none}}\n"
+        before, _, rest = Path(path).read_text("utf-8").partition("  consents:\n")
+        without = before + rest[rest.index("  balances:\n") :]
+        Path(path).write_text(without + absent, encoding="utf-8")
         examined = examine(path, ["aisp"])
     assert Exit.USAGE is not examined.exit, [*map(str, examined.blocking)]
 
