@@ -57,6 +57,8 @@ def problems(
                 what = f"the operation is absent, and operations.{name} says how it is called"
                 yield _problem(target, at, what, "remove one of the two")
     for name in target.not_offered:
+        if target.is_of_shipped_base("not_offered", name):
+            continue
         rule, _, facet = name.partition("/")
         if rule not in rules and rule not in elsewhere("rules"):
             what = "no contract of this run has such a rule"

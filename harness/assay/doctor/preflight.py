@@ -153,6 +153,8 @@ def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
         yield ("fixtures", "url"), urlsplit(target.fixtures.url)
     for n, host in enumerate(() if target.nearby else target.hosts):
         yield ("hosts", n), urlsplit(host)
+    for n, host in enumerate(() if target.nearby else target.sca.hosts):
+        yield ("sca", "hosts", n), urlsplit(host)
     for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)

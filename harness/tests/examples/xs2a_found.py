@@ -18,70 +18,34 @@ FOUND = {
         "request-id.returned/make-payment-returned",
         "request-id.returned/payment-returned",
     ),
-    "answers-as-text": (
-        "json/media-type",
-    ),
-    "links-to-another-host": (
-        "links/make-payment-links",
-    ),
-    "idle-for-ten-minutes": (
-        "payments.idle/dead-after",
-    ),
-    "idle-for-two-minutes": (
-        "payments.idle/alive-before",
-    ),
-    "disconnected-goes-back": (
-        "payments.idle/no-redirection",
-    ),
-    "back-to-where-the-browser-says": (
-        "payments.back/only-there",
-    ),
-    "back-to-the-bank": (
-        "payments.back/after-signing",
-    ),
-    "payment-without-link": (
-        "payments.executed/main-flow",
-    ),
-    "no-instant": (
-        "payments.products/instant-sepa-credit-transfers",
-    ),
-    "target-2": (
-        "payments.no-target-2/target-2-payments-refused",
-    ),
-    "debtorAccount-optional": (
-        "payments.mandatory/debtorAccount-missing",
-    ),
-    "creditorAccount-optional": (
-        "payments.mandatory/creditorAccount-missing",
-    ),
+    "answers-as-text": ("json/media-type",),
+    "links-to-another-host": ("links/make-payment-links",),
+    "idle-for-ten-minutes": ("payments.idle/dead-after",),
+    "idle-for-two-minutes": ("payments.idle/alive-before",),
+    "disconnected-goes-back": ("payments.idle/no-redirection",),
+    "back-to-where-the-browser-says": ("payments.back/only-there",),
+    "back-to-the-bank": ("payments.back/after-signing",),
+    "payment-without-link": ("payments.executed/main-flow",),
+    "no-instant": ("payments.products/instant-sepa-credit-transfers",),
+    "target-2": ("payments.no-target-2/target-2-payments-refused",),
+    "debtorAccount-optional": ("payments.mandatory/debtorAccount-missing",),
+    "creditorAccount-optional": ("payments.mandatory/creditorAccount-missing",),
     "creditorName-optional": (
         "payments.mandatory/creditorName-empty",
         "payments.mandatory/creditorName-missing",
         "payments.mandatory/creditorName-null",
         "payments.mandatory/creditorName-type",
     ),
-    "instructedAmount-optional": (
-        "payments.mandatory/instructedAmount-missing",
-    ),
-    "dollars": (
-        "payments.euro/other-value",
-    ),
-    "another-name-shown": (
-        "payments.content/creditorName",
-    ),
+    "instructedAmount-optional": ("payments.mandatory/instructedAmount-missing",),
+    "dollars": ("payments.euro/other-value",),
+    "another-name-shown": ("payments.content/creditorName",),
     "small-amounts-unsigned": (
         "payments.executed/unsigned-undone",
         "payments.sca/even-instructedAmount",
     ),
-    "a-day-late": (
-        "payments.executed/not-late",
-    ),
-    "never-put-off": (
-        "payments.executed/not-early",
-    ),
-    "no-cancellation": (
-        "payments.cancel/accepted",
-    ),
+    "a-day-late": ("payments.executed/not-late",),
+    "never-put-off": ("payments.executed/not-early",),
+    "no-cancellation": ("payments.cancel/accepted",),
     "cancelled-is-executed": (
         "payments.cancel/by-customer-never-done",
         "payments.cancel/by-tpp-never-done",
@@ -93,21 +57,11 @@ FOUND = {
         "payments.same-request/once",
         "payments.same-request/repeated",
     ),
-    "one-for-an-hour": (
-        "payments.same-request/late",
-    ),
-    "another-body-is-no-conflict": (
-        "payments.same-request/conflict",
-    ),
-    "photo-tan-above-20000": (
-        "payments.large/instructedAmount-just-above-15000",
-    ),
-    "photo-tan-from-15000": (
-        "payments.large/instructedAmount-at-15000",
-    ),
-    "any-factor": (
-        "payments.large/instructedAmount-just-above-15000",
-    ),
+    "one-for-an-hour": ("payments.same-request/late",),
+    "another-body-is-no-conflict": ("payments.same-request/conflict",),
+    "photo-tan-above-20000": ("payments.large/instructedAmount-just-above-15000",),
+    "photo-tan-from-15000": ("payments.large/instructedAmount-at-15000",),
+    "any-factor": ("payments.large/instructedAmount-just-above-15000",),
 }
 #: Faults of what the contract does not say yet, with the reason.
 NOT_FOUND: dict[str, str] = {
