@@ -106,7 +106,11 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         key=("approval",), is_bound=lambda binding, _, __: binding.approval is not None
     ),
     "output": BindingFeature(
-        key=("outputs", _NAME), is_bound=lambda binding, _, name: name in binding.outputs
+        key=("outputs", _NAME),
+        is_bound=lambda binding, _, name: (
+            name in binding.outputs or (bool(binding.outputs) > bool(name))
+        ),
+        lacking="calls do not say which consent they use (no output of the operation that makes it)",
     ),
     "links": BindingFeature(
         key=("links",), is_bound=lambda binding, _, __: bool(binding.links or binding.next)

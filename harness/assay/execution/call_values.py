@@ -203,6 +203,8 @@ def _outputs_for(executor: Executor, call: Call) -> OutputValues:
     if not sources:
         return _NO_OUTPUTS
     known = executor.outputs.get((call.subject, call.by), {})
+    if call.consent is not None:
+        known = {**known, **executor.consent_outputs.get(call.consent, {})}
     return OutputValues(
         sources=sources,
         values={name: value for name, value in known.items() if value is not None},
@@ -218,6 +220,8 @@ def keep_outputs(executor: Executor, exchange: Exchange) -> None:
         return
     had = {name: outcome.outputs.get(name) for name in binding.outputs}
     executor.outputs.setdefault((call.subject, call.by), {}).update(had)
+    if exchange.item and exchange.item.key:
+        executor.consent_outputs[exchange.item.key] = had
 
 
 def register_value(executor: Executor, step: Register) -> Registered:

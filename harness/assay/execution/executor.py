@@ -81,7 +81,8 @@ class Executor:
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
     of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
-    that cannot be sent. `name` is unique to the trial; `generated` counts generated values.
+    that cannot be sent; `consent_outputs` has those of each
+    consent, by key. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -99,6 +100,9 @@ class Executor:
     resources: dict[str, str] = field(default_factory=dict[str, str])
     outputs: dict[tuple[str, str], dict[str, str | None]] = field(
         default_factory=dict[tuple[str, str], "dict[str, str | None]"]
+    )
+    consent_outputs: dict[str, dict[str, str | None]] = field(
+        default_factory=dict[str, "dict[str, str | None]"]
     )
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
