@@ -13,7 +13,7 @@ from uuid import uuid5
 from assay.binding.encode import BARE, Access
 from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding, RequestValues
+from assay.binding.spelling import RequestValues
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.history import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "credentials_for",
     "keep_outputs",
-    "look_up_ids",
     "register_value",
     "renew_token",
     "sendable_access",
@@ -239,23 +238,3 @@ def register_value(executor: Executor, step: Register) -> Registered:
         raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
     since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
     return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
-
-
-def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:
-    """Look up the target's own ids of what a call names, where it uses them.
-
-    The list is read as any TPP reads it, with the customer present.
-    """
-    for name, spelling in binding.arguments.items():
-        if spelling.found is None or call.follow is not None:
-            continue
-        given = call.arguments.get(name)
-        for key in given if isinstance(given, list | tuple) else (given,):
-            owner = executor.owners.get(str(key))
-            if owner is None or str(key) in executor.ids:
-                continue  # a key without an owner is sent as it is
-            executor.read_list(spelling.found, owner)
-            if str(key) not in executor.ids:
-                path = ("operations", spelling.found, "item", "id")
-                what = f"the target's own id for {name} ({'.'.join(path)})"
-                raise CannotArrange(what, key=path)

@@ -21,7 +21,6 @@ from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
     credentials_for,
     keep_outputs,
-    look_up_ids,
     register_value,
     renew_token,
     sendable_access,
@@ -30,6 +29,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.lookups import look_up_ids
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
 from assay.execution.single_variation import VariationGuard
@@ -104,6 +104,7 @@ class Executor:
     consent_outputs: dict[str, dict[str, str | None]] = field(
         default_factory=dict[str, "dict[str, str | None]"]
     )
+    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None

@@ -62,6 +62,12 @@ def names_each_once(call: Call, grant: Operation) -> bool:
     return isinstance(listed, list | tuple) and len(consented_keys(call, grant)) == len(listed)
 
 
+def ends_consent(contract: Contract, grant: Operation, call: Call) -> bool:
+    """Whether a call ends a consent that is made by an operation."""
+    operation = contract.operations.get(call.operation)
+    return operation is not None and bool(operation.ends) and operation.ends == grant.makes
+
+
 def last_day(call: Call, grant: Operation) -> date | None:
     """Return the last day of a consent, if the call that makes it says one."""
     text = call.arguments.get(grant.until or "")
@@ -109,6 +115,7 @@ class Consents:
     _given: set[str] = field(default_factory=set[str])
     _made: dict[str, MadeConsent] = field(default_factory=dict[str, MadeConsent])
     _last: dict[str, MadeConsent] = field(default_factory=dict[str, MadeConsent])
+    _opened: dict[str, MadeConsent] = field(default_factory=dict[str, MadeConsent])
     _subjects: set[str] = field(default_factory=set[str])
     _between: Mapping[int, Sequence[Event]] = field(default_factory=dict[int, Sequence[Event]])
 
@@ -178,7 +185,7 @@ class Consents:
         if state is State.VALID:
             self._authorised(made)
         elif state in {State.ENDED, State.REJECTED} or (operation.ends and not exchange.refused):
-            self._over(made)
+            self._over(made, ended=bool(operation.ends) and exchange.accepted)
         return bool(state) or operation.writes
 
     def _latest(self, exchange: Exchange) -> date:
@@ -203,7 +210,7 @@ class Consents:
         self._made[made.key] = self._last[call.subject] = made
         if not made.seen:
             # A recording of the interface does not show who signs.
-            self._perhaps(made.subject, made.keys)
+            self._may_apply(made)
         if item.state is State.VALID:
             self._authorised(made)
         return True
@@ -215,20 +222,27 @@ class Consents:
         if confirmed(event):
             self._authorised(made)
         elif event.ending is not Ending.REFUSED:
-            self._perhaps(made.subject, made.keys)
+            self._may_apply(made)
         return True
+
+    def _may_apply(self, made: MadeConsent) -> None:
+        """Process that a consent may be in force."""
+        self._opened[made.key] = made
+        self._given.add(made.subject)
 
     def _authorised(self, made: MadeConsent) -> None:
         """Process that a consent is in force."""
         name = made.subject
-        self._perhaps(name, made.keys)
+        self._may_apply(made)
         if self._last.get(name) == made and made.sound:
             self._certain[name] = made.keys
 
-    def _over(self, made: MadeConsent) -> None:
-        """Process that a consent may be over."""
+    def _over(self, made: MadeConsent, *, ended: bool) -> None:
+        """Process that a consent may be over; where the TPP `ended` it, it opens nothing any more."""
         if self._last.get(made.subject) == made:
             self._certain[made.subject] = NONE
+        if ended:
+            self._opened.pop(made.key, None)
 
     # -- what is in force ------------------------------------------------------------
     def perhaps_given(self, subject: str) -> bool:
@@ -246,7 +260,9 @@ class Consents:
 
     def possible(self, subject: str) -> AbstractSet[str]:
         """Return what a subject's consent may cover."""
-        return self._possible.get(subject, NONE)
+        perhaps = self._possible.get(subject, NONE)
+        made = [each.keys for each in self._opened.values() if each.subject == subject]
+        return perhaps.union(*made) if made else perhaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,3 +141,46 @@ def test_without_an_output_a_former_consent_cannot_be_named(tmp_path):
     assert {Standing.NOT_APPLICABLE} == {found[each] for each in named}
     assert set() == {each for each, standing in found.items() if standing is Standing.VIOLATES}
     assert Standing.CONFORMS is found["signed/unsigned-refused"] is found["revoked/ended-refused"]
+
+
+class OwnIds(Bank):
+    """A bank whose paths have ids of its own, which its list of accounts shows under a consent."""
+
+    def accounts(self, environ, customer, world):
+        status, body = super().accounts(environ, customer, world)
+        items = [{**each, "ref": f"ref-{each['number']}"} for each in body["accounts"]]
+        return status, {**body, "accounts": items}
+
+    def entries(self, environ, number, customer, world):
+        return super().entries(environ, number.removeprefix("ref-"), customer, world)
+
+
+@pytest.fixture
+def own_ids(tmp_path):
+    """Return a target file for a bank with ids of its own."""
+    text = TARGET.read_text("utf-8").replace(
+        "  entries:\n", "  entries:\n    arguments: {number: {path: number, found: accounts}}\n"
+    )
+    path = tmp_path / "own-ids.yaml"
+    path.write_text(text.replace("item: {key: /number,", "item: {key: /number, id: /ref,"))
+    return path
+
+
+def test_ids_that_a_list_has_under_a_consent_are_looked_up(own_ids):
+    """A consent is made for the look-up alone, and ended, so that it changes no verdict."""
+    found, usual = verdicts(CONTRACT, own_ids, OwnIds()), verdicts(CONTRACT, TARGET, Bank())
+    assert usual == found
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [each for each in FAULTS if not each.__name__.startswith("Ended")],
+    ids=lambda each: each.__name__,
+)
+def test_faults_are_found_where_ids_are_looked_up(fault, own_ids):
+    """The consent of the look-up hides no fault."""
+    mixed = type(fault.__name__, (OwnIds, fault), {})
+    found = verdicts(CONTRACT, own_ids, mixed())
+    assert fault.breaks <= {
+        each for each, standing in found.items() if standing is Standing.VIOLATES
+    }

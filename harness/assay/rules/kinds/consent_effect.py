@@ -19,7 +19,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
-from assay.rules.consents import EARLIER, Consents, consented_keys, lists_keys
+from assay.rules.consents import EARLIER, Consents, consented_keys, ends_consent, lists_keys
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
@@ -188,6 +188,8 @@ class ConsentEffect(Kind):
             consents.note(exchange)
             if call.operation == self.grant.id:
                 yield from past.transmitted(exchange, self.grant, subjects.get(call.subject))
+            elif exchange.accepted and ends_consent(self.contract, self.grant, call):
+                past.taken, past.former = (), set()
             operation, subject = operations.get(call.operation), subjects.get(call.subject)
             if operation is None or subject is None or not bare(call, operation):
                 continue

@@ -7,7 +7,7 @@ was signed, refused or ended before, and whether a later one was signed. Nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -34,7 +34,7 @@ class ConsentAt:
     """A consent at a moment: its phase, the exchange that ended it, and the consents around it.
 
     `former` are the consents of the same customer and TPP that were made before it, `later` those
-    after it. `fresh` says that the customer had none before the history, and `perhaps_over` that
+    after it, both without those that the TPP ended. `fresh` says that the customer had none before the history, and `perhaps_over` that
     its last day, `until`, may be over.
     """
 
@@ -125,7 +125,7 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
     grant = tracker.lifecycle.create
     for each in named:
         if owned.key in consented_keys(each.made.call, grant):
-            others = [_phase(other, tracker) for other in mine if other is not each]
+            others = [_phase(other, tracker) for other in _in_force(mine) if other is not each]
             alone = not {ConsentPhase.AUTHORISED, ConsentPhase.UNKNOWN} & {*others}
             yield ConsentUse(
                 exchange=exchange,
@@ -141,6 +141,11 @@ def _of(instance: Instance, call: Call) -> bool:
     return own and instance.made.accepted and instance.key is not None
 
 
+def _in_force(consents: Sequence[Instance]) -> list[Instance]:
+    """Return the consents that the TPP did not end."""
+    return [each for each in consents if not any(end.accepted for end in each.ends)]
+
+
 def _at(instance: Instance, exchange: Exchange, tracker: Tracker) -> ConsentAt:
     """Return a consent at the moment of an exchange."""
     made, subject = instance.made, tracker.subjects.get(instance.made.call.subject)
@@ -152,8 +157,8 @@ def _at(instance: Instance, exchange: Exchange, tracker: Tracker) -> ConsentAt:
         instance=instance,
         phase=_phase(instance, tracker),
         ended=next((end for end in instance.ends if not end.refused), None),
-        former=tuple(_phase(each, tracker) for each in mine[:place]),
-        later=tuple(_phase(each, tracker) for each in mine[place + 1 :]),
+        former=tuple(_phase(each, tracker) for each in _in_force(mine[:place])),
+        later=tuple(_phase(each, tracker) for each in _in_force(mine[place + 1 :])),
         fresh=subject is not None and subject.fresh,
         until=until,
         perhaps_over=until is not None and today > until,
