@@ -35,7 +35,7 @@ ROWS = (
     {"contexts"},
     {"binding"},
     {"planning.obligation"},
-    {"contract.parse", "contract.references"},
+    {"contract.parse", "contract.references", "contract.editor_schema"},
     {"kinds"},
     {"rules"},
     {"contract.files"},

@@ -57,7 +57,7 @@ def check_plan(run: WrittenRun, inputs: FoundInputs, target: Target) -> CheckedP
         items=items,
         trials=(),
         clauses={each.contract.id: bound_clauses(each.contract) for each in bound},
-        contracts=dict(inputs.contracts),
+        contracts={each.contract.id: each.contract for each in bound},
     )
     return CheckedPlan(plan=made, party=party, findings=tuple(findings))
 

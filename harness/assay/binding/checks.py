@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding import outputs
 from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
 from assay.binding.target import ScaKind, TransportKind
+from assay.binding.values import wrong_days
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.files.load import read_zone
 from assay.errors import did_you_mean
@@ -67,7 +68,22 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from waiver_findings(raw.get("waivers", ()))
     yield from _sca(raw)
     yield from _matchers(raw)
+    for name in ("headers", "queries", "operations"):
+        yield from _days(raw.get(name), (name,))
     yield from outputs.findings(raw)
+
+
+def _days(value: object, at: Pointer) -> Iterator[Finding]:
+    """Find texts with a day relative to today that is written wrongly."""
+    if isinstance(value, Mapping):
+        for name, member in cast("_Raw", value).items():
+            yield from _days(member, (*at, name))
+    elif isinstance(value, list):
+        for index, member in enumerate(cast("list[object]", value)):
+            yield from _days(member, (*at, index))
+    elif isinstance(value, str) and (wrong := wrong_days(value)):
+        hint = "write {today}, {today+90} or {today-1}: the bank's calendar day, and days from it"
+        yield at, f"no such day: {found(wrong[0])}", hint
 
 
 def waiver_findings(waivers: Sequence[_Raw]) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from assay.binding.pointer import ElementPointer
 from assay.binding.security import (
     ALGORITHMS,
     COVERS,
@@ -25,7 +26,17 @@ from assay.binding.security import (
     Signature,
     SignatureKind,
 )
-from assay.binding.spelling import FieldAt, ItemBinding, NextPage, Place, Spelling, StateAt, Turn
+from assay.binding.spelling import (
+    FieldAt,
+    ItemBinding,
+    NextPage,
+    OperationBinding,
+    Place,
+    ResourceAt,
+    Spelling,
+    StateAt,
+    Turn,
+)
 from assay.binding.target import OutputAt, Presence, Target
 from assay.contract.files.document import Document, Pointer
 
@@ -104,7 +115,19 @@ def _types(kind: Any) -> Mapping[str, Any]:
 
 
 #: The types that are read by something else than their constructor.
-READERS: Mapping[Any, Callable[[Any], Any]] = {date: date.fromisoformat}
+READERS: Mapping[Any, Callable[[Any], Any]] = {
+    date: date.fromisoformat,
+    str: lambda raw: raw if isinstance(raw, str) else str(raw),
+}
+
+
+def _pointers(raw: Any) -> list[str]:
+    """Return one or more pointers, each as a text or as a condition on the elements of a list."""
+    listed: list[Any] = raw if isinstance(raw, list) else [raw]
+    return [
+        each if isinstance(each, str) else ElementPointer(each["in"], each["where"], each["at"])
+        for each in listed
+    ]
 
 
 def _without(raw: _Raw, *names: str) -> dict[str, Any]:
@@ -157,9 +180,35 @@ def _spelling(raw: _Raw) -> _Raw:
     return shaped
 
 
+def _operation(raw: _Raw) -> _Raw:
+    """Return the keys of a binding, with the links in headers and the optional ones apart."""
+    shaped = dict(raw)
+    approval = raw.get("approval")
+    if isinstance(approval, dict):
+        shaped["approval_header"] = shaped.pop("approval")["header"]
+    entries = [{"at": link} if isinstance(link, str) else link for link in raw.get("links", ())]
+    shaped["links"] = [link["at"] for link in entries if "at" in link]
+    shaped["optional_links"] = [link["at"] for link in entries if link.get("optional")]
+    shaped["link_headers"] = [link["header"] for link in entries if "header" in link]
+    return shaped
+
+
 def _item(raw: _Raw) -> _Raw:
+    """Return the keys of an item; a key in a header has a field of its own."""
+    shaped = dict(raw)
     key = raw.get("key")
-    return {**_without(raw, "key"), "key_header": key["header"]} if isinstance(key, dict) else raw
+    if isinstance(key, dict) and "header" in key:
+        shaped["key_header"] = shaped.pop("key")["header"]
+    for name in ("key", "on"):
+        if name in shaped:
+            shaped[name] = _pointers(shaped[name])
+    if "id" in shaped:
+        (shaped["id"],) = _pointers(shaped["id"])
+    return shaped
+
+
+def _resource(raw: _Raw) -> _Raw:
+    return {**raw, "at": _pointers(raw["at"])[0]}
 
 
 def _output(raw: Any) -> _Raw:
@@ -167,7 +216,13 @@ def _output(raw: Any) -> _Raw:
 
 
 def _field(raw: Any) -> _Raw:
-    return cast("_Raw", raw) if isinstance(raw, dict) else {"at": raw}
+    """Return the keys of a field: pointers alone, an element with its words, or all keys."""
+    if not isinstance(raw, dict):
+        return {"at": _pointers(raw)}
+    given = cast("_Raw", raw)
+    if "in" in given:
+        return {**_without(given, "in", "where", "at"), "at": _pointers([given])}
+    return {**given, "at": _pointers(given["at"])}
 
 
 def _state(raw: _Raw) -> _Raw:
@@ -185,9 +240,11 @@ def _next_page(raw: Any) -> _Raw:
         return {"turn": Turn.LINK, "at": raw}
     given = cast("_Raw", raw)
     turn = next(turn for turn in Turn if turn.value in given)
-    place = "query" if turn in {Turn.PAGE, Turn.OFFSET} else "at"
+    place, where = "query" if turn in {Turn.PAGE, Turn.OFFSET} else "at", given[turn.value]
+    if isinstance(where, dict):
+        place, where = "body", cast("_Raw", where)["body"]
     first = {"first": 0} if turn is Turn.OFFSET else {}
-    return {**first, **_without(given, turn.value), "turn": turn, place: given[turn.value]}
+    return {**first, **_without(given, turn.value), "turn": turn, place: where}
 
 
 #: Returns the fields of a class from its form in the file.
@@ -196,6 +253,8 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,
+    OperationBinding: _operation,
+    ResourceAt: _resource,
     OutputAt: _output,
     Presence: _presence,
     Signature: _signature,

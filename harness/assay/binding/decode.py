@@ -1,36 +1,33 @@
 """Decoder of answers: from the wire to an abstract outcome, by the matchers of the target file.
 
-Also finds the URL of the next page: by link, header, cursor, page number or offset. All input
-is hostile: bodies may be invalid JSON, nested, huge, or wrong, a link may be no URL. An answer
-that no matcher knows, or that lacks what the target file points at, is indeterminate because
+All input is hostile: bodies may be invalid JSON, nested, huge, or wrong. An answer that no
+matcher knows, or that lacks what the target file points at, is indeterminate because
 of the binding; nothing is guessed.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, cast
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE
-from assay.binding.json_parser import SPELLED_OUT, is_too_deep, parse_json
+from assay.binding.json_parser import is_too_deep, parse_json
+from assay.binding.links import approval_of
 from assay.binding.outputs import end_of_url, in_body, outputs_of
+from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
-from assay.binding.spelling import same
 from assay.binding.target import (
     FieldAt,
     ItemBinding,
     Matcher,
-    NextPage,
     OperationBinding,
     StateAt,
     Target,
-    Turn,
 )
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, word_of
 from assay.history import (
     Accepted,
     Cause,
@@ -48,12 +45,6 @@ SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
 #: The methods of operations that change or end what exists already.
 CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
-SUCCESSES = range(200, 300)
-#: One link of a header (RFC 8288), with its parameters.
-_LINK = re.compile(r"<([^<>]*)>([^<]*)")
-_NEXT = re.compile(r';\s*rel\s*=\s*"?(?:[^";]*\s)?next(?:\s[^";]*)?"?\s*(?:[;,]|$)', re.IGNORECASE)
-#: A number that can be a page or an offset.
-_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def body_of(wire: Wire) -> Json:
@@ -64,29 +55,6 @@ def body_of(wire: Wire) -> Json:
         return parse_json(wire.body)
     except (ValueError, RecursionError):
         return MISSING
-
-
-def links_of(wire: Wire, body: Json, binding: OperationBinding) -> tuple[str, ...]:
-    """Return every link that the target file points at, made absolute.
-
-    The `Location` of a successful answer is a link wherever the target file points. The link
-    to the screens is none: the customer follows it, and screens may have a host of their own.
-    """
-    how = binding.next
-    pointers = dict.fromkeys(
-        [*binding.links, how.at if how and how.turn is Turn.LINK else ""],
-    )
-    values = (find(body, pointer) for pointer in pointers if pointer)
-    links = [absolute(wire.url, link) for link in values if isinstance(link, str) and link]
-    if how and how.turn is Turn.HEADER and (link := header_link(wire, how)):
-        links.append(link)
-    named = {(binding.item.key_header or "").lower()}
-    if wire.status in SUCCESSES:
-        named.add("location")
-    links += [absolute(wire.url, value) for name, value in wire.headers if name.lower() in named]
-    approval = find(body, binding.approval) if binding.approval is not None else MISSING
-    screens = absolute(wire.url, approval) if isinstance(approval, str) else None
-    return tuple(link for link in links if link != screens)
 
 
 def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outcome:
@@ -140,13 +108,12 @@ def _accepted(
     if binding.one is not None and items is None and not done:
         why = f"nothing at {binding.one!r} in an accepted answer ({wire.status})"
         return Indeterminate(cause=Cause.BINDING, why=why)
-    approval = find(body, binding.approval) if binding.approval is not None else MISSING
     values = {name: find(body, pointer) for name, pointer in binding.values.items()}
     return Accepted(
         items=items,
         values={name: value for name, value in values.items() if value is not MISSING},
         next=next_page(wire, body, items, binding.next),
-        approval=absolute(wire.url, approval) if isinstance(approval, str) else None,
+        approval=approval_of(wire, body, binding),
         outputs=outputs_of(wire.headers, body, binding.outputs),
     )
 
@@ -229,7 +196,7 @@ def _field(shown: Json, where: FieldAt) -> Json:
     value = in_body(shown, where.at)
     if where.first is not None and isinstance(value, str):
         value = value[: where.first]
-    return next((word for word, sent in where.words.items() if same(sent, value)), value)
+    return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 
 def _resource(shown: Json, binding: ItemBinding) -> str | None:
@@ -269,67 +236,3 @@ def _date(value: object) -> date | None:
         return date.fromisoformat(value[:10]) if isinstance(value, str) else None
     except ValueError:
         return None
-
-
-# -- the next page ---------------------------------------------------------------
-def absolute(url: str, link: str) -> str:
-    """Return a link as it stands in the answer from a URL, made absolute."""
-    try:
-        if not SPELLED_OUT.search(link):
-            return urljoin(url, link)
-    except ValueError:
-        pass
-    return "invalid://" + link[:200]  # a link that is no URL leads nowhere on this host
-
-
-def next_page(
-    wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage | None
-) -> str | None:
-    """Return the absolute URL of the page after this one, if there is one."""
-    if how is None:
-        return None
-    match how.turn:
-        case Turn.LINK:
-            link = find(body, how.at)
-            return absolute(wire.url, link) if isinstance(link, str) and link else None
-        case Turn.HEADER:
-            return header_link(wire, how)
-        case Turn.CURSOR:
-            cursor = find(body, how.at)
-            usable = isinstance(cursor, str | int) and not isinstance(cursor, bool) and cursor != ""
-            return _with(wire.url, how.query, str(cursor)) if usable else None
-        case Turn.PAGE | Turn.OFFSET:
-            return _counted(wire, body, items, how)
-
-
-def header_link(wire: Wire, how: NextPage) -> str | None:
-    """Return the link to the next page that stands in a header, if any."""
-    for name, value in wire.headers:
-        if name.lower() == how.at.lower():
-            for link, parameters in _LINK.findall(value):
-                if _NEXT.search(parameters):
-                    return absolute(wire.url, link)
-    return None
-
-
-def _counted(wire: Wire, body: Json, items: tuple[Item, ...] | None, how: NextPage) -> str | None:
-    """Return the next page by its number, or by how many items were before it."""
-    if not items:
-        return None
-    here = dict(parse_qsl(urlsplit(wire.url).query)).get(how.query, "")
-    now = int(here) if _NUMBER.fullmatch(here) else how.first
-    after = now + (len(items) if how.turn is Turn.OFFSET else 1)
-    if how.more is not None and find(body, how.more) in (MISSING, None, False, "", 0):
-        return None
-    if how.total is not None:
-        total = find(body, how.total)
-        if not isinstance(total, int) or after - how.first >= total:
-            return None
-    return _with(wire.url, how.query, str(after))
-
-
-def _with(url: str, name: str, value: str) -> str:
-    """Return a URL whose query has a parameter once, with this value."""
-    parts = urlsplit(url)
-    query = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] != name]
-    return urlunsplit(parts._replace(query=urlencode([*query, (name, value)])))

@@ -8,22 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
+from assay.binding.arguments import arguments
 from assay.binding.customer_credentials import place_credentials
+from assay.binding.paging import value_in_body
 from assay.binding.pointer import put
-from assay.binding.spelling import (
-    CredentialSpelling,
-    RequestValues,
-    filled,
-    same,
-    sent,
-    values_from_file,
-)
+from assay.binding.spelling import CredentialSpelling
 from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
+from assay.binding.values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import text_of
 from assay.errors import CannotArrange
 from assay.history import Call, CredentialPlace, Malformed, Token
 
@@ -61,9 +57,13 @@ class HttpRequest:
 
 @dataclass(slots=True)
 class _RequestDraft:
-    """A request while arguments are being put into their places."""
+    """A request while arguments are being put into their places.
+
+    `standing` are the query parameters of every call, each of which an argument replaces.
+    """
 
     path: str
+    standing: dict[str, str]
     query: list[tuple[str, str]]
     headers: list[tuple[str, str]]
     body: dict[str, Any]
@@ -86,27 +86,47 @@ def encode(
     made = made or RequestValues()
     method = binding.method or operation.method
     headers = _headers(call, operation, target, access, made)
-    if call.follow is not None:
+    in_body = bool(binding.next and binding.next.body)
+    if call.follow is not None and not in_body:
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
-    queries = made.outputs.sent(binding.queries)
-    query = [(name, str(filled(text, made))) for name, text in queries.items()]
-    draft = _RequestDraft(_path(call, operation, binding), query, headers, body)
+    standing = made.outputs.sent({**target.queries, **binding.queries})
+    draft = _RequestDraft(
+        path=_path(call, operation, binding),
+        standing={name: str(filled(text, made)) for name, text in standing.items()},
+        query=[],
+        headers=headers,
+        body=body,
+    )
     _leave_out(draft, call, binding)
-    for name, value in arguments(call, operation, binding, made).items():
-        spelling = binding.arguments.get(name)
+    mode = binding.modes.get(call.mode) if call.mode is not None else None
+    if call.mode is not None and mode is not None and mode.place is Place.PATH:
+        # Before an argument that has the same slot in other calls.
+        _place_mode(draft, call.mode, mode, made, method)
+    given = arguments(call, operation, binding, made)
+    # What stands inside another value comes after it.
+    for name in sorted(given, key=lambda name: _depth(binding.arguments.get(name))):
+        value, spelling = given[name], binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
-    if call.mode is not None:
-        mode = binding.modes.get(call.mode)
-        _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
+    if call.mode is not None and (mode is None or mode.place is not Place.PATH):
+        _place_mode(draft, call.mode, mode, made, method)
     if call.credentials:
         _credentials(draft, binding, access, call)
+    for pointer, value in value_in_body(call.follow or "").items():
+        put(draft.body, pointer, value)
+    _complete(draft, operation, made)
+    return _written(draft, call, target, method)
+
+
+def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> HttpRequest:
+    """Return the request of a complete draft."""
     base = target.base_url if call.host is None else target.hosts[call.host]
-    url = base.rstrip("/") + _complete(made.outputs.path(draft.path), operation)
+    url = base.rstrip("/") + draft.path
+    query = [*draft.standing.items(), *draft.query]
     if call.malformed is Malformed.JUNK_QUERY:
-        draft.query += JUNK
-    if draft.query:
-        url += "?" + urlencode(draft.query)
+        query += JUNK
+    if query:
+        url += "?" + urlencode(query)
     if not draft.body and method not in {"PUT", "POST", "PATCH"}:
         return HttpRequest(method=method, url=url, headers=tuple(draft.headers))
     if not any(name.lower() == "content-type" for name, _ in draft.headers):
@@ -115,12 +135,20 @@ def encode(
     return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
 
 
+def _depth(spelling: Spelling | None) -> int:
+    """Return how deep in the body a value stands; 0 elsewhere."""
+    in_body = spelling is not None and spelling.place is Place.BODY
+    return spelling.name.count("/") if spelling is not None and in_body else 0
+
+
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
-    """Remove the headers of arguments that a call leaves out."""
+    """Remove the headers and query parameters of arguments that a call leaves out."""
     for name in call.without:
         spelling = binding.arguments.get(name)
         if spelling is not None and spelling.place is Place.HEADER:
             _unset(draft.headers, spelling.name)
+        elif spelling is not None and spelling.place is Place.QUERY:
+            draft.standing.pop(spelling.name, None)
 
 
 def _set(headers: list[tuple[str, str]], name: str, value: str) -> None:
@@ -172,13 +200,21 @@ def _token(call: Call, access: Access) -> str | None:
     return access.token
 
 
-def _complete(path: str, operation: Operation) -> str:
-    """Return a path; refuse one in which a name still stands for a value."""
-    if "{" in path:
+def _place_mode(
+    draft: _RequestDraft, name: str, mode: Spelling | None, made: RequestValues, method: str
+) -> None:
+    _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
+
+
+def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
+    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
+    draft.path = made.outputs.path(draft.path)
+    for name, value in made.slots.items():
+        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in draft.path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
-    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
@@ -195,23 +231,24 @@ def _place(
     draft: _RequestDraft, name: str, value: Json, spelling: Spelling | None, method: str
 ) -> None:
     slot = f"{{{name}}}"
-    text = value
+    text = text_of(value)
     if slot in draft.path:
-        draft.path = draft.path.replace(slot, quote(str(text), safe=""))
+        draft.path = draft.path.replace(slot, quote(text, safe=""))
         return
     if spelling is None:
         what = f"the place of {name} in a {method} (operations.….{name} in the target file)"
         raise CannotArrange(what, key=("operations",))
     match spelling.place:
         case Place.QUERY:
-            draft.query.append((spelling.name, str(text)))
+            draft.standing.pop(spelling.name, None)
+            draft.query.append((spelling.name, text))
         case Place.HEADER:
-            _set(draft.headers, spelling.name, str(text))
+            _set(draft.headers, spelling.name, text)
         case Place.BODY:
             for pointer in (spelling.name, *spelling.also):
-                put(draft.body, pointer, text)
+                put(draft.body, pointer, value)
         case Place.PATH:
-            draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(str(text), safe=""))
+            draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(text, safe=""))
 
 
 def _credentials(
@@ -231,19 +268,6 @@ def _credentials(
         put(draft.body, pointer, value)
 
 
-#: What stands in place of an identifier in a malformed read; a slash would end it in a path.
-BAD_IDENTIFIERS: Mapping[Malformed, str] = {
-    Malformed.BAD_IDENTIFIER: "not an identifier..%2f\u00e9'\"<>",
-    Malformed.LONG_IDENTIFIER: "9" * 10_000,
-    Malformed.CONTROL_IDENTIFIER: "FR76\x00\x01\r\n\x7f",
-}
-
-#: What stands in place of a day in a malformed read.
-BAD_DATES: Mapping[Malformed, str] = {
-    Malformed.BAD_SINCE: "2026-02-30",
-    Malformed.BAD_UNTIL: "not a date",
-}
-
 #: A query that no bank can mean anything by.
 JUNK = (("page", "minus one"), ("page", "\u2603"), ("\u0000", "\u0000"), ("limit", "9" * 400))
 
@@ -255,81 +279,6 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
     Malformed.SCALAR: b'"a bare string"',
     Malformed.HUGE: b'{"a":"' + b"9" * 2_000_000 + b'"}',
 }
-
-
-def arguments(
-    call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
-) -> Mapping[str, Json]:
-    """Return the value of each argument: the probe's, or that of the target file."""
-    given = {**_fixed(call, operation, binding, made), **_with_bad_value(call, operation, binding)}
-    for name in call.varied:
-        spelling = binding.arguments.get(name)
-        if spelling is None or spelling.other is None:
-            key = ("operations", operation.id, "arguments", name)
-            what = f"a second value for {'.'.join(key)} (`other`) in the target file"
-            raise CannotArrange(what, key=key)
-        given[name] = spelling.other
-    return {
-        name: _number(value, binding.arguments.get(name))
-        if isinstance(value, Decimal)
-        else _in_contract_words(value, binding.arguments.get(name))
-        for name, value in given.items()
-        if name not in call.without
-    }
-
-
-def _in_contract_words(value: Json, spelling: Spelling | None) -> Json:
-    """Return the contract's word for a truth value or a number that is the target's word for it.
-
-    Such a value is no value of another type: the target file says that it is the right one.
-    """
-    spellings = spelling.words if spelling and isinstance(value, bool | int | float) else {}
-    return next((word for word, entry in spellings.items() if same(entry, value)), value)
-
-
-def _number(value: Decimal, spelling: Spelling | None) -> Json:
-    """Return a number in the type of the target file's own value: a number, or a text.
-
-    Only decimals are converted; an integer or a text of a probe is sent as it is.
-    """
-    own = spelling.value if spelling else None
-    if spelling is None or spelling.place is not Place.BODY or not isinstance(own, int | Decimal):
-        return f"{value:f}"
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _fixed(
-    call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
-) -> dict[str, Json]:
-    """Return the arguments whose values stand in the target file.
-
-    A change sends only what is to be changed, and what the probe must choose (the item,
-    a day) is never taken from the file.
-    """
-    fixed: dict[str, Json] = {}
-    for name in values_from_file(operation):
-        if name in call.arguments or name in call.without:
-            continue
-        spelling = binding.arguments.get(name)
-        if spelling is None or spelling.value is None:
-            key = ("operations", operation.id, "arguments", name)
-            raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-        fixed[name] = filled(spelling.value, made)
-    return fixed
-
-
-def _with_bad_value(
-    call: Call, operation: Operation, binding: OperationBinding
-) -> Mapping[str, Json]:
-    """Return the call's arguments, with a malformed identifier or date where it is to have one."""
-    bad = BAD_IDENTIFIERS.get(call.malformed) if call.malformed else None
-    if bad is not None and operation.about:
-        return {**call.arguments, operation.about: bad}
-    named = {Malformed.BAD_SINCE: operation.since, Malformed.BAD_UNTIL: operation.until}
-    name = named.get(call.malformed) if call.malformed else None
-    if name is not None and call.malformed and name in binding.arguments:
-        return {**call.arguments, name: BAD_DATES[call.malformed]}
-    return call.arguments
 
 
 def _body(body: dict[str, Any], malformed: Malformed | None) -> bytes:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from assay.binding.security import AuthKind
+from assay.binding.security import ISSUING, AuthKind
 from assay.binding.spelling import OperationBinding
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
-from assay.contract.model import Contract, Json, Operation
+from assay.contract.model import Capability, Contract, Json, Operation
 from assay.judging.verdict import Standing
 from assay.rules.rule import BindingRequirement
 
@@ -103,7 +103,10 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     "one": BindingFeature(key=("one",), is_bound=lambda binding, _, __: binding.one is not None),
     "next": BindingFeature(key=("next",), is_bound=lambda binding, _, __: binding.next is not None),
     "approval": BindingFeature(
-        key=("approval",), is_bound=lambda binding, _, __: binding.approval is not None
+        key=("approval",),
+        is_bound=lambda binding, _, __: bool(
+            binding.approval is not None or binding.approval_header
+        ),
     ),
     "output": BindingFeature(
         key=("outputs", _NAME),
@@ -113,7 +116,8 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         lacking="calls do not say which consent they use (no output of the operation that makes it)",
     ),
     "links": BindingFeature(
-        key=("links",), is_bound=lambda binding, _, __: bool(binding.links or binding.next)
+        key=("links",),
+        is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),
     ),
     "key": BindingFeature(key=("item", "key"), is_bound=lambda binding, _, __: binding.item.keyed),
     "id": BindingFeature(
@@ -159,6 +163,17 @@ def _has_own_paths(contract: Contract, target: Target) -> bool:
     """Whether a target has paths of its own, so that those of the contract are none of its."""
     bindings = (target.operations.get(name) for name in contract.operations)
     return any(binding is not None and binding.path is not None for binding in bindings)
+
+
+def without_tpp_token(contract: Contract, target: Target) -> tuple[str, ...]:
+    """Return the operations that the TPP calls with a token that nothing in the file provides."""
+    auth = target.auth.of(by_tpp=True)
+    if auth.kind is AuthKind.NONE or auth.kind in ISSUING or auth.token_env:
+        return ()
+    if Capability.TPPS in target.fixtures.offers:
+        return ()
+    operations = contract.operations.values()
+    return tuple(each.id for each in operations if each.by_tpp and each.available)
 
 
 def missing_reason(requirement: BindingRequirement) -> str:

@@ -9,18 +9,23 @@ problems are reported at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from typing import cast
 from urllib.parse import urlsplit
 
+from assay.binding import not_offered
+from assay.binding.absence import with_reasons, without
+from assay.binding.names import ContractNames, unknown_names
 from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
+from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
-from assay.contract.parse import find_contract
+from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError, Problem, did_you_mean
-from assay.planning.obligation import UNSPECIFIED, Obligation, obligations
+from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -28,10 +33,14 @@ EMPTY = OperationBinding()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundContract:
-    """A contract completed for one target, with its obligations."""
+    """A contract completed for one target, with the obligations of the bank and of a TPP.
+
+    The contract is without what the target file declares absent.
+    """
 
     contract: Contract
     obligations: tuple[Obligation, ...]
+    tpp_obligations: tuple[Obligation, ...] = ()
 
 
 def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, ...]:
@@ -41,10 +50,13 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         InputError: they do not fit; it holds every problem, with its line.
 
     """
+    elsewhere = _elsewhere(contracts, target)
+    if problems := list(not_offered.problems(contracts, target, elsewhere)):
+        raise InputError(problems)
     bound = tuple(_bind(contract, target) for contract in contracts)
     problems = [
         *(problem for each in bound for problem in _excluded(each.contract, target)),
-        *_operations(bound, target),
+        *_names(contracts, target),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -59,7 +71,15 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
     zoned = replace(contract, zone=contract.zone or target.zone)
-    return BoundContract(contract=zoned, obligations=obligations(zoned))
+    if not target.absent:
+        return BoundContract(
+            contract=zoned, obligations=obligations(zoned), tpp_obligations=tpp_obligations(zoned)
+        )
+    return BoundContract(
+        contract=without(zoned, target.absent),
+        obligations=with_reasons(zoned, target.absent, obligations),
+        tpp_obligations=with_reasons(zoned, target.absent, tpp_obligations),
+    )
 
 
 def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
@@ -78,13 +98,14 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     return frozenset(offered)
 
 
-def _problem(target: Target, key: str, what: str, hint: str = "") -> Problem:
-    """Return a problem at a key; its line is that of the key, or of its nearest parent."""
-    line, above = 0, key
-    while above and not line:
-        line = target.lines.get(above, 0)
-        above = above.rpartition(".")[0]
-    return Problem(path=target.path, line=line, what=f"{key}: {what}", hint=hint, key=key)
+def _problem(target: Target, at: Pointer, what: str, hint: str = "") -> Problem:
+    """Return a problem at a key; what is inherited stands at `extends`, with its own place."""
+    key = spell(at)
+    path, line = target.place(*at)
+    if path != target.path and "extends" in target.lines:
+        what += f", inherited from {path}:{line}"
+        path, line = target.path, target.lines["extends"]
+    return Problem(path=path, line=line, what=f"{key}: {what}", hint=hint, key=key)
 
 
 def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -93,59 +114,49 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
         if name in scope:
             yield _problem(
                 target,
-                "outside",
+                ("outside",),
                 f"this target is outside the scope of {contract.id}: {scope[name].statement}",
                 "use another target or another contract",
             )
 
 
-def _operations(bound: Sequence[BoundContract], target: Target) -> Iterator[Problem]:
-    known = {name: op for each in bound for name, op in each.contract.operations.items()}
-    for name, binding in target.operations.items():
-        if name not in known:
-            continue
-        operation = known[name]
-        names = {operation.about, operation.grants, operation.since, operation.until}
-        yield from _unknown(
-            target, name, "arguments", binding.arguments, {*names, *operation.arguments}
-        )
-        yield from _unknown(target, name, "modes", binding.modes, operation.modes)
-        yield from _unknown(target, name, "values", binding.values, operation.disclosures)
-    unknown = target.operations.keys() - known.keys()
-    for name in sorted(unknown - _elsewhere(target, bound) if unknown else unknown):
-        yield _problem(
-            target,
-            f"operations.{name}",
-            "no contract of this run has such an operation",
-            did_you_mean(name, known),
-        )
+def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
+    """Yield the names of a target file that its contracts do not have."""
+    names = ContractNames(contracts=contracts)
+
+    @cache
+    def others() -> ContractNames | None:
+        outside = sorted(target.contracts - {each.id for each in contracts})
+        parsed = [parse_contract(find_contract(contract)) for contract in outside]
+        return ContractNames(contracts=parsed) if parsed else None
+
+    unknown = [name for name in target.operations if name not in names.operations]
+    elsewhere = others() if unknown else None
+    for name in sorted(unknown):
+        inherited = target.is_of_shipped_base("operations", name)
+        if not inherited and (not elsewhere or name not in elsewhere.operations):
+            what = "no contract of this run has such an operation"
+            hint = did_you_mean(name, names.operations)
+            yield _problem(target, ("operations", name), what, hint)
+    for at, what, hint in unknown_names(target, names, others):
+        if not target.is_of_shipped_base(*at):
+            yield _problem(target, at, what, hint)
 
 
-def _elsewhere(target: Target, bound: Sequence[BoundContract]) -> frozenset[str]:
-    """Return the operations that the file binds for contracts outside this run."""
-    names: set[str] = set()
-    for contract in sorted(target.contracts - {each.contract.id for each in bound}):
-        operations = load(find_contract(contract)).data.get("operations")
-        names |= cast("dict[str, object]", operations).keys()
-    return frozenset(names)
+def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:
+    """Return the names in a section of the file's contracts that are not in this run."""
 
+    @cache
+    def names(section: str) -> frozenset[str]:
+        known: set[str] = set()
+        for contract in sorted(target.contracts - {each.id for each in contracts}):
+            part = load(find_contract(contract)).data[section]
+            rules = cast("list[Mapping[str, str]]", part) if isinstance(part, list) else ()
+            known.update(rule["id"] for rule in rules)
+            known.update(cast("Mapping[str, object]", part) if isinstance(part, dict) else ())
+        return frozenset(known)
 
-def _unknown(
-    target: Target,
-    operation: str,
-    section: str,
-    given: Iterable[str],
-    known: Iterable[str | None],
-) -> Iterator[Problem]:
-    names = {name for name in known if name}
-    for name in given:
-        if name not in names:
-            yield _problem(
-                target,
-                f"operations.{operation}.{section}.{name}",
-                "the contract has no such name",
-                did_you_mean(name, names),
-            )
+    return names
 
 
 def _host(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -164,7 +175,7 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
     if not re.fullmatch(pattern, host):
         yield _problem(
             target,
-            "base_url",
+            ("base_url",),
             f"expected a live host of the form {form}, found {host!r}",
             f"bank codes match {contract.hosts.get('bankcode', 'anything')}",
         )

@@ -23,7 +23,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 #: The longest value that is sent, in characters.
 LONGEST: Final = 2048
 #: Names that have a meaning in braces already.
-RESERVED: Final = ("now", "unique", "alike")
+RESERVED: Final = ("now", "unique", "alike", "today")
 #: A name in braces.
 _NAMED: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9._-]*)\}")
 #: What a header can have, and a step of a path can be.
@@ -154,7 +154,8 @@ def findings(raw: _Raw) -> Iterator[Finding]:
                 hint = "choose another name, for example consent-id"
                 yield ("operations", operation, "outputs", name), f"{{{name}}} is taken", hint
             known.add(name)
-    yield from _unknown(raw.get("headers", {}), ("headers",), known)
+    for section in ("headers", "queries"):
+        yield from _unknown(raw.get(section, {}), (section,), known)
     for operation, binding in operations.items():
         at: Pointer = ("operations", operation)
         for section in ("headers", "queries", "template"):
@@ -169,7 +170,7 @@ def _unknown(value: Any, at: Pointer, known: set[str]) -> Iterator[Finding]:
     """Find names in braces that are neither generated nor outputs."""
     if isinstance(value, str):
         for name in _NAMED.findall(value):
-            if name not in known:
+            if name not in known and not name.startswith("today"):  # `binding.checks` reads days
                 hint = did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
                 yield at, f"nothing has the name {found(f'{{{name}}}')}", hint
     elif isinstance(value, Mapping):

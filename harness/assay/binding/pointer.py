@@ -8,13 +8,14 @@ file calls volatile are left out. A digest protects no secrets.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 from assay.contract.model import Json
+from assay.contract.scalars import same, text_of
 
 
 class _Missing:
@@ -25,17 +26,49 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
+class ElementPointer(str):
+    """A pointer into the first element of a list in which other pointers show given values.
+
+    Its text names it in messages. Where only steps count, it leads into the first element.
+    """
+
+    __slots__ = ("element", "inner", "where")
+
+    element: str
+    where: Mapping[str, Json]
+    inner: str
+
+    def __new__(cls, element: str, where: Mapping[str, Json], inner: str) -> Self:
+        """Return the pointer at `inner` in an element of the list at `element`."""
+        shown = ", ".join(f"{at}={text_of(value)}" for at, value in where.items())
+        made = super().__new__(cls, f"{element}[{shown}]{inner}")
+        made.element, made.where, made.inner = element, where, inner
+        return made
+
+    def look_up(self, document: Json) -> Json:
+        """Return what stands there; `MISSING` without such a list or element."""
+        listed = find(document, self.element)
+        for element in cast("list[Json]", listed) if isinstance(listed, list) else ():
+            if all(same(find(element, at), value) for at, value in self.where.items()):
+                return find(element, self.inner)
+        return MISSING
+
+
 @lru_cache(maxsize=1024)
 def steps(pointer: str) -> tuple[str, ...]:
     """Split a pointer into its unescaped steps; "" is the whole document."""
     if not pointer:
         return ()
+    if isinstance(pointer, ElementPointer):
+        return (*steps(pointer.element), "0", *steps(pointer.inner))
     parts = pointer.split("/")[1:]
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
 def find(document: Json, pointer: str) -> Json:
     """Return what stands at a pointer, or `MISSING`."""
+    if isinstance(pointer, ElementPointer):
+        return pointer.look_up(document)
     here: Any = document
     for step in steps(pointer):
         if isinstance(here, dict):

@@ -166,7 +166,8 @@ def _merge(base: tuple[Any, Spot], top: tuple[Any, Spot]) -> tuple[Any, Spot]:
     spots: dict[str, Spot] = {key: _below(base[1], key) for key in data}
     for key, value in cast("dict[str, Any]", above).items():
         if value is None and key in data:
-            del data[key], spots[key]
+            del data[key]
+            spots[key] = _below(top[1], key)  # where it was removed
             continue
         pair = value, _below(top[1], key)
         data[key], spots[key] = _merge((data[key], spots[key]), pair) if key in data else pair

@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from enum import Enum
-from typing import Any, cast
 
-from assay.binding.outputs import OutputAt, OutputValues
+from assay.binding.outputs import OutputAt
+from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
 from assay.history import State
 
@@ -133,7 +132,7 @@ class NextPage:
 
     `at` is a pointer at a link or a cursor, or the name of the header with links
     (RFC 8288). `query` is the parameter that takes the cursor, the number of the page or
-    the offset, which begins with `first`. `more` points at what is true, or at anything,
+    the offset, which begins with `first`; or `body` points at its place in the body. `more` points at what is true, or at anything,
     while there is more; `total` at how many items there are in all. With neither, pages
     are turned until one is empty.
     """
@@ -141,6 +140,7 @@ class NextPage:
     turn: Turn
     at: str = ""
     query: str = ""
+    body: str = ""
     first: int = 1
     more: str | None = None
     total: str | None = None
@@ -192,8 +192,10 @@ class OperationBinding:
     """The binding of one operation; None keeps what the contract says.
 
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
-    into every element. `one` points at the single thing that it shows, `approval` at the
-    link to the screens where the customer signs. `headers` and `queries` (parameters)
+    into every element. `one` points at the single thing that it shows, `approval` (or
+    `approval_header`) at the link to the screens where the customer signs. `links` point at
+    those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
+    headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
     values of its accepted answers that later calls send. `outcomes` are this operation's
     own, where they differ from the common ones.
@@ -211,8 +213,11 @@ class OperationBinding:
     list: tuple[str, ...] = ()
     one: str | None = None
     approval: str | None = None
+    approval_header: str | None = None
     next: NextPage | None = None
     links: tuple[str, ...] = ()
+    optional_links: frozenset[str] = frozenset()
+    link_headers: tuple[str, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
@@ -230,89 +235,6 @@ class OperationBinding:
         return operation.aliases if self.aliases is None else self.aliases
 
 
-# -- values as they are sent -----------------------------------------------------
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestValues:
-    """What belongs to one request and to no other.
-
-    `now` is the moment (ISO 8601), `unique` is never the same twice, and `alike` is the
-    same for requests that ask for the same. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers.
-    """
-
-    now: str = ""
-    unique: str = ""
-    alike: str = ""
-    ids: Mapping[str, str] = field(default_factory=dict[str, str])
-    resources: Mapping[str, str] = field(default_factory=dict[str, str])
-    outputs: OutputValues = field(default_factory=OutputValues)
-
-
-def filled(value: Json, made: RequestValues) -> Json:
-    """Return a copy of a value in whose texts `{now}`, `{unique}`, `{alike}` and outputs are filled in.
-
-    Raises:
-        CannotArrange: there is no value of an output.
-
-    """
-    if isinstance(value, str):
-        for name in ("now", "unique", "alike"):
-            value = value.replace(f"{{{name}}}", getattr(made, name))
-        return made.outputs.filled(value)
-    if isinstance(value, Mapping):
-        named = cast("Mapping[str, Json]", value)
-        return {name: filled(member, made) for name, member in named.items()}
-    if isinstance(value, list | tuple):
-        return [filled(member, made) for member in cast("list[Json]", value)]
-    return value
-
-
-def same(value: Json, other: Json) -> bool:
-    """Whether two JSON values are the same; `true` is not 1, as it is in Python."""
-    return value == other and isinstance(value, bool) is isinstance(other, bool)
-
-
-def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
-    """Return what is sent for a value, or for each of a list of them."""
-    if spelling is None:
-        return value
-    if isinstance(value, list | tuple):
-        return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
-    return _sent_value(value, spelling, made)
-
-
-def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
-    key = value if isinstance(value, str) else ""
-    if spelling.found is not None:
-        value = made.ids.get(key, value)
-    value = spelling.words.get(str(value), value)
-    if spelling.exclusive:
-        value = _day_after(value)
-    if spelling.each:
-        shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
-        # An item that no customer owns still needs a shape.
-        value = _shaped(shape or next(iter(spelling.each.values())), value)
-    return value if spelling.text == "{}" else spelling.text.replace("{}", str(value))
-
-
-def _day_after(value: Json) -> Json:
-    try:
-        return (date.fromisoformat(str(value)) + timedelta(days=1)).isoformat()
-    except (ValueError, OverflowError):
-        return value  # what is no date is sent as it is
-
-
-def _shaped(shape: Any, value: Json) -> Json:
-    """Return a copy of a shape with the value where `{}` stands."""
-    if isinstance(shape, Mapping):
-        named = cast("Mapping[str, Any]", shape)
-        return {name: _shaped(member, value) for name, member in named.items()}
-    if isinstance(shape, list):
-        listed: list[Any] = shape
-        return [_shaped(member, value) for member in listed]
-    return value if shape == "{}" else shape
-
-
 def values_from_file(operation: Operation) -> Iterator[str]:
     """Yield the arguments that come from the target file where a probe does not choose them."""
     chosen = {operation.about, operation.grants, operation.owned, operation.since}
@@ -326,20 +248,23 @@ def values_from_file(operation: Operation) -> Iterator[str]:
 
 
 def keys_without_value(
-    operation: Operation, binding: OperationBinding, outputs: Collection[str] = ()
-) -> Iterator[str]:
-    """Yield the keys of a target file without which a plain call cannot be made.
+    operation: Operation, binding: OperationBinding, made: Collection[str] = ()
+) -> Iterator[tuple[Pointer, str]]:
+    """Yield the keys of a target file without which a plain call cannot be made, as text, too.
 
-    `outputs` are the names of values that come from answers.
+    `made` are the slots and arguments of the calls that make the request of the operation, and
+    the outputs of earlier answers.
     """
+    at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
-            yield f"operations.{operation.id}.arguments.{name}.value"
+            key: Pointer = (*at, "arguments", name, "value")
+            yield key, spell(key)
     arguments = binding.arguments
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        known = {*binding.taken(operation), *binding.modes, *placed, *outputs}
-        if name not in known:
-            yield f"operations.{operation.id}.path: {{{name}}}"
+        if name not in {*placed, *made, *binding.taken(operation), *binding.modes}:
+            path: Pointer = (*at, "path")
+            yield path, f"{spell(path)}: {{{name}}}"

@@ -6,11 +6,13 @@ Secrets are names of environment variables, looked up only when a run begins. No
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from assay._resources import contract_dir
 from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
@@ -42,11 +44,13 @@ from assay.contract.model import Capability, Json
 from assay.history import Entry
 
 __all__ = [
+    "AbsentParts",
     "Auth",
     "AuthKind",
     "Budget",
     "ClientAuth",
     "CredentialSpelling",
+    "CustomerSource",
     "FieldAt",
     "FixtureKind",
     "Fixtures",
@@ -102,6 +106,13 @@ class FixtureKind(Enum):
     NONE = "none"
 
 
+class CustomerSource(Enum):
+    """Where a fixture provider of the user's has its customers from."""
+
+    CREATED = "created"
+    EXISTING = "existing"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleHolding:
     """One item that a listed customer owns, as stated in the target file.
@@ -137,7 +148,8 @@ class Role:
 class Fixtures:
     """The fixture provider. `key_env` names the control API's secret, if any.
 
-    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`.
+    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`;
+    `customers` says whether it creates its customers for each trial.
     `segments` maps the contract's customer segments to the target's words; `effects` points
     into the fixture provider's report of an executed request, by the contract's field names.
     """
@@ -147,6 +159,7 @@ class Fixtures:
     key_env: str | None = None
     adapter: str = ""
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    customers: CustomerSource = CustomerSource.EXISTING
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
     segments: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -208,16 +221,36 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentParts:
+    """The resources and operations that a bank does not have, by name, each with the reason."""
+
+    resources: Mapping[str, str] = field(default_factory=dict[str, str])
+    operations: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __bool__(self) -> bool:
+        """Whether anything is absent."""
+        return bool(self.resources or self.operations)
+
+    def each(self) -> Iterator[tuple[AbsentParts, str]]:
+        """Yield each part alone, with its reason."""
+        for name, reason in self.resources.items():
+            yield AbsentParts(resources={name: reason}), reason
+        for name, reason in self.operations.items():
+            yield AbsentParts(operations={name: reason}), reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A whole target file, which binds the operations of `contracts`.
 
     `outside` names the scope statements of a contract that exclude this bank.
 
-    `not_offered` maps clause ids to the reason why this bank need not offer them.
+    `absent` is what the bank does not have, and `not_offered` maps clause ids to the reason why
+    this bank need not offer them.
     `hosts` are further base URLs under which it answers; `nearby` says that they are
     found at the address of the base URL. `dialect` is what an embedded bank speaks,
-    "" for its own. Times are in seconds. `headers` stand in every
-    call; a value may hold `{unique}`, `{alike}` and `{now}` (see `encode.Made`). `document`
+    "" for its own. Times are in seconds. `headers` and `queries` stand in
+    every call; a value may have placeholders (see `values.filled`). `document`
     is the file itself, with all that it extends, to find lines in.
     """
 
@@ -229,6 +262,7 @@ class Target:
     dialect: str = ""
     zone: ZoneInfo | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    queries: Mapping[str, str] = field(default_factory=dict[str, str])
     auth: Auth = field(default_factory=Auth)
     tls: Tls | None = None
     signature: Signature | None = None
@@ -242,6 +276,7 @@ class Target:
     operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
     outcomes: Outcomes = field(default_factory=Outcomes)
     outside: tuple[str, ...] = ()
+    absent: AbsentParts = field(default_factory=AbsentParts)
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])
     waivers: tuple[Waiver, ...] = ()
     timeout: float = 10.0
@@ -256,9 +291,24 @@ class Target:
         return self.environment == "live"
 
     @property
+    def removed_operations(self) -> tuple[str, ...]:
+        """The inherited operations that the file removes with null."""
+        spots = self.document.spots.at("operations") if self.document else None
+        written = spots.below if spots and isinstance(spots.below, Mapping) else ()
+        return tuple(name for name in written if name not in self.operations)
+
+    @property
     def outputs(self) -> Mapping[str, str]:
         """The outputs, each with the operation whose answers have it (the last, of several)."""
         return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
+
+    def is_of_shipped_base(self, *pointer: str | int) -> bool:
+        """Whether a key is inherited from a file that Assay includes.
+
+        Such a file binds more than a contract of the user's own may have, and that has no effect.
+        """
+        path, _ = self.place(*pointer)
+        return path != self.path and Path(path).parent == contract_dir() / "targets"
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
 from assay.binding.banks import read_bank_target, read_banks
-from assay.binding.join import unmatched_waivers
+from assay.binding.features import without_tpp_token
+from assay.binding.join import bind, unmatched_waivers
+from assay.binding.path_slots import made_slots
 from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
 from assay.cli.waiver_notes import waiver_notes
 from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
-from assay.contract.parse import find_contract, parse_document
+from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
 from assay.planning.prepare import SANDBOX
@@ -37,7 +39,8 @@ Examples:
 def command(files: Sequence[str]) -> int:
     """Check contract and target files, shipped ones by name, waivers, or files of banks.
 
-    Nothing is sent. Waivers are compared with the contracts that are checked with them.
+    Nothing is sent. A target file is compared with the contracts that are checked with it, or else
+    with those that it names under `contracts`: operations, arguments, modes, fields, waivers.
 
     Every problem is one line: file, line, what was expected, what was found, and a hint.
     """
@@ -50,7 +53,7 @@ def command(files: Sequence[str]) -> int:
             problems += error.problems
     for note in checked.notes():
         click.echo(note)
-    problems += checked.unmatched()
+    problems += checked.problems()
     if problems:
         raise InputError(problems)
     return 0
@@ -69,26 +72,61 @@ class _Checked:
         """Yield what the targets lack for calls of the contracts."""
         for target in self.targets:
             for contract in self.contracts:
+                yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
                     if binding is not None and operation.available:
-                        yield from _unset(target, operation, binding)
+                        made = made_slots(
+                            operation, contract.operations.values(), target.operations
+                        )
+                        yield from _unset(target, operation, binding, {*made, *target.outputs})
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
-    def unmatched(self) -> Iterator[Problem]:
-        """Yield the waivers that match nothing in the contract that they name."""
+    def problems(self) -> Iterator[Problem]:
+        """Yield what does not fit together: names, waivers, hosts."""
+        for target in self.targets:
+            try:
+                if contracts := self.contracts or _named(target):
+                    bind(contracts, target)
+            except InputError as error:
+                yield from error.problems
         ids = {contract.id for contract in self.contracts}
         known = [each for contract in self.contracts for each in obligations(contract)]
-        for target in (*self.targets, *self.waiving):
+        for target in self.waiving:
             named = {waiver.name.partition("/")[0] for waiver in target.waivers}
             yield from unmatched_waivers(target, known, elsewhere=named - ids)
 
 
-def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
+def _named(target: Target) -> list[Contract]:
+    """Return the contracts that a target file says it binds, if all are known by their names."""
+    try:
+        return [parse_contract(find_contract(name)) for name in sorted(target.contracts)]
+    except InputError:
+        return []  # a contract of the user's own, which was not given
+
+
+def _without_token(target: Target, contract: Contract) -> Iterator[str]:
+    """Yield a note if nothing provides the token with which the TPP calls in its own name."""
+    operations = without_tpp_token(contract, target)
+    if operations:
+        path, line = target.place("auth", "tpp")
+        what = f"auth: no token of the TPP, so what calls {_listed(operations)} stays unverified"
+        hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
+        yield f"{path}:{line}: note: {what} ({hint})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _unset(
+    target: Target, operation: Operation, binding: OperationBinding, made: Collection[str]
+) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
-    for key in keys_without_value(operation, binding, target.outputs):
-        path, line = target.place("operations", operation.id)
+    for at, key in keys_without_value(operation, binding, made):
+        path, line = target.place(*at)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
 

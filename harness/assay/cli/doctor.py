@@ -108,6 +108,8 @@ def _lines(examined: Examination) -> list[str]:
         name = outcome.step.name
         if outcome.findings is None:
             lines.append(f"  skipped  {name} (requires: {outcome.requires})")
+        elif outcome.idle:
+            lines.append(f"  {outcome.word:<8} {name}: {outcome.idle}")
         elif not outcome.findings:
             lines.append(f"  ok       {name}: {outcome.step.passed}")
         lines += [
@@ -142,6 +144,7 @@ def _document(target: str | None, examined: Examination) -> dict[str, object]:
             {
                 "name": outcome.step.name,
                 "reached": outcome.findings is not None,
+                "result": outcome.word,
                 "findings": [_finding(finding) for finding in outcome.findings or ()],
             }
             for outcome in examined.outcomes

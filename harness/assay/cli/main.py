@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Judge recorded traffic, for the bank or for the TPP.",
     ),
     "completion": ("assay.cli.completion", "Print the script that completes commands in a shell."),
+    "schema": ("assay.cli.schema", "Print the JSON Schema of a kind of file, for editors."),
     "prove": ("assay.cli.prove", "Test the harness on faulty sandboxes; print the kill matrix."),
 }
 

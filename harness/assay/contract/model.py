@@ -192,6 +192,8 @@ class Contract:
     """A whole contract file.
 
     `zone` is None while the document leaves it open; `outline` is empty where the file has none.
+    `not_applicable` are the clauses that need what the bank does not have; `data` is the whole
+    file as it was read.
     """
 
     id: str
@@ -209,6 +211,8 @@ class Contract:
     outline: Outline = field(default_factory=Outline)
     path: str = ""
     digest: str = ""
+    not_applicable: tuple[Clause, ...] = ()
+    data: Mapping[str, Json] = field(default_factory=dict[str, Json], compare=False, repr=False)
 
     def children(self, resource: str, operation: str) -> str | None:
         """Return what `operation` lists for an owner `resource` ("slip" for a card)."""

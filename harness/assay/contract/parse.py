@@ -148,6 +148,7 @@ def _contract(document: Document) -> Contract:
         outline=_outline(raw.get("outline", {})),
         path=document.path,
         digest=document.digest,
+        data=document.data,
     )
 
 

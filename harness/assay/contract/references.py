@@ -94,6 +94,11 @@ def operations(raw: Raw) -> Iterator[Finding]:
             operation[name] for name in ("about", "since", "until", "grants") if name in operation
         ]
         arguments = [*named, *operation.get("arguments", ())]
+        if "about" in operation:
+            misnamed = list(_about(at, operation, raw["resources"]))
+            yield from misnamed
+            if misnamed:
+                continue  # what follows from it would only repeat it
         for where, path in (
             ((*at, "path"), operation["path"]),
             *(((*at, "aliases", n), path) for n, path in enumerate(operation.get("aliases", ()))),
@@ -109,6 +114,17 @@ def operations(raw: Raw) -> Iterator[Finding]:
             and not any(n in operation for n in REQUEST)
         ):
             yield from _askable((*at, "about"), lists, raw["resources"])
+
+
+def _about(at: Pointer, operation: Raw, defined: Raw) -> Iterator[Finding]:
+    """Yield an `about` that is no key of a resource, where its path has a slot for another name."""
+    keys = {resource["key"] for resource in defined.values() if "key" in resource}
+    slots = _PLACEHOLDER.findall(operation["path"])
+    name = operation["about"]
+    others = [slot for slot in slots if slot not in operation.get("arguments", ())]
+    if name not in keys and name not in slots and others:
+        hint = f"did you mean {others[0]!r}?" if others[0] in keys else did_you_mean(name, keys)
+        yield (*at, "about"), f"no resource has the key {found(name)}", hint
 
 
 def _request(

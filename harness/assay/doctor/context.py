@@ -162,7 +162,8 @@ class DoctorContext:
     `makes_customers` says that new customers are created for every probe, so that no real
     customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
     if an answer had a date. `role_of` maps a subject of the probes to the listed customer
-    that stood for it; `early_ends` lists the probes that could not be completed.
+    that stood for it; `early_ends` lists the probes that could not be completed. `reported`
+    has the findings so far; `counted` is whether calls without the customer are limited.
     """
 
     target_name: str | None
@@ -171,6 +172,7 @@ class DoctorContext:
     ledger: Path | None = None
     environment: Environment | None = None
     makes_customers: bool = False
+    counted: bool = False
     ahead: timedelta | None = None
     answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
     role_of: dict[str, str] = field(default_factory=dict[str, str])
@@ -178,6 +180,7 @@ class DoctorContext:
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
     effects: list[Effects] = field(default_factory=list[Effects])
     early_ends: list[EarlyEnd] = field(default_factory=list[EarlyEnd])
+    reported: list[Finding] = field(default_factory=list[Finding])
     redactor: Redactor = field(default_factory=Redactor)
     on_call: Callable[[], None] = lambda: None
     problems: list[Problem] = field(default_factory=list[Problem])

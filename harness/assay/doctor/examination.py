@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import FixtureKind
 from assay.contract.model import Contract
 from assay.doctor import fixtures, pointers, preflight, request_effects, statuses
 from assay.doctor.context import (
@@ -26,10 +25,12 @@ from assay.doctor.context import (
     from_problem,
     one_line,
 )
+from assay.doctor.coverage import COVERED
 from assay.doctor.probes import DoctorCost, DoctorProbe, ProbePlan, cost, doctor_probes
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
+from assay.fixtures.providers import Customers, customers_of
 from assay.history import Authorised, Event, Subject, Wire
 from assay.judging.verdict import Exit
 from assay.planning.prepare import Prepared, prepare
@@ -63,11 +64,24 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """The findings of a check; None where it was skipped because `requires` failed."""
+    """The findings of a check; None where it was skipped because `requires` failed.
+
+    `idle` says why there was nothing to examine, if there was nothing.
+    """
 
     step: Check
     findings: tuple[Finding, ...] | None
     requires: str = ""
+    idle: str = ""
+
+    @property
+    def word(self) -> str:
+        """The word for the whole check in the output: that of its weightiest finding, if any."""
+        if self.findings is None:
+            return "skipped"
+        if self.findings:
+            return min((each.weight for each in self.findings), key=[*Weight].index).value
+        return "none" if self.idle else "ok"
 
     @property
     def sound(self) -> bool:
@@ -108,7 +122,7 @@ def _target_file(context: DoctorContext) -> Iterator[Finding]:
     except InputError as error:
         yield from map(from_problem, error.problems)
         return
-    context.makes_customers = context.target.fixtures.kind is FixtureKind.CONTROL
+    context.makes_customers = customers_of(context.target) is Customers.CREATED
 
 
 def _ready(context: DoctorContext) -> Iterator[Finding]:
@@ -150,6 +164,7 @@ def _probes(context: DoctorContext) -> Iterator[Finding]:
     """Run every probe, keep the answers, and report which could not be completed."""
     numbers = count(1)
     for plan in _probe_plans(context):
+        context.counted |= plan.counted() is not None
         for probe in doctor_probes(plan):
             early = _run(context, plan.contract, probe, numbers)
             if early:
@@ -326,7 +341,13 @@ def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]
     failed = next((name for name in step.needs if not done[name].sound), "")
     if failed:
         return CheckResult(step=step, findings=None, requires=failed)
-    return CheckResult(step=step, findings=_once(step.look(context)))
+    findings = _once(step.look(context))
+    gap = COVERED[step.name](context) if step.name in COVERED and not findings else None
+    if gap and gap.place:
+        findings = (gap.finding(context),)
+    context.reported += findings
+    idle = gap.found if gap and not gap.place else ""
+    return CheckResult(step=step, findings=findings, idle=idle)
 
 
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:

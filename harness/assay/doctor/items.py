@@ -11,9 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from assay.binding.spelling import FieldAt, same
+from assay.binding.spelling import FieldAt
 from assay.contract.files.document import Pointer
 from assay.contract.model import Contract, Json, Operation
+from assay.contract.scalars import same
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,

@@ -28,22 +28,33 @@ _RATE_LIMITED = 429
 
 def static_answers(context: DoctorContext) -> Iterator[Finding]:
     """Compare the bodies of successful answers to different requests."""
-    requests: defaultdict[bytes, set[tuple[str, str]]] = defaultdict(set)
+    requests: defaultdict[bytes, set[tuple[str, str, str]]] = defaultdict(set)
     for answer in context.answers:
         body, operation = answer.exchange.wire.body, answer.operation
         # Operations that read, change or end a request may show it alike.
         comparable = operation.available and not operation.request
         if answer.good and comparable and len(body) >= _DISTINCTIVE:
-            about = str(answer.exchange.call.arguments.get(operation.about or "", ""))
-            requests[body].add((operation.id, about if answer.raw_items else ""))
+            asked = asked_for(context, answer) if answer.raw_items else ("", "")
+            requests[body].add((operation.id, *asked))
     for several in requests.values():
-        names = sorted({name for name, _ in several})
+        names = sorted({name for name, _, _ in several})
         if len(several) > 1:
-            whom = ", ".join(names) if len(names) > 1 else f"{names[0]} for every item"
+            whom = ", ".join(names) if len(names) > 1 else f"{names[0]} {_for_whom(several)}"
             expected, found = "answers that depend on the request", f"the same body from {whom}"
             hint = "is it a mock? static answers cannot be judged"
             yield context.finding(("base_url",), expected, found, hint)
             return
+
+
+def _for_whom(requests: set[tuple[str, str, str]]) -> str:
+    customers = {customer for _, customer, _ in requests}
+    return "for every customer" if len(customers) > 1 else "for every item"
+
+
+def asked_for(context: DoctorContext, answer: SeenAnswer) -> tuple[str, str]:
+    """Return whose data a request asks for, and about which item."""
+    about = answer.exchange.call.arguments.get(answer.operation.about or "", "")
+    return context.role_of.get(answer.subject) or answer.subject, str(about)
 
 
 # -- Presence

@@ -52,7 +52,7 @@ class NullTransport:
 
 @dataclass(slots=True)
 class FakeFixture(ReadOnlyFixture):
-    """A fixture with only a clock, which moves."""
+    """A fixture whose clock moves, and which signs and renews whatever it is asked to."""
 
     dry_target: DryTarget
 
@@ -68,6 +68,14 @@ class FakeFixture(ReadOnlyFixture):
     def tpp(self) -> Access:
         """Return fake credentials of a TPP."""
         return Access(token=ANYTHING)
+
+    def renew(self, access: Access, *, by_tpp: bool) -> Access:
+        """Return fake credentials."""
+        return Access(token=ANYTHING)
+
+    def sign(self, step: Authorise, access: Access, factor: str) -> bool:
+        """Accept the signature."""
+        return True
 
     def close(self) -> None:
         """Do nothing."""

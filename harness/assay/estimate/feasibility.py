@@ -21,6 +21,7 @@ from pathlib import Path
 from assay.binding.target import Target
 from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
+from assay.execution.call_values import UNAUTHENTICATED_TPP
 from assay.execution.guard import UNUSED_DAY, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
@@ -28,8 +29,8 @@ from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, 
 
 __all__ = ["Feasibility", "assess", "without_valueless"]
 
-#: How the reason begins for which a call cannot be encoded.
-LACKS_VALUE = "needs a value for "
+#: How the reason begins for which a call cannot be made, whatever the fixtures offer.
+UNSENDABLE = ("needs a value for ", f"needs {UNAUTHENTICATED_TPP}")
 
 #: One count that a budget, and a bank, keep separately: a customer, an operation, a day.
 _Count = tuple[Customer, str, date]
@@ -85,14 +86,14 @@ def assess(
 
 
 def without_valueless(plan: Plan, target: Target, *, now: datetime) -> Plan:
-    """Return a plan in which nothing is tested that needs a value which the target file lacks.
+    """Return a plan in which nothing is tested that needs a value or a token which the file lacks.
 
     A run leaves it unverified.
     """
     schedule = _Schedule(plan=plan, target=target, guard=Guard(target=target))
     for trial in plan.trials:
         estimate = dry_run_trial(plan, trial, target, now)
-        if estimate.stopped.startswith(LACKS_VALUE):
+        if estimate.stopped.startswith(UNSENDABLE):
             schedule.stopped[trial.id] = estimate
     return decided(plan, map(schedule.decide, plan.items))
 

@@ -7,15 +7,17 @@ token store; to get it, the customer may have to go through the bank's screens.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import UTC, date
+from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
 from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import RequestValues
+from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
+from assay.execution.repeated_values import repeated_values
 from assay.history import (
     Accepted,
     Authorise,
@@ -46,6 +48,10 @@ __all__ = [
 
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
+#: What a call of the TPP needs where nothing provides its token.
+UNAUTHENTICATED_TPP: Final = (
+    "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
+)
 _NO_OUTPUTS = OutputValues()
 
 
@@ -63,8 +69,7 @@ def credentials_for(executor: Executor, call: Call, operation: Operation) -> Acc
         return access
     # Without it, the bank's refusal would say nothing of any rule.
     if operation.by_tpp:
-        what = "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
-        raise CannotArrange(what, key=("auth", "tpp"))
+        raise CannotArrange(UNAUTHENTICATED_TPP, key=("auth", "tpp"))
     what = f"a token of the customer {call.subject} (`auth` and `fixtures` in the target file)"
     raise CannotArrange(what, key=("auth",))
 
@@ -180,20 +185,34 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    outputs = _outputs_for(executor, call)
-    values = any("{" in str(spelling.value) for spelling in binding.arguments.values())
-    if not (target.headers or binding.headers or binding.queries or binding.template or values):
-        return RequestValues(ids=executor.ids, resources=executor.resources, outputs=outputs)
+    spellings = (*binding.arguments.values(), *binding.modes.values())
+    values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
+    standing = target.headers or target.queries or binding.headers or binding.queries
+    plain = RequestValues(
+        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+    )
+    slots = repeated_values(executor, call, executor.operations[call.operation], plain)
+    if not (standing or binding.template or values):
+        return replace(plain, slots=slots)
     executor.generated += 1
+    texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
+    dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-    return RequestValues(
+    return replace(
+        plain,
+        slots=slots,
         now=(executor.now or executor.look()).isoformat(),
+        today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
-        ids=executor.ids,
-        resources=executor.resources,
-        outputs=outputs,
     )
+
+
+def _today(executor: Executor, call: Call) -> date:
+    """Return the calendar day at the bank, by its clock and its time zone."""
+    environment = executor.environment
+    zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
+    return executor.look().astimezone(zone).date()
 
 
 def _outputs_for(executor: Executor, call: Call) -> OutputValues:

@@ -11,10 +11,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
+from typing import TypeAlias
 from uuid import UUID, uuid4
 
-from assay.binding.decode import body_of, decode, links_of
-from assay.binding.encode import BARE, Access, HttpRequest, arguments, encode
+from assay.binding.arguments import arguments
+from assay.binding.decode import body_of, decode
+from assay.binding.encode import BARE, Access, HttpRequest, encode
+from assay.binding.links import links_of, names_links
+from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
@@ -72,6 +76,8 @@ from assay.sca.protocol import Signer, codes_by_factor
 MOST_PAGES = 50
 #: Receives every event as it happens, with the credentials of its subject or call.
 Recorder = Callable[[Event, Access], None]
+#: Outputs of an answer by name; None is one that cannot be sent.
+Outputs: TypeAlias = dict[str, str | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,9 +86,9 @@ class Executor:
 
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
-    that cannot be sent; `consent_outputs` has those of each
-    consent, by key. `name` is unique to the trial; `generated` counts generated values.
+    of earlier events. `outputs` are those of the last answers, by customer and TPP, and
+    `consent_outputs` those of each consent, by key; `looked_up` are customers whose ids were read.
+    `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -98,12 +104,8 @@ class Executor:
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
-    outputs: dict[tuple[str, str], dict[str, str | None]] = field(
-        default_factory=dict[tuple[str, str], "dict[str, str | None]"]
-    )
-    consent_outputs: dict[str, dict[str, str | None]] = field(
-        default_factory=dict[str, "dict[str, str | None]"]
-    )
+    outputs: dict[tuple[str, str], Outputs] = field(default_factory=dict[tuple[str, str], Outputs])
+    consent_outputs: dict[str, Outputs] = field(default_factory=dict[str, Outputs])
     looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
@@ -288,10 +290,11 @@ class Executor:
         else:
             body = body_of(wire)
             refused = rejected_token(operation, wire, target) if call.own_token else None
-            decoded = refused or decode(wire, body, operation, target)
-            wire, outcome = self.response_limit.limited(wire, decoded)
             binding = target.operations.get(operation.id, BARE)
-            if body is not MISSING and (binding.links or binding.next or binding.approval):
+            decoded = refused or decode(wire, body, operation, target)
+            decoded = page_of_call(decoded, call, binding.next)
+            wire, outcome = self.response_limit.limited(wire, decoded)
+            if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
         self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}

@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from assay.binding.encode import BARE, HttpRequest
 from assay.binding.pointer import MISSING, find, steps
-from assay.binding.spelling import RequestValues, sent
 from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.values import RequestValues, sent
 from assay.contract.model import Capability, Json, Operation
 from assay.errors import CannotArrange
 from assay.history import Call

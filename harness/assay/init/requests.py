@@ -260,7 +260,7 @@ def _member(shape: MatchedOperation, name: str) -> YamlEntry:
     return YamlEntry(key=name, value=spelling, why=guessed(name, leaf))
 
 
-def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[str, ...]:
+def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
     """Return valid values: that of the contract, or those of the document."""
     values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
     fixed = next((value for value in values if value is not None), None)

@@ -42,7 +42,8 @@ def source_records(sources: Iterable[Source]) -> list[dict[str, object]]:
 def _cited(contract: Contract) -> list[dict[str, object]]:
     """Return the lines that rules and open points name, whatever part of them is tested."""
     lines: dict[str, set[int]] = {}
-    sources = [source for clause in contract.clauses for source in clause.sources]
+    clauses = (*contract.clauses, *contract.not_applicable)
+    sources = [source for clause in clauses for source in clause.sources]
     sources += [source for point in contract.open_points for source in point.sources]
     for source in sources:
         if source.line:

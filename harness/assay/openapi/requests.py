@@ -12,6 +12,7 @@ from typing import cast
 
 from assay.binding.spelling import SLOT
 from assay.binding.target import Place, Spelling
+from assay.binding.values import has_placeholder
 from assay.contract.model import Json
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, filled, in_request, ready, typed
@@ -181,7 +182,8 @@ def _argument(use: BoundOperation, argument: str) -> Schema:
     if spelling is not None and spelling.place is not Place.BODY:
         schema = all_of(schema, {} if "type" in schema or "anyOf" in schema else _TEXT)
     given = [spelling.value, spelling.other] if spelling else []
-    examples = [ready(value) for value in given if value is not None]
+    fixed = (value for value in given if value is not None and not has_placeholder(value))
+    examples = [ready(value) for value in fixed]
     schema = all_of(schema, {"x-assay-arguments": [argument]})
     if examples and "const" not in schema:
         schema = all_of(schema, {"examples": examples})

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
 
-from assay.binding.pointer import steps
+from assay.binding.pointer import ElementPointer, steps
 from assay.contract.model import Json
 
 #: A JSON Schema, or another part of a document: what JSON calls an object.
@@ -41,8 +41,17 @@ def in_response(pointer: str, schema: Schema, *, required: bool = False) -> Sche
     """Return the schema of a response body in which a pointer finds a schema.
 
     A step that is a number leads into lists, too. If the value is not required, other values
-    on the way are allowed.
+    on the way are allowed. Of an element with a condition, each that meets it has the schema.
     """
+    if isinstance(pointer, ElementPointer):
+        meant = [
+            in_response(at, {"const": ready(v)}, required=True) for at, v in pointer.where.items()
+        ]
+        element = {
+            "if": all_of(*meant),
+            "then": in_response(pointer.inner, schema, required=required),
+        }
+        return in_response(pointer.element, {"items": element}, required=required)
     for step in reversed(steps(pointer)):
         schema = _listed(step, schema, required) if step.isdecimal() else _named(step, schema)
         if required and not step.isdecimal():

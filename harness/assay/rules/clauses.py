@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from assay.contract.model import Contract, Json, Operation
@@ -144,6 +145,24 @@ def may_reject(contract: Contract, request: str, arguments: Mapping[str, Json]) 
     return any(
         clause.may_reject(request, arguments) for clause in _answering(contract, "may_reject")
     )
+
+
+@per_contract
+def call_ids(contract: Contract, operation: str) -> frozenset[str]:
+    """Return the arguments of an operation that only identify a call."""
+    return frozenset(
+        name for clause in _answering(contract, "call_ids") for name in clause.call_ids(operation)
+    )
+
+
+def without_call_ids(contract: Contract, exchange: Exchange) -> Exchange:
+    """Return an exchange without the arguments that only identify its call."""
+    call = exchange.call
+    ids = call_ids(contract, call.operation)
+    if ids.isdisjoint(call.arguments):
+        return exchange
+    rest = {name: value for name, value in call.arguments.items() if name not in ids}
+    return replace(exchange, call=replace(call, arguments=rest))
 
 
 @per_contract

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import lru_cache
 
 from assay.contract.model import Json
@@ -22,6 +23,12 @@ LIKE_A_PAN = "like-a-pan"
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]+")
 #: An IBAN has at most 34 characters (ISO 13616), and may be written with spaces.
 LONGEST_IBAN = 64
+
+
+#: A UUID in its usual form, and its digits; a day in digits.
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-f]{32}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def is_iban(value: Json) -> bool:
@@ -63,6 +70,47 @@ def pan_fault(value: Json) -> str:
     return f"{len(_digits(value))} digits of a payment network, with a check digit that matches"
 
 
+def is_uuid(value: Json) -> bool:
+    """Whether this is a UUID in its usual form: 36 characters, in either case (RFC 9562)."""
+    if isinstance(value, Masked):
+        return "uuid" in value.forms
+    return isinstance(value, str) and bool(_UUID.fullmatch(value))
+
+
+def uuid_fault(value: Json) -> str:
+    """Return what is wrong with what should be a UUID."""
+    if isinstance(value, Masked):
+        return ""
+    return f"{len(value):,} characters" if isinstance(value, str) else "not a text"
+
+
+def is_like_a_uuid(value: Json) -> bool:
+    """Whether this may be meant as a UUID: without hyphens, in braces, or as a URN."""
+    if isinstance(value, Masked):
+        return "uuid" in value.forms
+    bare = value.lower().removeprefix("urn:uuid:").strip("{}") if isinstance(value, str) else ""
+    return bool(_HEX.fullmatch(bare.replace("-", "")))
+
+
+def is_date(value: Json) -> bool:
+    """Whether this is a day of the calendar: YYYY-MM-DD (ISO 8601)."""
+    if isinstance(value, Masked):
+        return "date" in value.forms
+    try:
+        return isinstance(value, str) and bool(_DAY.fullmatch(value) and date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def date_fault(value: Json) -> str:
+    """Return what is wrong with what should be a day."""
+    if isinstance(value, Masked):
+        return ""
+    if not isinstance(value, str):
+        return "not a text"
+    return "no day of the calendar" if _DAY.fullmatch(value) else "not in the form YYYY-MM-DD"
+
+
 def is_no_clear_pan(value: Json) -> bool:
     """Whether this is no card number in clear: the digits of a payment network that pass Luhn."""
     if isinstance(value, Masked):
@@ -96,11 +144,15 @@ def _digits(value: str) -> str:
 FORMATS: Mapping[str, Callable[[Json], bool]] = {
     "iban": is_iban,
     "no-clear-pan": is_no_clear_pan,
+    "uuid": is_uuid,
+    "date": is_date,
 }
 #: What is wrong with a value that has not the format, in words without the value.
 FAULTS: Mapping[str, Callable[[Json], str]] = {
     "iban": iban_fault,
     "no-clear-pan": pan_fault,
+    "uuid": uuid_fault,
+    "date": date_fault,
 }
 #: What is noted of a text that a journal masks: its formats, and what it looks like.
 FORMS: Mapping[str, Callable[[Json], bool]] = {**FORMATS, LIKE_A_PAN: is_like_a_pan}

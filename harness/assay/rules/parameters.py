@@ -312,12 +312,13 @@ def resources() -> Any:
     def check(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from all_known(at, wanted, raw["resources"], "resource")
         named = str(clause.get("field"))
+        listed = {name for each in raw["operations"].values() for name in each.get("lists", ())}
         for index, name in enumerate(wanted):
             has = raw["resources"].get(name, {"fields": [named]}).get("fields", ())
             if named not in has:
                 hint = did_you_mean(named, has) or f"resources.{name}.fields is empty"
                 yield (*at, index), f"{name!r} has no field {named!r}", hint
-            elif not any(name in each.get("lists", ()) for each in raw["operations"].values()):
+            elif name in raw["resources"] and name not in listed:
                 yield (*at, index), f"no operation lists {name!r}", "add it to the lists of one"
 
     return names(

@@ -1,12 +1,10 @@
 """The base class of rule kinds, and the values that a kind hands out.
 
 A rule kind is one frozen dataclass in one file of `rules.kinds`. Its fields are the
-parameters of a clause, declared with the functions of `rules.parameters`; JSON Schema,
-reference checks and parsed values follow from the declaration. Its methods say which
+parameters of a clause, declared with the functions of `rules.parameters`. Its methods say which
 facets there are, how each is probed, and how any history is judged.
 
-A probe is a generator that yields steps and receives replies: it does no I/O, and cannot tell a
-sandbox from a live bank. A check is a pure function of a history, made by a probe or recorded.
+A probe is a generator that yields steps and receives replies. A check is a pure function of a history.
 """
 
 from __future__ import annotations
@@ -82,10 +80,9 @@ class CallLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """The setting of one trial; the facets of one scenario share a trial.
+    """The setting of one trial, named by `id`; the facets of one scenario share a trial.
 
-    A kind whose probe needs more than the name derives a class with fields for it. The `id`
-    names the trial, and is never taken apart.
+    A kind whose probe needs more than the name derives a class with fields for it.
     """
 
     id: str
@@ -95,12 +92,7 @@ S = TypeVar("S", bound=Scenario)
 
 
 def scenario_of(scenario: Scenario, class_: type[S]) -> S:
-    """Return a scenario as what its kind made it.
-
-    Raises:
-        TypeError: another kind made it.
-
-    """
+    """Return a scenario as what its kind made it, or raise `TypeError`."""
     if not isinstance(scenario, class_):
         raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
     return scenario
@@ -286,6 +278,10 @@ class Kind:
         """Return all factors that the clause names."""
         return ()
 
+    def segments(self) -> Sequence[str]:
+        """Return all segments of customers that the clause names."""
+        return ()
+
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
         """Whether the clause allows a bank to accept a call that makes a request."""
         return True
@@ -293,6 +289,10 @@ class Kind:
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether the clause may reject a request because of the value of an argument."""
         return False
+
+    def call_ids(self, operation: str) -> Sequence[str]:
+        """Return the arguments of an operation that only identify a call."""
+        return ()
 
     def rejects_repeats(self, request: str) -> bool:
         """Whether the clause rejects a request that repeats an earlier one."""
@@ -326,7 +326,7 @@ class Kind:
         """Return the values that a field of a listed resource may have, if the clause lists them."""
         return None
 
-    def fixed_value(self, argument: str) -> str | None:
+    def fixed_value(self, argument: str) -> Json:
         """Return the fixed value of an argument of a request, if the clause states one."""
         return None
 

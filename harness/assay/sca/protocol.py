@@ -98,19 +98,14 @@ def factor_name(sca: Sca, value: str) -> str:
 
 
 def codes_by_factor(factors: Mapping[str, str], codes: Mapping[str, str]) -> dict[str, str]:
-    """Return codes by the contract's names of the factors, where they are by the target's.
+    """Return codes, which are by the target's words of the factors, by the contract's names.
 
-    A word that is no target's name of a factor stays; of two codes of one factor, the one by the
-    target's name counts.
+    A word that is the target's for no factor stays, unless it is the contract's name of one: the
+    target has another word for that.
     """
-    names = {word: name for name, word in reversed([*factors.items()])}
-    own = {names[word]: code for word, code in codes.items() if word in names}
-    return {**{word: code for word, code in codes.items() if word not in names}, **own}
-
-
-def code_to_enter(kind: Code, factor: str, codes: Mapping[str, str]) -> str:
-    """Return the text that is entered as the code of a factor."""
-    return text_to_enter(kind, codes.get(factor, ""))
+    named = {name: codes[word] for name, word in factors.items() if word in codes}
+    known = {*factors, *factors.values()}
+    return {**{word: code for word, code in codes.items() if word not in known}, **named}
 
 
 def text_to_enter(kind: Code, right: str) -> str:

@@ -23,7 +23,6 @@ from assay.sca.protocol import (
     SPOOFED,
     ScreenFlowResult,
     Wait,
-    code_to_enter,
     factor_name,
     text_to_enter,
 )
@@ -176,7 +175,7 @@ class ScreenFlow:
                         return None
                     filled[name] = picked
                 case "code":
-                    filled[name] = code_to_enter(self.step.code, self.factor, self.access.codes)
+                    filled[name] = text_to_enter(self.step.code, self._code())
                 case _:
                     decision = self.step.decision.value
                     filled[name] = self.sca.decisions.get(decision, decision)
@@ -203,6 +202,25 @@ class ScreenFlow:
         result.coded = bool(self.access.codes.get(wanted))
         return choices[result.offered.index(wanted)]
 
+    def _code(self) -> str:
+        """Return the right code of the customer; empty, with the reason, if it is not known."""
+        result, codes = self.result, self.access.codes
+        if self.factor:
+            word, code = self.sca.factors.get(self.factor, self.factor), codes.get(self.factor, "")
+            missing = f"no code of the customer for the factor {word!r}"
+        else:
+            # No screen let the customer choose: only a single code is certainly the right one.
+            single = len(codes) == 1 and self.step.factor in (None, *codes)
+            code = next(iter(codes.values())) if single else ""
+            result.coded = bool(code)
+            missing = "codes for several factors, and no screen says for which one"
+            missing = missing if codes else "no code of the customer"
+        if not code:
+            result.why = (
+                result.why or f"a code is asked for, but the fixture provider has {missing}"
+            )
+        return code
+
     def _end(self) -> ScreenFlowResult:
         """Return how the flow ended, from the last page and what was done before it."""
         status, driver = self.result.wire.status, self.driver
@@ -216,7 +234,7 @@ class ScreenFlow:
         return self._stop(driver.trouble or f"the page matches no screen in sca.screens ({status})")
 
     def _stop(self, why: str) -> ScreenFlowResult:
-        self.result.why = why
+        self.result.why = "; ".join(dict.fromkeys(filter(None, (self.result.why, why))))
         return self._leave(Ending.STOPPED)
 
     def _leave(self, ending: Ending) -> ScreenFlowResult:

@@ -15,10 +15,12 @@ from typing import Any, TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
+from assay.binding.paging import page_link
+from assay.binding.path_slots import repeated_slots
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import same
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, word_of
 from assay.history import Call
 from assay.rules.state.calendar import dates
 from assay.traffic import parse_request
@@ -57,7 +59,8 @@ class RequestMatcher:
     """Reads requests one after the other, with what earlier responses showed.
 
     `links` are the calls for the next pages that responses named, by customer and target of the
-    request; `payers` are the customers of requested resources, by key.
+    request; `payers` are the customers of requested resources, by key, and
+    `made_slots` the arguments and slots of the requests that made them.
     """
 
     operations: Mapping[str, Operation]
@@ -66,6 +69,7 @@ class RequestMatcher:
     ids: KnownIds = field(default_factory=KnownIds)
     links: dict[tuple[str, str], Call] = field(default_factory=dict[tuple[str, str], Call])
     payers: dict[str, str] = field(default_factory=dict[str, str])
+    made_slots: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
     _at_origin: tuple[str, Sequence[tuple[int | None, str]]] = ("", ())
     _offered: dict[str, list[_Offered]] = field(default_factory=dict[str, "list[_Offered]"])
@@ -136,10 +140,17 @@ class RequestMatcher:
             request, operation, binding, values, explained, future=future
         )
         access = parse_request.find_credentials(request, binding, explained)
-        unexplained = tuple(parse_request.unexplained_parts(request, binding, explained))
+        unexplained = tuple(
+            parse_request.unexplained_parts(request, binding, explained, self.target)
+        )
         arguments |= {
             f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
         }
+        made = self.made_slots.get(str(arguments.get(operation.about or "")), values)
+        for name in repeated_slots(operation, binding):
+            if name in values and made.get(name, values[name]) != values[name]:
+                unexplained = (*unexplained, name)
+                arguments[f"?{name}"] = values[name]
         fixed = (name for name, own in binding.arguments.items() if own.value is not None)
         absent = (name for name in fixed if name not in arguments and name in operation.arguments)
         presence = self.target.presence
@@ -202,7 +213,9 @@ class RequestMatcher:
             call = replace(call, host=host, by=caller, subject=self._payer(operation, call))
         else:
             call = replace(call, host=host, subject=self.callers.customer(token))
-        page = self.links.get((call.subject, request.target))
+        next_page = self.target.operations.get(operation.id, BARE).next
+        link = page_link(request.target, request.body, call, next_page) or request.target
+        page = self.links.get((call.subject, link))
         if page is not None and page.operation == call.operation:
             call = replace(page, present=call.present, host=host)
             return replace(matched, call=call, access=access, unexplained=())
@@ -277,7 +290,9 @@ def _decode_single(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
         value = next((content for content in contents if content is not MISSING), value)
     if spelling.exclusive:
         value = _day_before(value)
-    value = next((word for word, bound in spelling.words.items() if same(bound, value)), value)
+    value = next(
+        (word_of(key) for key, bound in spelling.words.items() if same(bound, value)), value
+    )
     if spelling.found is not None and isinstance(value, str):
         value = ids.keys.get(value, value)
     return value

@@ -14,12 +14,14 @@ from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from assay.binding.encode import BAD_DATES, BAD_IDENTIFIERS, JUNK, Access
+from assay.binding.arguments import BAD_DATES, BAD_IDENTIFIERS
+from assay.binding.encode import JUNK, Access
 from assay.binding.json_parser import parse_json
 from assay.binding.pointer import MISSING, find
-from assay.binding.spelling import SLOT, same
-from assay.binding.target import OperationBinding, Place, Spelling
+from assay.binding.spelling import SLOT
+from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
+from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire
 from assay.history.steps import UNBOUND_MODE
 
@@ -199,7 +201,7 @@ def _matching_members(request: ParsedRequest, spelling: Spelling, values: Mappin
         fits = all(name in body and _is_like(item, body[name]) for name, item in members.items())
         return len(members) + 1 if fits else 0
     if spelling.place is not Place.BODY:
-        return 2 * (value == str(spelling.value))
+        return 2 * (value == text_of(spelling.value))
     return 2 * (value is not MISSING and same(value, spelling.value))
 
 
@@ -234,16 +236,23 @@ def find_credentials(
 
 
 def unexplained_parts(
-    request: ParsedRequest, binding: OperationBinding, explained: ExplainedParts
+    request: ParsedRequest, binding: OperationBinding, explained: ExplainedParts, target: Target
 ) -> Iterator[str]:
     """Yield the names and pointers of what no part of the target file explains."""
-    queries = explained.query | binding.queries.keys()
+    queries = explained.query | binding.queries.keys() | target.queries.keys()
     yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
     template = set(leaves(cast("Json", binding.template))) if binding.template else set[str]()
-    known = explained.body | template
+    known = explained.body | template - _page_pointer(request, binding)
     for pointer in request.leaves():
         if pointer and not any(pointer == at or pointer.startswith(f"{at}/") for at in known):
             yield pointer
+
+
+def _page_pointer(request: ParsedRequest, binding: OperationBinding) -> set[str]:
+    """Return the pointer at the page, where it is another than the first page of the template."""
+    pointer = binding.next.body if binding.next else ""
+    first = find(cast("Json", binding.template), pointer)
+    return set() if not pointer or same(find(request.body, pointer), first) else {pointer}
 
 
 def unexplained_value(request: ParsedRequest, name: str) -> Json:

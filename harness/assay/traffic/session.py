@@ -28,7 +28,7 @@ from assay.journal.redact import Redactor
 from assay.journal.writer import QUOTED, Journal
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Verdict
-from assay.planning.obligation import Obligation, bound_clauses, tpp_obligations
+from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.rules.clauses import call_limits
@@ -262,7 +262,7 @@ def plan_recording(
     for each in bound:
         contract, is_bank = each.contract, party is Party.BANK
         offered = capabilities(contract, target)
-        for obligation in each.obligations if is_bank else tpp_obligations(contract):
+        for obligation in each.obligations if is_bank else each.tpp_obligations:
             if select(obligation):
                 missing = () if is_bank else missing_capabilities(obligation, offered)
                 items.append(decide(obligation, contract, target, missing=missing, party=party))

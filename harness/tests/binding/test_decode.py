@@ -9,7 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from assay.binding.decode import body_of, decode, links_of
+from assay.binding.decode import body_of, decode
+from assay.binding.links import links_of
 from assay.binding.pointer import MISSING
 from assay.binding.target import (
     FieldAt,

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from assay.binding.decode import body_of, decode, links_of
+from assay.binding.decode import body_of, decode
 from assay.binding.encode import Access, HttpRequest, encode
+from assay.binding.links import links_of
 from assay.binding.pointer import lists, put
 from assay.binding.read import read_document
-from assay.binding.spelling import RequestValues
 from assay.binding.target import Target
+from assay.binding.values import RequestValues
 from assay.contract.files.load import loads
 from assay.contract.model import Operation
 from assay.errors import CannotArrange

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from assay.binding.encode import Access, arguments, encode
-from assay.binding.spelling import RequestValues
+from assay.binding.arguments import arguments
+from assay.binding.encode import Access, encode
 from assay.binding.target import (
     Auth,
     AuthKind,
@@ -24,6 +24,7 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
+from assay.binding.values import RequestValues
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
@@ -106,6 +107,27 @@ def test_a_header_replaces_another() -> None:
     assert [("X-Own", "1"), ("accept", "text/c"), plain] == sent(given, arguments=accounts)
     left_out = replace(GIVE, arguments={}, without=("accounts",))
     assert [("X-Own", "1"), plain] == sent(left_out, arguments=accounts)
+
+
+def test_a_query_parameter_replaces_another() -> None:
+    """A parameter is sent once: an argument, then the operation, then the file decide its value."""
+    binding = PROFILE.operations["balances"]
+    file = replace(PROFILE, queries={"lang": "en", "since": "2020-01-01"})
+    since = {**binding.arguments, "since": Spelling(place=Place.QUERY, name="since")}
+
+    def sent(call: Call, **changes: Any) -> list[tuple[str, str]]:
+        operations = {"balances": replace(binding, arguments=since, **changes)}
+        url = encode(call, BALANCES, replace(file, operations=operations), Access()).url
+        return parse_qsl(urlsplit(url).query)
+
+    assert [("lang", "en"), ("since", "2020-01-01")] == sent(ASK)
+    assert [("lang", "fr"), ("since", "2020-01-01")] == sent(ASK, queries={"lang": "fr"})
+    given = replace(ASK, arguments={**ASK.arguments, "since": "2026-01-01"})
+    assert [("lang", "en"), ("since", "2026-01-01")] == sent(given)
+    assert [("lang", "en")] == sent(replace(ASK, without=("since",)))
+    mode = {"long": Spelling(place=Place.QUERY, name="lang", value="de")}
+    in_mode = sent(replace(ASK, mode="long"), modes=mode)
+    assert [("since", "2020-01-01"), ("lang", "de")] == in_mode
 
 
 def test_no_token() -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from assay.binding.decode import next_page
-from assay.binding.target import NextPage, Turn
-from assay.history import Item, Wire
+from assay.binding.decode import decode
+from assay.binding.encode import Access, encode
+from assay.binding.json_parser import parse_json
+from assay.binding.paging import next_page, page_of_call
+from assay.binding.read import read_document
+from assay.binding.target import NextPage, Target, Turn
+from assay.contract.files.load import loads
+from assay.contract.model import Operation
+from assay.errors import InputError
+from assay.history import Accepted, Call, Item, Wire
 
 URL = "https://bank.example/v1/list?size=5"
 TWO = (Item(key="a"), Item(key="b"))
@@ -93,3 +101,93 @@ def test_the_last_page_is_counted() -> None:
     assert f"{URL}&from=2" == turned(offset, {"all": 3})
     assert f"{URL}&from=4" == turned(offset, {"all": 5}, url=f"{URL}&from=2")
     assert None is turned(offset, {"all": 4}, url=f"{URL}&from=2")
+
+
+# -- in the body of a request by POST ------------------------------------------------
+LIST = Operation(id="list", method="GET", path="/list", about="account")
+POSTED = """\
+assay: 1
+target: posted
+transport: http
+base_url: https://bank.example/v1
+operations:
+  list:
+    method: POST
+    template: {{kind: all, pageId: null}}
+    arguments: {{account: {{body: /account}}}}
+    list: /items
+    next: {next}
+    item: {{key: /id}}
+"""
+
+
+def posted(how: str) -> Target:
+    """Read a target file whose list is read by POST."""
+    return read_document(loads(POSTED.format(next=how)))
+
+
+def page_after(target: Target, call: Call, answer: object) -> tuple[Call, dict[str, object]]:
+    """Send a call, and return the call for the next page with the body of its request."""
+    request = encode(call, LIST, target, Access())
+    body = json.dumps(answer).encode()
+    wire = Wire(
+        method=request.method, url=request.url, status=200, body=body, request_body=request.body
+    )
+    outcome = decode(wire, parse_json(body), LIST, target)
+    paged = page_of_call(outcome, call, target.operations["list"].next)
+    assert isinstance(paged, Accepted)
+    assert paged.next is not None
+    following = replace(call, follow=paged.next)
+    return following, json.loads(encode(following, LIST, target, Access()).body)
+
+
+def test_a_cursor_in_the_body() -> None:
+    """The request for the next page is that for the first one, with the cursor in its place."""
+    target = posted("{cursor: /page/next, body: /pageId}")
+    first = Call(operation="list", subject="anna", arguments={"account": "A1"})
+    answer = {"items": [{"id": 1}], "page": {"next": "p/2 &"}}
+    following, body = page_after(target, first, answer)
+    assert {"kind": "all", "pageId": "p/2 &", "account": "A1"} == body
+    request = encode(following, LIST, target, Access())
+    assert ("POST", "https://bank.example/v1/list") == (request.method, request.url)
+    assert 3 == page_after(target, first, {"items": [], "page": {"next": 3}})[1]["pageId"]
+
+
+def test_pages_of_two_lists_are_two_links() -> None:
+    """The same cursor of another list is another page; the link of the same page is the same."""
+    target = posted("{cursor: /next, body: /pageId}")
+    links = [
+        page_after(target, Call(operation="list", subject="anna", arguments=arguments), answer)[0]
+        for arguments in ({"account": "A1"}, {"account": "A2"}, {"account": "A1"})
+        for answer in [{"items": [], "next": "p2"}]
+    ]
+    assert links[0].follow != links[1].follow
+    assert links[0].follow == links[2].follow
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("{page: {body: /pageId}}", [2, 3]),
+        ("{page: {body: /pageId}, first: 0}", [1, 2]),
+        ("{offset: {body: /pageId}}", [2, 4]),
+    ],
+)
+def test_a_number_in_the_body(how: str, expected: list[int]) -> None:
+    """Pages are counted from the number in the request's own body."""
+    target, seen = posted(how), list[object]()
+    call = Call(operation="list", subject="anna", arguments={"account": "A1"})
+    for _ in expected:
+        call, body = page_after(target, call, {"items": [{"id": "a"}, {"id": "b"}]})
+        seen.append(body["pageId"])
+    assert expected == seen
+
+
+@pytest.mark.parametrize(
+    "how", ["{cursor: /next}", "{cursor: /a, body: /b, query: c}", '{page: {body: ""}}']
+)
+def test_a_wrong_place_of_the_page_is_an_error(how: str) -> None:
+    """The line is that of the key."""
+    with pytest.raises(InputError) as raised:
+        posted(how)
+    assert 11 == raised.value.problems[0].line

@@ -251,7 +251,7 @@ def test_another_base_url() -> None:
     [
         ("operations: {a: {list: items}}", "t.yaml:5: operations.a.list: expected a JSON pointer or a list of them, found 'items' (for example /links/next)"),
         ("operations: {a: {values: {x: /a~2}}}", "t.yaml:5: operations.a.values.x: expected a JSON pointer, found '/a~2' (for example /links/next)"),
-        ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found a mapping (for example {query: iban})"),
+        ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found query and path (for example {query: iban})"),
         ("operations: {a: {arguments: {x: {body: x}}}}", "t.yaml:5: operations.a.arguments.x.body: expected a JSON pointer or a list of them, found 'x' (for example /links/next)"),
         ("operations: {a: {modes: {x: {query: x}}}}", "t.yaml:5: operations.a.modes.x: 'value' is missing"),
         ("outcomes: {rejected: [{statuses: [6xx]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected a status such as 404, or a class such as 4xx, found '6xx'"),

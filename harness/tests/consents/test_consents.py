@@ -1,6 +1,7 @@
 """Consents that have an id, a signature and an end: a sound bank conforms, each fault is found."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,14 @@ from bank import Bank
 from click.testing import CliRunner
 from faults import FAULTS, NEUTRAL, RefusedError
 
+from assay.binding.read import read_target
 from assay.cli.main import group
+from assay.history import Accepted, Call, Item, Wire
 from assay.judging.verdict import Standing
 from assay.sandbox.serve import serving
-from assay.testing import problems, verdicts
+from assay.testing import accepted, exchange, problems, verdicts
+from assay.traffic.parse_request import ParsedRequest
+from assay.traffic.used_consents import UsedConsents
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "quay.yaml", HERE / "target.yaml"
@@ -184,3 +189,66 @@ def test_faults_are_found_where_ids_are_looked_up(fault, own_ids):
     assert fault.breaks <= {
         each for each, standing in found.items() if standing is Standing.VIOLATES
     }
+
+
+def test_a_recording_of_a_client_is_judged_by_the_consents_that_its_requests_name(tmp_path):
+    """Of two consents, a request may name either; what a HAR file does not show is left open."""
+
+    def entry(n, method, path, status, body, headers=(), sent=None):  # noqa: PLR0917
+        request = {
+            "method": method,
+            "url": f"https://quay.example{path}",
+            "headers": [{"name": "Authorization", "value": "Bearer t-of-a-customer"}]
+            + [{"name": name, "value": value} for name, value in headers],
+            "queryString": [],
+        }
+        if sent is not None:
+            request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
+        content = {"mimeType": "application/json", "text": json.dumps(body)}
+        typed = [{"name": "Content-Type", "value": "application/json"}]
+        response = {"status": status, "headers": typed, "content": content}
+        at = f"2026-09-16T09:00:{n:02d}Z"
+        return {"startedDateTime": at, "time": 5, "request": request, "response": response}
+
+    def made(n, id_):
+        sent = {"accounts": [{"number": "PT-1"}], "until": "2027-01-01"}
+        return entry(n, "POST", "/consents", 201, {"id": id_, "status": "received"}, sent=sent)
+
+    def read(n, id_, status):
+        named = [("Consent-ID", id_), ("Customer-Here", "1")]
+        body = {"entries": []} if status == 200 else {}
+        return entry(n, "GET", "/accounts/PT-1/entries", status, body, named)
+
+    entries = [
+        *(made(1, "consent-4711"), made(2, "consent-4712")),
+        *(read(3, "consent-4711", 200), read(4, "consent-4712", 403), read(5, "consent-0", 403)),
+    ]
+    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
+    (tmp_path / "x.har").write_text(json.dumps(har))
+    words = ["judge", tmp_path / "x.har", "--contract", CONTRACT, "--target", TARGET]
+    judged = CliRunner().invoke(group, [*map(str, words), "--out", str(tmp_path / "run")])
+    report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
+
+    assert 0 == report["counts"]["violates"], judged.output
+    written = "".join(each.read_text("utf-8") for each in (tmp_path / "run").rglob("*.json*"))
+    assert "consent-4711" not in written
+    assert "consent-4712" not in written
+
+
+def test_a_call_says_which_consent_it_names_if_that_is_not_the_last():
+    """The key of the former one, nothing for the last, and nothing for one that is unknown."""
+    used = UsedConsents(target=read_target(TARGET))
+    for id_ in ("c-1", "c-2"):
+        item = Item(key=id_, resource="consent")
+        outcome = Accepted(items=(item,), outputs={"consent-id": id_})
+        made = exchange(Call(operation="permit", subject="psu"), accepted())
+        made = replace(made, outcome=outcome)
+        assert [("consent-id", id_)] == [*used.learn(made)]
+
+    def named(id_, subject="psu"):
+        headers = (("Consent-Id", id_),)
+        wire = Wire(method="GET", url="https://quay.example/accounts", request_headers=headers)
+        return used.named(Call(operation="accounts", subject=subject), ParsedRequest(wire))
+
+    assert ["c-1", None, None] == [named(id_) for id_ in ("c-1", "c-2", "c-3")]
+    assert "c-2" == named("c-2", "other")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 import re
 import socket
@@ -221,7 +222,7 @@ def test_the_facets_are_those_of_the_rules() -> None:
 
 #: What the examples name: operations, resources, arguments, modes, kinds of customers.
 NAMES = (
-    "meters?|readings?|permissions|order|show|move|call-off|number|work|price|day|backTo"
+    "X-Request-ID|origin|rows|meters?|readings?|permissions|order|show|move|call-off|number|work|price|day|backTo"
     "|soon|planned|urgent|several|household|business|farm|industry|public"
 )
 
@@ -368,7 +369,11 @@ def test_every_method_of_a_fixture_is_explained() -> None:
     """The page on fixtures in Python has each method, each name of the interface, each field."""
     page = PAGES["fixtures-in-python.md"]
     methods = {name for name in vars(spi.Fixture) if not name.startswith("_")} | {"open"}
-    assert methods == set(re.findall(r"^\| `([a-z]+)\(", page, re.MULTILINE))
+    written = dict(re.findall(r"^\| `([a-z]+)\((.*?)\)` \|", page, re.MULTILINE))
+    assert methods == {*written}
+    for name in methods - {"open"}:
+        _, *parameters = inspect.signature(getattr(spi.Fixture, name)).parameters
+        assert parameters == re.findall(r"([a-z_]+)(?:: [^,]+)?(?:, |$)", written[name]), name
     assert [] == [name for name in spi.__all__ if not re.search(rf"`{name}\b|\b{name}\b", page)]
     for name in ("Arrange", "Holding", "Subject", "Owned", "Entry", "Access", "Effect"):
         (row,) = re.findall(rf"^\| `{name}` \|(.*)$", page, re.MULTILINE)

@@ -130,9 +130,11 @@ def test_exactly_one_of() -> None:
     """A field rule asks for exactly one sort of value."""
     rule = CONTRACT[: CONTRACT.index("    kind: quota")]
     rule += "    kind: field\n    says: x\n    source: {section: x, line: 1}\n    field: a\n    resources: [loan]\n"
-    said = "f.yaml:13: rules[0]: expected exactly one of const, enum and format, found a mapping"
-    assert [said] == errors(rule)
-    assert [said] == errors(rule + "    const: 1\n    enum: [a]\n")
+    expected = "f.yaml:13: rules[0]: expected exactly one of const, enum and format"
+    assert [f"{expected}, found none of them"] == errors(rule)
+    assert [f"{expected}, found const and enum (keep one)"] == errors(
+        rule + "    const: 1\n    enum: [a]\n"
+    )
     assert errors(rule + "    const: 1\n") == []
 
 

@@ -38,7 +38,10 @@ def test_another_bank_that_is_sound(name, examined):
     ("name", "found"),
     [
         # No line explains a failure, or JSON that breaks off: the run tells whose that is.
-        ("available.accounts-500", [("not seen", "operations.accounts")]),
+        (
+            "available.accounts-500",
+            [("not seen", "operations.accounts"), ("not seen", "presence.header")],
+        ),
         ("form.balances-cut-off", [("not seen", "operations.balances")]),
         ("pis.modify.never", [("not seen", "operations.modify-payment")]),
         # Faults of meaning, where all is spelt as it should be.

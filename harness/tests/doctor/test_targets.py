@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from command_line import assay
 
 from assay._resources import contract_dir
 from assay.doctor import Weight, examine
@@ -65,6 +66,44 @@ def test_a_clock_that_is_nearly_right(tmp_path):
     """A difference of half a minute is accepted."""
     with bank(tmp_path, dated(timedelta(seconds=30))) as (path, _):
         assert Exit.OK == examine(path).exit
+
+
+def unacceptable(app):
+    """Answer every request with 406, except those of the control API."""
+
+    def answer(environ, start):
+        if environ["PATH_INFO"].startswith("/assay-control/"):
+            return app(environ, start)
+        start("406 Not Acceptable", [("Content-Type", "application/json")])
+        return [b"{}"]
+
+    return answer
+
+
+#: The checks that need answers of the bank.
+ANSWERED = ("calls", "static", "pointers", "pages", "dates", "screens", "effects")
+
+
+def test_what_was_not_seen_is_never_ok(tmp_path):
+    """At a bank that accepts nothing, no check that needs its answers says that it passed."""
+    with bank(tmp_path, unacceptable) as (path, _):
+        examined = examine(path)
+    words = {one.step.name: one.word for one in examined.outcomes}
+    assert {"not seen"} == {words[name] for name in ANSWERED}
+    assert "fault" == words["status"]
+
+
+def test_a_refused_token_leaves_nothing_examined(tmp_path, monkeypatch):
+    """Where the only token is refused, every later check says that it saw nothing."""
+    with bank(tmp_path, text=roles()) as (path, _):
+        for name in ("DOCTOR_ALICE", "DOCTOR_BOB"):
+            monkeypatch.setenv(name, "nonsense")
+        code, out, _ = assay("doctor", "--json", "--target", path, "-c", "aisp", cwd=tmp_path)
+    steps = {one["name"]: one for one in json.loads(out)["steps"]}
+    assert 2 == code
+    for name in ("calls", "zone", "static", "pointers", "pages", "dates"):
+        assert "not seen" == steps[name]["result"], name
+        assert steps[name]["findings"]
 
 
 def keyed(app):
@@ -139,6 +178,29 @@ fixtures:
 """
 
 
+def same_accounts(app):
+    """Answer with the accounts of the first customer, whoever asks, as a mock with examples does."""
+    first: list[bytes] = []
+
+    def answer(environ, start):
+        if environ["PATH_INFO"] != "/accounts":
+            return app(environ, start)
+        first.append(b"".join(app(environ, lambda *_: None)))
+        start("200 OK", [("Content-Type", "application/json")])
+        return first[:1]
+
+    return answer
+
+
+def test_the_same_list_for_every_customer(tmp_path, monkeypatch):
+    """The list of one customer for another one, who owns something else, is a static answer."""
+    with bank(tmp_path, same_accounts, roles()) as (path, url):
+        keys = customers(url, monkeypatch)
+        Path(path).write_text(roles(**keys).replace("URL", url), encoding="utf-8")
+        (found,) = examine(path, ["aisp"]).blocking
+    assert "the same body from accounts for every customer" == found.found
+
+
 @pytest.mark.parametrize("wrap", [page, mock])
 def test_what_is_no_bank_at_all(wrap, tmp_path, monkeypatch):
     """A web page, or the same answer to everything, is reported at the address and not at pointers."""
@@ -193,6 +255,7 @@ def test_listed_customers_are_called_once_each_with_the_customer_there(tmp_path,
         "operations.transactions.arguments.since",
         "operations.transactions.arguments.until",
         "presence.header",
+        "zone",
     } == {one.key for one in examined.findings}
     with_token = [one for one in seen if one[0]]
     assert len(with_token) == len(set(with_token)) == examined.calls == 7

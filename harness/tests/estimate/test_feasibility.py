@@ -132,11 +132,11 @@ def test_nothing_is_sent_and_no_ledger_is_created(monkeypatch, tmp_path):
 def test_a_missing_customer():
     """A trial without a suitable customer is not run; its reason says what is missing."""
     by_id = dispositions(assessed(target(role("alice", 1)), "aisp/accounts.page-size"))
-    assert {"needs a customer who owns 11 account, 2 card (fixtures.roles)"} == set(
+    assert {"needs a customer who owns 11 accounts, 2 cards (fixtures.roles)"} == set(
         by_id.values()
     ) - {
         "asked",
-        "needs a customer who owns 18 account (fixtures.roles)",
+        "needs a customer who owns 18 accounts (fixtures.roles)",
     }
     assert "asked" not in by_id.values()
 

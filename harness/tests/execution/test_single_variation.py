@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from assay.binding.encode import Access
-from assay.binding.spelling import RequestValues
 from assay.binding.target import (
     Auth,
     AuthKind,
@@ -20,6 +19,7 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
+from assay.binding.values import RequestValues
 from assay.contract.model import Operation
 from assay.execution.single_variation import VariationGuard
 from assay.history import Call, Exchange, Malformed, Rejected, Wire

@@ -43,5 +43,5 @@ def install(monkeypatch, tmp_path):
 
 @pytest.fixture
 def guests(install):
-    """Install the package with echo and idempotency."""
+    """Install the package with mirror and once."""
     install(HERE)

@@ -102,7 +102,7 @@ def test_by_command_a_run_and_its_journal_say_the_same(tmp_path):
     ], again.output
 
 
-# -- literal histories: echo ----------------------------------------------------------
+# -- literal histories: mirror --------------------------------------------------------
 def traced(answer, *, trace="t-1", **changes):
     """Write down a call with a trace."""
     arguments = {"number": "psu-1", "trace": trace}
@@ -147,7 +147,7 @@ def test_a_call_without_a_trace_is_not_judged():
     assert [] == echoed(traced(accepted(), arguments={}), traced(accepted(), operation="book"))
 
 
-# -- literal histories: idempotency ---------------------------------------------------
+# -- literal histories: once ----------------------------------------------------------
 def booked(answer, key="k", size="small", **changes):
     """Write down a booking."""
     arguments = {"number": "psu-1", "booking-key": key, "size": size}
@@ -215,7 +215,7 @@ def test_a_probe_sends_two_traces():
     kind = kind_in(CONTRACT, "trace")
     calls = play(kind, "returned", echoing()).calls
 
-    assert ["assay-echo-1", "assay-echo-2"] == [call.arguments["trace"] for call in calls]
+    assert ["assay-mirror-1", "assay-mirror-2"] == [call.arguments["trace"] for call in calls]
     assert {"returned": Standing.CONFORMS, "in-refusals": Standing.CONFORMS} == judge(kind, echoing)
     assert {"returned", "in-refusals"} == violated(
         kind, lambda: echoing(lambda trace, first: first)
@@ -240,7 +240,7 @@ def test_a_scenario_costs_what_it_says(clause):
         ("varies: size", "varies: seize", 51, "there is no argument 'seize' (did you mean 'size'?)"),
         ("request: booking", "request: boking", 49, "there is no resource 'boking' (did you mean 'booking'?)"),
         ("operation: parcels", "operation: parcel", 42, "there is no operation 'parcel' (did you mean 'parcels'?)"),
-        ("kind: echo", "kind: ecko", 39, "there is no rule kind 'ecko' (did you mean 'echo'?)"),
+        ("kind: mirror", "kind: miror", 39, "there is no rule kind 'miror' (did you mean 'mirror'?)"),
         ("header: Parcel-Trace", "header: Parcel Trace", 44, "expected the name of a header, found 'Parcel Trace' (for example X-Request-ID)"),
         ("    varies: size\n", "", 45, "'varies' is missing (expected a name)"),
         ("varies: size", "varies: size\n    heather: x", 52, "unknown key 'heather'"),
@@ -265,8 +265,8 @@ def test_without_the_package_its_kinds_are_unknown(monkeypatch):
 
     monkeypatch.setattr(kinds, "installed", cache(dict))
     assert [
-        f"{CONTRACT}:39: rules[0].kind: there is no rule kind 'echo'",
-        f"{CONTRACT}:46: rules[1].kind: there is no rule kind 'idempotency'",
+        f"{CONTRACT}:39: rules[0].kind: there is no rule kind 'mirror'",
+        f"{CONTRACT}:46: rules[1].kind: there is no rule kind 'once'",
     ] == [each.partition(" (")[0] for each in problems(CONTRACT)]
 
 

@@ -23,7 +23,7 @@ from assay.fixtures.spi import (
 )
 
 RESOURCES = {"account": "compte", "card": "carte"}
-FACTORS = {"sms": "OTP_SMS", "cap": "LECTEUR", "soft-token": "APPLI", "email": "COURRIEL"}
+FACTORS = ("OTP_SMS", "LECTEUR", "APPLI", "COURRIEL")
 SEGMENTS = {
     "PART": "PART",
     "PRO": "PRO",
@@ -88,7 +88,7 @@ class LaboratoryFixture(ReadOnlyFixture):
             token=made["jeton"],
             login=made["identifiant"],
             password=made["secret"],
-            codes={word: made["codes"][ours] for word, ours in FACTORS.items()},
+            codes={ours: made["codes"][ours] for ours in FACTORS},
             name=made["nom"],
             id=made["client"],
             client_id=made["tiers"]["client"],

@@ -23,7 +23,7 @@ def guest(name):
     return getattr(module, name.capitalize())
 
 
-EVERY = {**KINDS, **{name: guest(name) for name in ("echo", "idempotency")}}
+EVERY = {**KINDS, **{name: guest(name) for name in ("mirror", "once")}}
 
 #: Short forms of impacts, the TPP's first.
 LETTERS = {"breaking": "B", "adjust": "a", "review": "?", "easier": "e", "none": "-"}
@@ -71,8 +71,12 @@ PURPOSES = {
     "withstands": "-B -e",
     "consistent": "eB Be",
     "execution": "eB Be",
+    "required": "Ba ee",
     "echo": "eB Be",
     "idempotency": "eB Be",
+    "states": "eB Be",
+    "mirror": "eB Be",
+    "once": "eB Be",
 }
 
 CASH = {"field": "purpose", "is": "CASH"}
@@ -248,12 +252,35 @@ PARAMETERS = [
     ("execution", "where-offered", ["a"], ["a", "b"], "eB Be"),
     ("execution", "unmet", {"a": "1"}, {"a": "2"}, "-- --"),
     ("execution", "minutes", 4, 3, "-- --"),
-    ("echo", "operation", "a", "b", "?? ??"),
+    ("required", "operations", ["a"], ["a", "b"], "Ba ee"),
+    ("required", "argument", "a", "b", "?? ??"),
+    ("required", "format", "uuid", "date", "BB BB"),
+    ("required", "pattern", "a", "b", "BB BB"),
+    ("required", "enum", ["a"], ["a", "b"], "ee Ba"),
+    ("required", "limit", 100, 200, "ee Ba"),
+    ("required", "optional", ABSENT, True, "ee Ba"),
+    ("required", "grant", "a", "b", "?? ??"),
+    ("echo", "operations", ["a"], ["a", "b"], "eB Be"),
     ("echo", "argument", "a", "b", "?? ??"),
     ("echo", "header", "A", "B", "BB BB"),
+    ("echo", "grant", "a", "b", "?? ??"),
     ("idempotency", "request", "a", "b", "?? ??"),
     ("idempotency", "key", "a", "b", "BB BB"),
-    ("idempotency", "varies", "a", "b", "-- --"),
+    ("idempotency", "hours", 24, 48, "eB Be"),
+    ("idempotency", "varies", ABSENT, "b", "Ba ee"),
+    ("states", "resource", "a", "b", "?? ??"),
+    ("states", "field", "a", "b", "?? ??"),
+    ("states", "first", ["a"], ["a", "b"], "Be eB"),
+    ("states", "transitions", {"a": ["b"]}, {"a": ["b", "c"]}, "Be eB"),
+    ("states", "final", ["a"], ["a", "b"], "eB Be"),
+    ("states", "words", ["a"], ["a", "b"], "Be eB"),
+    ("states", "operation", "a", "b", "-- --"),
+    ("mirror", "operation", "a", "b", "?? ??"),
+    ("mirror", "argument", "a", "b", "?? ??"),
+    ("mirror", "header", "A", "B", "BB BB"),
+    ("once", "request", "a", "b", "?? ??"),
+    ("once", "key", "a", "b", "BB BB"),
+    ("once", "varies", "a", "b", "-- --"),
 ]
 
 #: Kind, the list an item is in, the list it is in afterwards, and the impacts there and back.

@@ -57,6 +57,12 @@ def test_what_was_signed_is_carried_out():
     assert [f"{MAIN} agrees", f"{SHOWN} agrees", f"{ONCE} agrees", f"{AS_ASKED} agrees"] == found
 
 
+def test_what_is_shown_without_a_key_is_what_was_asked_about():
+    """Who asks about one request by its key is answered about that one."""
+    found = says(make(), sign(), effects("P1", **ASKED), read(shown(None, state=DONE)))
+    assert f"{SHOWN} agrees" in found
+
+
 def test_what_may_still_come_is_not_missing():
     """The document does not say when an immediate payment is carried out."""
     assert [f"{MAIN} unclear"] == says(make(), sign(), effects())

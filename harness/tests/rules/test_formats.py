@@ -3,7 +3,16 @@
 import pytest
 
 from assay.history.events import Masked
-from assay.rules.formats import FAULTS, FORMATS, iban_fault, is_iban, is_no_clear_pan, pan_fault
+from assay.rules.formats import (
+    FAULTS,
+    FORMATS,
+    iban_fault,
+    is_date,
+    is_iban,
+    is_no_clear_pan,
+    is_uuid,
+    pan_fault,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +65,54 @@ def test_a_card_number_in_clear_is_one_of_a_network_that_passes_luhn(value, hidd
     assert hidden is is_no_clear_pan(value)
 
 
-def test_the_table_names_both():
+GOOD = "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f9010"
+
+
+@pytest.mark.parametrize(
+    ("value", "valid", "fault"),
+    [
+        (GOOD, True, ""),
+        (GOOD.upper(), True, ""),
+        (GOOD[:-1], False, "35 characters"),
+        (GOOD.replace("-", ""), False, "32 characters"),
+        (7, False, "not a text"),
+        (Masked("id-1", ["uuid"]), True, ""),
+        (Masked("id-1"), False, ""),
+    ],
+)
+def test_a_uuid_has_36_characters(value, valid, fault):
+    """The usual form alone is one; what is wrong is said without the value."""
+    assert valid is is_uuid(value)
+    assert valid or fault == FAULTS["uuid"](value)
+
+
+@pytest.mark.parametrize(
+    ("value", "valid", "fault"),
+    [
+        ("2026-02-28", True, ""),
+        ("2026-02-30", False, "no day of the calendar"),
+        ("20260228", False, "not in the form YYYY-MM-DD"),
+        ("2026-02-28T00:00:00Z", False, "not in the form YYYY-MM-DD"),
+        ("\u0662026-02-28", False, "not in the form YYYY-MM-DD"),
+        (None, False, "not a text"),
+        (Masked("day-1", ["date"]), True, ""),
+        (Masked("day-1"), False, ""),
+    ],
+)
+def test_a_date_is_a_day_of_the_calendar(value, valid, fault):
+    """The form and the day count."""
+    assert valid is is_date(value)
+    assert valid or fault == FAULTS["date"](value)
+
+
+def test_the_table_names_them_all():
     """A contract's words are looked up there."""
-    assert {"iban": is_iban, "no-clear-pan": is_no_clear_pan} == FORMATS
+    assert {
+        "iban": is_iban,
+        "no-clear-pan": is_no_clear_pan,
+        "uuid": is_uuid,
+        "date": is_date,
+    } == FORMATS
 
 
 @pytest.mark.parametrize(

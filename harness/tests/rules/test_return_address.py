@@ -70,6 +70,12 @@ def test_who_has_signed_is_sent_to_the_address(right, redirected):
     assert ["after-signing agrees 1,2,3"] == says(*sent(right, redirected))
 
 
+@pytest.mark.parametrize("right", ["", "back", "no address at all", "/back"])
+def test_what_is_no_address_is_not_judged(right):
+    """A bank that accepts it cannot send anybody there."""
+    assert [] == says(*sent(right, None))
+
+
 @pytest.mark.parametrize(
     "redirected",
     [

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from building import (
@@ -33,6 +34,9 @@ PIS = replace(parse_contract(find_contract("pis")), zone=PARIS)
 RULED = {**bound_clauses(AISP), **bound_clauses(PIS)}
 #: Clauses whose id both contracts have.
 OF_PIS = bound_clauses(PIS)
+#: Clauses of kinds that no shipped contract has.
+DESK = parse_contract(Path(__file__).parents[1] / "general_kinds" / "desk.yaml")
+OF_DESK = bound_clauses(DESK)
 A, B = "FR7630006000011234567890189", "DE89370400440532013000"
 REQUEST = {
     "chargeBearer": "SLEV",
@@ -79,7 +83,7 @@ def about(operation, key, came, *, tpp="", **changed):
 
 def test_every_duty_is_of_a_kind_and_a_clause():
     """A duty goes by the name of a kind that there is, and some clause has it."""
-    bound = (*RULED.values(), *OF_PIS.values())
+    bound = (*RULED.values(), *OF_PIS.values(), *OF_DESK.values())
     kinds = {one.clause.kind for one in bound if one.kind.tpp_facet() is not None}
     judging = {name for name, kind in KINDS.items() if kind.check_tpp is not Kind.check_tpp}
     assert judging == kinds

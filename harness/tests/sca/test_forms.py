@@ -22,9 +22,9 @@ from assay.sca.forms import FormsSigner
 from assay.sca.protocol import (
     SPOOFED,
     ScreenFlowResult,
-    code_to_enter,
     codes_by_factor,
     factor_name,
+    text_to_enter,
 )
 from assay.transport.http import HttpClient
 from assay.transport.protocol import OTHER_HOST, Delivery, Transport, answered, unanswered
@@ -289,7 +289,7 @@ def test_screens_that_never_end_are_left() -> None:
     way = walk(*[LOGIN, CODE] * 50)
 
     assert Ending.STOPPED is way.walked.ending
-    assert "the flow did not end within the allowed number of screens" == way.walked.why
+    assert way.walked.why.endswith("; the flow did not end within the allowed number of screens")
     assert len(way.asked) <= 13
 
 
@@ -410,7 +410,16 @@ def test_it_is_told_whether_the_code_of_the_factor_is_known(
     access = replace(ACCESS, codes=codes)
     for script in ((*ALL, HOME), (LOGIN, FACTOR, CONFIRM, HOME)):
         assert coded is walk(*script, access=access, factor=factor).walked.coded
-    assert not walk(LOGIN, CODE, CONFIRM, HOME, access=access, factor=factor).walked.coded
+    # Where no screen offers a choice, only a single code can be the right one.
+    single = walk(LOGIN, CODE, CONFIRM, HOME, access=access, factor=factor)
+    assert single.walked.coded is coded
+    assert {"code": codes.get("sms", "") if coded else ""} == single.filled[1]
+    two = replace(ACCESS, codes={"sms": "1", "cap": "2"})
+    several = walk(LOGIN, CODE, CONFIRM, HOME, access=two).walked
+    assert (False, "codes for several factors, and no screen says for which one") == (
+        several.coded,
+        several.why.partition("fixture provider has ")[2],
+    )
 
 
 @pytest.mark.parametrize(
@@ -430,14 +439,15 @@ def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
     way = walk(*ALL, HOME, access=replace(ACCESS, codes={"sms": right}), code=code)
 
     assert {"code": given} == way.filled[2]
-    assert given == code_to_enter(code, "sms", {"sms": right})
+    assert given == text_to_enter(code, right)
 
 
 @pytest.mark.parametrize(
     ("codes", "known"),
     [
         ({"TXT": "1"}, {"sms": "1"}),
-        ({"sms": "1"}, {"sms": "1"}),
+        # It is the contract's name of a factor for which the target has another word.
+        ({"sms": "1"}, {}),
         ({"sms": "1", "TXT": "2"}, {"sms": "2"}),
         # Each factor is called like another one on the screens.
         ({"app": "1", "cap": "2"}, {"cap": "1", "app": "2"}),
@@ -447,15 +457,18 @@ def test_what_is_typed_in(right: str, code: Code, given: str) -> None:
 def test_codes_by_the_word_of_the_target(
     codes: Mapping[str, str], known: Mapping[str, str]
 ) -> None:
-    """A code is found by the target's word of its factor, and by the contract's."""
+    """A code is found by the target's word of its factor, and by no other."""
     factors = {"sms": "TXT", "cap": "app", "app": "cap"}
     assert known == codes_by_factor(factors, codes)
 
 
 def test_a_code_that_nobody_knows() -> None:
-    """Nothing is typed in for a factor whose code the world did not tell."""
-    assert {"code": ""} == walk(*ALL, HOME, access=replace(ACCESS, codes={})).filled[2]
-    assert "000000" == code_to_enter(Code.WRONG, "sms", {})
+    """Nothing is typed in for a factor whose code the world did not tell, and the reason says so."""
+    unknown = walk(*ALL, HOME, access=replace(ACCESS, codes={}))
+    assert {"code": ""} == unknown.filled[2]
+    missing = "a code is asked for, but the fixture provider has no code of the customer"
+    assert unknown.walked.why.startswith(f"{missing} for the factor ")
+    assert "000000" == text_to_enter(Code.WRONG, "")
 
 
 # -- forms ------------------------------------------------------------------------

@@ -9,6 +9,7 @@ with an IANA name.
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any, Final, cast
 from zoneinfo import ZoneInfo, available_timezones
@@ -113,9 +114,18 @@ def dump(data: dict[str, Any]) -> str:
     return text
 
 
+#: A time zone written as its distance from UTC.
+_OFFSET: Final = re.compile(r"(UTC|GMT)?(?P<sign>[+-])(?P<hours>0?[0-9]|1[0-4])(:?00)?")
+
+
 def read_zone(name: str) -> ZoneInfo | str:
     """Return the time zone with this name, or a hint if there is none."""
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):
+        if offset := _OFFSET.fullmatch(name):
+            # In Etc/GMT-2 the sign is that of POSIX: west of Greenwich is positive.
+            sign = "-" if offset["sign"] == "+" else "+"
+            fixed = f"Etc/GMT{sign}{int(offset['hours'])}"
+            return f"an IANA name such as Europe/Paris; {fixed} if it has no summer time"
         return did_you_mean(name, available_timezones()) or "an IANA name, as in Europe/Paris"

@@ -9,7 +9,7 @@ against the schema of its kind. `references` and `binding` check the names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -172,7 +172,8 @@ def _unknown_keys(failed: FailedKeyword) -> Iterator[Finding]:
             hint = f"name an environment variable instead: `{name}: BANK_TOKEN`"
             yield (key,), "a file must not contain a secret", hint
         else:
-            hint = _renamed(failed.schema, key) or did_you_mean(key, known)
+            hint = _renamed(failed.schema, key) or failed.schema.get("x-known", "")
+            hint = hint or did_you_mean(key, known)
             yield (key,), f"unknown key {found(key)}", hint
 
 
@@ -180,6 +181,29 @@ def _renamed(schema: Mapping[str, Any], word: Json) -> str:
     """Return a hint with the present spelling of a word that was renamed (`x-renamed`)."""
     names = cast("Mapping[str, str]", schema.get("x-renamed", {}))
     return f"renamed: write {names[word]!r}" if isinstance(word, str) and word in names else ""
+
+
+def _one_of(failed: FailedKeyword) -> Iterator[Finding]:
+    """Yield which keys are too many or missing, where each alternative is a set of keys."""
+    alternatives = [_keys_of(each) for each in failed.asked]
+    if not isinstance(failed.value, dict) or not all(alternatives):
+        yield from _expected(failed)
+        return
+    known = {key for keys in alternatives for key in keys}
+    present = [key for key in failed.value if key in known]
+    if failed.value.keys() - failed.schema.get("properties", known):
+        return  # the unknown key is an error of its own, and likely the cause
+    phrase = failed.schema.get("description", "")
+    hint = failed.schema.get("x-hint", "") or ("keep one" if present else "")
+    seen = f"found {' and '.join(present)}" if present else "found none of them"
+    yield (), f"expected {phrase}, {seen}", hint
+
+
+def _keys_of(alternative: Json) -> list[str]:
+    """Return the keys of an alternative that is nothing but the keys that it requires."""
+    keywords = cast("dict[str, Any]", alternative) if isinstance(alternative, dict) else {}
+    alone = keywords.keys() <= {"required", "maxProperties"}
+    return keywords.get("required", []) if alone else []
 
 
 def _missing(failed: FailedKeyword) -> Iterator[Finding]:
@@ -217,6 +241,7 @@ _MESSAGES: Final[Mapping[str, _Message]] = {
     "const": _const,
     "maxLength": _too_long,
     "maximum": _too_much,
+    "oneOf": _one_of,
     "required": _missing,
     "uniqueItems": _twice,
 }
@@ -251,8 +276,17 @@ def validate(
     findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
     if rule_schema is not None:
         findings += _rules(document.data.get("rules"), rule_schema, kinds)
-    problems = {problem(document, *finding): None for finding in findings}
+    problems = _once(document, findings)
     return sorted(problems, key=lambda each: (each.path != document.path, each.line))
+
+
+def _once(document: Document, findings: Iterable[Finding]) -> list[Problem]:
+    """Return one problem for what was written once: an alias repeats what stands at its anchor."""
+    problems: dict[object, Problem] = {}
+    for at, what, hint in findings:
+        where = (*document.place(at), *at[-1:], what)
+        problems.setdefault(where, problem(document, at, what, hint))
+    return list(problems.values())
 
 
 def _rules(
@@ -269,7 +303,10 @@ def _rules(
             continue
         schema = rule_schema(kind)
         if schema is None:
-            hint = did_you_mean(kind, kinds())
+            names = kinds()
+            close = did_you_mean(kind, names)
+            listed = f"known: {', '.join(sorted(names))}; is the package of another kind installed?"
+            hint = close if close.startswith("did") else listed
             yield ("rules", index, "kind"), f"there is no rule kind {found(kind)}", hint
         else:
             yield from _compare(_of_kind(schema), raw, ("rules", index))
@@ -282,7 +319,14 @@ def _of_kind(schema: Mapping[str, Json]) -> Validator:
 
 
 def _compare(compared: Validator, value: Json, at: Pointer) -> Iterator[Finding]:
+    unexpected: set[Pointer] = set()
     for error in compared.iter_errors(cast("Any", value)):
+        # One error is enough for a value that is not what was expected at all.
+        if str(error.validator) not in _MESSAGES:
+            where = tuple(error.absolute_path)
+            if where in unexpected:
+                continue
+            unexpected.add(where)
         failed = FailedKeyword(
             keyword=str(error.validator),
             asked=error.validator_value,

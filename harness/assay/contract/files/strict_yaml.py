@@ -64,12 +64,17 @@ def read(text: str, path: str) -> Node | None:
 
 def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    what = getattr(error, "problem", None) or "this is not YAML"
+    context = getattr(error, "context_mark", None)
+    if "expected ':'" in what and context:
+        mark = context  # the key that has no colon, not the line after it
     rows = text.splitlines()
     line = min(mark.line + 1, max(len(rows), 1)) if mark else 0
-    what = getattr(error, "problem", None) or "this is not YAML"
     row = rows[line - 1] if 0 < line <= len(rows) else ""
     tabbed = "\t" in row[: len(row) - len(row.lstrip())]
     hint = "indent with spaces, not with tabs" if tabbed else _hint(what)
+    if "',' or" in what and (above := _colon_in_text(rows, line)):
+        line, hint = above, "quote text that contains ': '"
     return InputError.one(path, f"YAML cannot be read: {what}", line=line, hint=hint)
 
 
@@ -78,12 +83,25 @@ def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
 _HINTS: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
     (("mapping values",), "quote text that contains ': ', or check the indentation"),
     (
-        ("expected ':'", "block end", "<block"),
-        "check the indentation here and in the line above",
+        ("expected ':'",),
+        "write a space after the colon of a key; or check the indentation here and above",
+    ),
+    (
+        ("block end", "<block", "'-' indicator"),
+        "check the indentation: the keys of one mapping begin in the same column",
     ),
     (("flow", "stream end", "',' or"), "is a bracket, brace or quote left open?"),
     (("alias",), "name an anchor (&name) defined above"),
 )
+
+
+def _colon_in_text(rows: list[str], line: int) -> int:
+    """Return the line of a text in braces or brackets that has a colon in it; 0 if there is none."""
+    for number in (line, line - 1):
+        row = rows[number - 1] if 0 < number <= len(rows) else ""
+        if re.search(r"[\[{][^\"']*: [^,\"'{}\[\]]*[^ ,\"'{}\[\]]: ", row):
+            return number
+    return 0
 
 
 def _hint(message: str) -> str:

@@ -13,6 +13,7 @@ from typing import cast
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Json
+from assay.contract.scalars import is_word
 from assay.rules.conditions import expression, factor, fields, registered, table
 from assay.rules.conditions.expression import Atom, ReadAtom
 from assay.rules.lifecycle.tracker import Lifecycle
@@ -86,3 +87,22 @@ def _atoms(at: Pointer, node: Raw) -> Iterator[tuple[Pointer, Raw]]:
 def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
     """Yield the atoms of a condition as the contract has them."""
     yield from (atom for _, atom in _atoms((), cast("Raw", condition)))
+
+
+def may_hold(condition: Json, arguments: Mapping[str, Json]) -> bool:
+    """Whether a condition can be true of a request with these arguments, whoever signs it."""
+    truths: list[bool | None] = []
+
+    def number(atom: Mapping[str, Json]) -> int:
+        truths.append(_truth(atom, arguments))
+        return len(truths) - 1
+
+    return expression.holds(expression.parse(condition, number), truths) is not False
+
+
+def _truth(atom: Mapping[str, Json], arguments: Mapping[str, Json]) -> bool | None:
+    """Return whether an atom is true of a request; None where its arguments alone do not say."""
+    value = arguments.get(str(atom.get("field")))
+    if "is" in atom:
+        return value is not None and is_word(atom["is"], value)
+    return fields.is_above(value, atom["above"]) if "above" in atom else None

@@ -105,7 +105,7 @@ def _threshold(pair: _Pair, old: _Node, new: _Node) -> ParameterDifference:
     key = next((number for atom, number in _THRESHOLDS.items() if atom in old), "is")
     inner = pair.below((key,), old[key], new[key], ((key,), (key,)))
     before, after = old[key], new[key]
-    if isinstance(before, int | Decimal) and isinstance(after, int | Decimal):
+    if key != "is" and isinstance(before, int | Decimal) and isinstance(after, int | Decimal):
         return inner.difference(pair.narrower if after > before else pair.wider)
     return inner.difference(UNDECIDED)
 

@@ -1,8 +1,8 @@
 """Atoms about the value of a request's argument: `is` and `above`.
 
-`{field: F, is: V}`: the argument F of the request equals the text V. The values in the
-target file are assumed to differ from V; where they do not, the check uses what was
-sent.
+`{field: F, is: V}`: the argument F of the request equals V: a text, a number, true or false.
+A text that is written like V equals it, since a URL has nothing else. The values in the target
+file are assumed to differ from V; where they do not, the check uses what was sent.
 
 `{field: F, above: N}`: the argument F of the request is a number greater than N. Tried
 at N, which is not above it, and one step below and above. The step is 1 if N is written
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
 from assay.contract.model import Json
+from assay.contract.scalars import text_of
 from assay.history import Call
 from assay.rules.conditions.expression import FAR, Atom, DecidedRequest, Point, Value
 from assay.rules.lifecycle.tracker import Instance, Lifecycle
@@ -39,12 +40,14 @@ def value_of(seen: DecidedRequest, argument: str) -> Given | None:
     value = seen.request.arguments.get(argument)
     if value is None:
         return None
-    return Given(text=str(value), other=argument in seen.request.made.call.varied)
+    return Given(text=text_of(value), other=argument in seen.request.made.call.varied)
 
 
 #: Stands for any number above zero with this number of decimals: these are interchangeable, except
 #: where a rule compares them. Another spelling of a number is a value of its own.
 A_NUMBER = "a number with {} decimals"
+#: A number of JSON: a bank that expects texts may refuse it, or the other way round.
+A_JSON_NUMBER = f"{A_NUMBER}, without quotes"
 _PLAIN = re.compile(r"[0-9]+(?:\.([0-9]+))?", re.ASCII)
 
 
@@ -67,11 +70,21 @@ def sent_values(atoms: Iterable[Atom], request: Instance) -> set[tuple[str, str]
 
 
 def _kind(value: Json) -> str:
-    number_like = isinstance(value, str | int | Decimal | float) and not isinstance(value, bool)
-    plain = _PLAIN.fullmatch(str(value)) if number_like else None
+    text = text_of(value) if isinstance(value, str | int | Decimal | float) else None
+    plain = _PLAIN.fullmatch(text) if text is not None else None
     if plain is None or not any(digit in plain[0] for digit in "123456789"):
-        return repr(value)
-    return A_NUMBER.format(len(plain[1] or ""))
+        return repr(value if text is None else text)
+    # A decimal of a probe is sent in the type of the target file's own value.
+    kind = A_JSON_NUMBER if isinstance(value, int | float) else A_NUMBER
+    return kind.format(len(plain[1] or ""))
+
+
+def is_above(value: Json, limit: Json) -> bool | None:
+    """Return whether a value is above a limit; None where it is no plain number."""
+    if value is None:
+        return False
+    plain = _PLAIN.fullmatch(str(value)) if not isinstance(value, bool) else None
+    return Decimal(plain[0]) > Decimal(str(limit)) if plain else None
 
 
 def with_value(argument: str, value: Json) -> Callable[[Call], Call]:
@@ -124,24 +137,24 @@ class FieldAtom:
 class FieldIs(FieldAtom):
     """An atom that holds where an argument has one value."""
 
-    value: str
+    value: Json
 
     @property
     def label(self) -> str:
         """What it says."""
-        return f"{self.argument} is {self.value}"
+        return f"{self.argument} is {text_of(self.value)}"
 
     @property
     def points(self) -> tuple[Point, ...]:
         """The value; the target file's value; and its other value."""
-        name, value = self.argument, self.value
+        name, value = self.argument, text_of(self.value)
         return (
             Point(
                 name=value,
                 description=f"{name} is {value}",
                 value=Given(text=value),
                 distance=lambda seen: 0 if isinstance(seen, Given) and seen.text == value else FAR,
-                ask=with_value(name, value),
+                ask=with_value(name, self.value),
                 requires=require(self.lifecycle, "argument", name),
             ),
             Point(
@@ -162,12 +175,12 @@ class FieldIs(FieldAtom):
 
     def holds(self, value: Value) -> bool | None:
         """Whether a value is this one."""
-        return value.text == self.value if isinstance(value, Given) else None
+        return value.text == text_of(self.value) if isinstance(value, Given) else None
 
 
 def read_is(raw: Mapping[str, Json], lifecycle: Lifecycle) -> FieldIs:
     """Read the atom."""
-    return FieldIs(argument=str(raw["field"]), value=str(raw["is"]), lifecycle=lifecycle)
+    return FieldIs(argument=str(raw["field"]), value=raw["is"], lifecycle=lifecycle)
 
 
 _CENT = -2

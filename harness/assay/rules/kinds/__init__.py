@@ -25,6 +25,7 @@ from assay.rules.kinds.consistent import Consistent
 from assay.rules.kinds.decision import DecisionRule
 from assay.rules.kinds.disclosed_when import DisclosedWhen
 from assay.rules.kinds.duplicate import Duplicate
+from assay.rules.kinds.echo import Echo
 from assay.rules.kinds.eligibility import Eligibility
 from assay.rules.kinds.eligible_for import EligibleFor
 from assay.rules.kinds.execution import Execution
@@ -34,6 +35,7 @@ from assay.rules.kinds.fixed import Fixed
 from assay.rules.kinds.gives_back import GivesBack
 from assay.rules.kinds.history_depth import HistoryDepth
 from assay.rules.kinds.host_affinity import HostAffinity
+from assay.rules.kinds.idempotency import Idempotency
 from assay.rules.kinds.listing import Listing
 from assay.rules.kinds.maintenance_window import MaintenanceWindow
 from assay.rules.kinds.mandatory import Mandatory
@@ -44,8 +46,10 @@ from assay.rules.kinds.notice import Notice
 from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
+from assay.rules.kinds.required import Required
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
+from assay.rules.kinds.states import States
 from assay.rules.kinds.timeout import Timeout
 from assay.rules.kinds.token_required import TokenRequired
 from assay.rules.kinds.unavailable import UnavailableOperation
@@ -99,6 +103,10 @@ KINDS: Mapping[str, type[Kind]] = {
         Withstands,
         Consistent,
         Execution,
+        Required,
+        Echo,
+        Idempotency,
+        States,
     )
 }
 

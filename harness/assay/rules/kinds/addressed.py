@@ -34,10 +34,10 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt, must_be_refused, tpp_evidence
-from assay.rules.lifecycle import request_steps, tracker
+from assay.rules.lifecycle import request_queries, request_steps, tracker
 from assay.rules.lifecycle.parameters import check_about_request, the_request
 from assay.rules.lifecycle.request_queries import same_format, similar_key, was_refused
 from assay.rules.lifecycle.tracker import Tracker
@@ -178,7 +178,11 @@ class Addressed(Kind):
             request = tracked.note(event)
             if not isinstance(event, Exchange):
                 continue
-            if request is not None and request.made is event and request.key is not None:
+            if (
+                request is not None
+                and request_queries.makes(event, request)
+                and request.key is not None
+            ):
                 makers.setdefault(request.key, set()).add(event.call.by)
             key = event.call.arguments.get(about.get(event.call.operation, ""))
             if event.call.operation in about and isinstance(key, str):
@@ -241,7 +245,7 @@ class _CallHistory:
         match event:
             case Advanced() | Lacking():
                 self.epoch += 1
-            case Exchange() if request is not None and request.made is event:
+            case Exchange() if request is not None and request_queries.makes(event, request):
                 self._note_maker(request)
             case Exchange() if event.call.operation in self.operations and ordinary(event.call):
                 call = self._addressed_call(event)
@@ -272,9 +276,8 @@ class _CallHistory:
         fault = UNKNOWN if known != key else "" if own else FOREIGN
         if known not in self.makers or (fault == UNKNOWN and not own):
             return None
-        rest = sorted(
-            (name, repr(value)) for name, value in call.arguments.items() if name != about
-        )
+        asked = clauses.without_call_ids(self.tracked.lifecycle.contract, exchange).call.arguments
+        rest = sorted((name, repr(value)) for name, value in asked.items() if name != about)
         when = self.epoch, self.changes.get(known, 0)
         return _AddressedCall(
             exchange=exchange,

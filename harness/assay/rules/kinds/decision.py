@@ -87,15 +87,9 @@ class DecisionRule(Kind):
         return {"payee": "the condition itself is about registered values", **modes}
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
-        """Whether an atom of the condition mentions the value of an argument."""
-        sent = arguments if request == self.lifecycle.request.id else {}
-        values = (
-            (atom, sent.get(str(atom.get("field")))) for atom in conditions.atoms_of(self.when)
-        )
-        return any(
-            value is not None and ("above" in atom or value == atom.get("is"))
-            for atom, value in values
-        )
+        """Whether the condition can be true of a request that has these arguments."""
+        ours = request == self.lifecycle.request.id
+        return ours and conditions.may_hold(self.when, arguments)
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each row, and inapplicable ones for what no row can show."""

@@ -196,7 +196,7 @@ class Duplicate(Kind):
             if request is None:
                 continue
             if (
-                event is request.made
+                request_queries.makes(event, request)
                 and request.mode in self.modes
                 and not self.lifecycle.deferred(request.mode)
             ):

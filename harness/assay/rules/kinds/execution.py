@@ -130,7 +130,8 @@ class Execution(Kind):
             (UNSIGNED, "what was never signed is not carried out", needs()),
             (TIMED_OUT, "what was not signed in time is not carried out", signing.NEEDS | clock),
         )
-        absent = {REFUSED: not self.unmet, CHANGE: not self.changed}
+        repeats = clauses.rejects_repeats(self.lifecycle.contract, self.lifecycle.request.id)
+        absent = {REFUSED: not self.unmet, REPEAT: not repeats, CHANGE: not self.changed}
         out += [
             _facet(self, id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
         ]

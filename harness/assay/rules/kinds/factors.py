@@ -82,6 +82,10 @@ class Factors(Kind):
         """Return all factors that the clause names."""
         return self.words
 
+    def segments(self) -> Sequence[str]:
+        """Return the segments to which the clause offers factors."""
+        return tuple(self.offered)
+
     def factors_by_segment(self, request: str) -> Mapping[str, tuple[str, ...]]:
         """Return the factors that the clause offers to each segment, for its request."""
         return self.offered if request == self.lifecycle.request.id else {}

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
+from assay.contract.scalars import same, text_of
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
@@ -36,11 +38,14 @@ EACH, MANY, FEW = 3, 18, 2
 
 
 _ENUM: Mapping[str, Json] = {
-    "description": "a list of at least one text",
+    "description": "a list of at least one text, number, true or false",
     "type": "array",
     "minItems": 1,
     "uniqueItems": True,
-    "items": {"description": "a text", "type": "string"},
+    "items": {
+        "description": "a text, a number, true or false",
+        "type": ["string", "number", "boolean"],
+    },
 }
 _FORMAT: Mapping[str, Json] = {
     "description": "a format for each resource",
@@ -80,10 +85,12 @@ class Field(Kind):
         required=False,
         compare=comparisons.any_change(REPLACED),
     )
-    enum: tuple[str, ...] = parameters.names(
+    enum: tuple[Json, ...] = parameters.parameter(
         _ENUM,
+        lambda value, _: tuple(value),
         key="enum",
         required=False,
+        default=(),
         compare=comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
     )
     format: Mapping[str, str] = parameters.parameter(
@@ -218,11 +225,21 @@ def _schema(clause: Field, resource: str) -> Schema:
 def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
     """Return the allowed values of the field in a resource, in words and as a predicate."""
     if clause.const is not None:
-        return repr(clause.const), lambda value: value == clause.const
+        return repr(clause.const), lambda value: _is_constant(clause.const, value)
     if clause.enum:
-        return f"one of {', '.join(clause.enum)}", lambda value: value in clause.enum
+        named = ", ".join(map(text_of, clause.enum))
+        return f"one of {named}", partial(_is_one_of, clause.enum)
     form = clause.format[resource]
     return f"in the format {form}", FORMATS[form]
+
+
+def _is_constant(word: Json, value: Json) -> bool:
+    """Whether a value is the constant; "true" and "false" in quotes stand for truth values, too."""
+    return same(word, value) or (isinstance(value, bool) and word == text_of(value))
+
+
+def _is_one_of(words: Sequence[Json], value: Json) -> bool:
+    return any(_is_constant(word, value) for word in words)
 
 
 def _listed(clause: Field) -> tuple[Operation, ...]:

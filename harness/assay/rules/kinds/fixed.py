@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Json
+from assay.contract.scalars import is_word, text_of
 from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import comparisons, parameters, steps
@@ -35,14 +36,13 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.changes import Change, Phase, change_of
 from assay.rules.lifecycle.defects import Defect, DefectRule
+from assay.rules.lifecycle.other_values import CASE, OTHER, PADDED, difference, others, spellings
 from assay.rules.lifecycle.parameters import check_argument
 from assay.rules.lifecycle.tracker import Instance, Tracker
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.schema_pieces import ArgumentSchema, SchemaPiece
 from assay.rules.scope import Calls, Scope
 
-#: The ways in which a value can be invalid.
-OTHER, CASE, PADDED = "other-value", "lower-case", "padded"
 #: The facet of changes.
 STAYS = "stays-when-changed"
 
@@ -51,7 +51,11 @@ _OTHERS: Mapping[str, Json] = {
     "description": "a list of invalid values that are valid elsewhere",
     "type": "array",
     "uniqueItems": True,
-    "items": {"description": "a text", "type": "string", "minLength": 1},
+    "items": {
+        "description": "a text, a number, true or false",
+        "type": ["string", "number", "boolean"],
+        "minLength": 1,
+    },
 }
 
 
@@ -71,13 +75,19 @@ class Fixed(DefectRule):
     field: str = parameters.word(
         key="field", references=check_argument, compare=comparisons.undirected
     )
-    const: str = parameters.parameter(
-        {"description": "the only valid value", "type": "string", "minLength": 1},
+    const: Json = parameters.parameter(
+        {
+            "description": "the only valid value",
+            "type": ["string", "number", "boolean"],
+            "minLength": 1,
+        },
         lambda value, _: value,
         key="const",
         compare=comparisons.any_change(REPLACED),
     )
-    others: tuple[str, ...] = parameters.names(_OTHERS, key="others", compare=comparisons.test_only)
+    others: tuple[Json, ...] = parameters.parameter(
+        _OTHERS, lambda value, _: tuple(value), key="others", compare=comparisons.test_only
+    )
     exact: bool = parameters.choice(
         "exact",
         "unspecified",
@@ -91,14 +101,14 @@ class Fixed(DefectRule):
     def admits(self, request: str, call: Call, subject: Subject | None) -> bool:
         """Whether the field has its one value."""
         concerned = request == self.lifecycle.request.id
-        return not concerned or call.arguments.get(self.field) == self.const
+        return not concerned or is_word(self.const, call.arguments.get(self.field))
 
     def schema_pieces(self) -> Iterator[SchemaPiece]:
         """Yield the schema of the field."""
         create = self.lifecycle.create.id
         yield ArgumentSchema(operation=create, argument=self.field, schema={"const": self.const})
 
-    def fixed_value(self, argument: str) -> str | None:
+    def fixed_value(self, argument: str) -> Json:
         """Return the value, for the field of this clause."""
         return self.const if argument == self.field else None
 
@@ -109,7 +119,7 @@ class Fixed(DefectRule):
             CASE: f"a request is not accepted with {self.const} in lower case",
             PADDED: f"a request is not accepted with spaces around {self.const}",
         }
-        facets = {facet for facet, _ in _values(self).values()}
+        facets = {facet for _, facet, _ in _values(self)}
         out = tuple(
             Facet(
                 id=facet,
@@ -156,7 +166,7 @@ class Fixed(DefectRule):
         psu = yield from request_steps.customer(self.lifecycle)
         control = request_steps.request(self.lifecycle, psu, arguments={self.field: self.const})
         yield from steps.send(control)
-        for value, (_, description) in _values(self).items():
+        for value, _, description in _values(self):
             sent = {**control.arguments, self.field: value}
             call = replace(control, arguments=sent, variation=f"{self.field} is {description}")
             made = yield from steps.send(call)
@@ -175,7 +185,7 @@ class Fixed(DefectRule):
             if facet:
                 yield (Defect(argument=self.field, facet=facet, why=why),)
             else:
-                yield () if value == self.const else None
+                yield () if is_word(self.const, value) else None
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every request with another value, and every change to one."""
@@ -213,49 +223,21 @@ class Fixed(DefectRule):
 
 def _facet(clause: Fixed, value: Json) -> str:
     """Return the facet that an invalid value tests; "" if none does."""
-    if not isinstance(value, str) or not value.strip() or value == clause.const:
-        return ""
-    if value.strip().casefold() != clause.const.strip().casefold():
-        return OTHER
-    if not clause.exact:
-        return ""
-    if value.casefold() == clause.const.casefold():
-        return CASE
-    return PADDED if value.strip() == clause.const.strip() else ""
+    facet = difference(clause.const, value)
+    return facet if clause.exact or facet == OTHER else ""
 
 
-def _values(clause: Fixed) -> Mapping[str, tuple[str, str]]:
+def _values(clause: Fixed) -> Sequence[tuple[Json, str, str]]:
     """Return the invalid values to try, each with its facet and a description."""
-    descriptions = {
-        **{other: repr(other) for other in (*clause.others, *_alike(clause.const))},
-        clause.const.lower(): f"{clause.const} in lower case",
-        f" {clause.const}": f"{clause.const} after a space",
-        f"{clause.const} ": f"{clause.const} before a space",
-        f"{clause.const}\n": f"{clause.const} before a line break",
-    }
-    return {
-        value: (facet, description)
-        for value, description in descriptions.items()
-        if (facet := _facet(clause, value))
-    }
+    described = [(value, repr(value)) for value in _others(clause)]
+    described += spellings(clause.const)
+    facets = {repr(value): (value, _facet(clause, value), text) for value, text in described}
+    return [tried for tried in facets.values() if tried[1]]
 
 
-def _alike(text: str) -> Iterator[str]:
-    """Yield texts that differ from the given one in all, some or the order of their letters."""
-    yield "".join(map(_next, text))
-    yield text[:-1] + _next(text[-1])
-    yield _next(text[0]) + text[1:]
-    yield text[::-1]
-    yield text + text[-1]
-    yield text[:-1]
-
-
-def _next(letter: str) -> str:
-    """Return the next letter or digit of the same sort, or any other character unchanged."""
-    for first, last in ("AZ", "az", "09"):
-        if first <= letter <= last:
-            return first if letter == last else chr(ord(letter) + 1)
-    return letter
+def _others(clause: Fixed) -> Sequence[Json]:
+    """Return the values that the contract names as invalid, and some like the valid one."""
+    return (*clause.others, *others(clause.const))
 
 
 def _probe_changes(clause: Fixed) -> Script:
@@ -263,7 +245,7 @@ def _probe_changes(clause: Fixed) -> Script:
     lifecycle = clause.lifecycle
     psu = yield from request_steps.customer(lifecycle)
     mode = lifecycle.changeable_mode
-    for value in (*clause.others, *_alike(clause.const))[:1]:
+    for value in _others(clause)[:1]:
         made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
         for sent in ({clause.field: value}, {}):
             call = request_steps.call_about(lifecycle.change, made, **sent)
@@ -332,7 +314,8 @@ def _changed(clause: Fixed, change: Change, control: Exchange | None) -> Iterato
 
 
 def _judge(clause: Fixed, value: Json) -> Agreement:
-    if value == clause.const:
+    if is_word(clause.const, value):
         return AGREES
-    alike = isinstance(value, str) and value.strip().casefold() == clause.const.casefold()
+    right = text_of(clause.const).casefold()
+    alike = isinstance(value, str) and value.strip().casefold() == right
     return UNCLEAR if alike and not clause.exact else DISAGREES

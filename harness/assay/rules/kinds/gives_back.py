@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from assay.contract.model import Capability, Json
+from assay.contract.scalars import is_word
 from assay.history import Exchange, History, State
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, steps
@@ -106,7 +107,7 @@ def _judge(
 def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
     """Whether a clause allows another value only, so that a bank may ignore this one."""
     fixed = (each.fixed_value(field) for each in clauses.clauses_of(clause.lifecycle.contract))
-    return any(value not in (None, sent) for value in fixed)
+    return any(value is not None and not is_word(value, sent) for value in fixed)
 
 
 def _taken(request: tracker.Instance, field: str) -> Iterator[int]:

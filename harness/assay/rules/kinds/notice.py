@@ -171,14 +171,14 @@ class Notice(Kind):
         inquired = -1
         for at, event in enumerate(history.events):
             request = tracked.note(event)
-            if request is not None and event is request.made:
+            if request is not None and request_queries.makes(event, request):
                 new = _Timeline(request=request, made=at, now=_phase(self, request))
                 timelines.setdefault(request.key, new)
             elif request is not None and isinstance(event, Authorised):
                 timelines[request.key].catch_up(inquired)
                 timelines[request.key].now = _phase(self, request)
             for observed in request_queries.requests_shown(tracked, event, request):
-                if event is not observed.made or observed.done:
+                if not request_queries.makes(event, observed) or observed.done:
                     timelines[observed.key].look(at)
             inquired = at if request_queries.shows_all_executions(event) else inquired
         judged = [timelines[request.key] for request in request_queries.with_own_key(tracked)]

@@ -7,6 +7,7 @@ did not sign. Where a page leads on by a link or a script is not decided.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,8 +108,15 @@ class ReturnAddress(Kind):
                 sent.setdefault(signature.subject, signature)
         for signature in signings:
             control = sent.get(signature.subject)
+            nowhere = signature.event.redirected is None
+            if nowhere and not _SCHEME.match(str(_right(self, signature))):
+                continue  # no address: a bank need not check that it is one
             if signature.confirmed and (signature.done or _waits(self, signature)):
                 yield from _signed(self, signature, control)
+
+
+#: What every address begins with, also that of an application.
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE | re.ASCII)
 
 
 def _address(clause: ReturnAddress, made: Exchange) -> str:

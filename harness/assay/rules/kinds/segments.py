@@ -7,7 +7,7 @@ a segment that is served.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,6 +46,10 @@ class Segments(AcceptanceRule):
         if request != self.lifecycle.request.id:
             return True
         return subject is not None and (subject.segment or "") in ("", *self.served)
+
+    def segments(self) -> Sequence[str]:
+        """Return the segments that are served, and those that are not."""
+        return (*self.served, *self.refused)
 
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each segment."""

@@ -17,7 +17,7 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History
 from assay.judging.verdict import Evidence
-from assay.rules import parameters, steps
+from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import SAFEGUARD
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, failed_instead
 from assay.rules.lifecycle import request_steps
@@ -137,6 +137,7 @@ class Withstands(Kind):
             operation = named.get(call.operation)
             if operation is None or not ordinary(call):
                 continue
+            asked = clauses.without_call_ids(self.contract, exchange).call
             strange = [
                 name
                 for name in operation.arguments
@@ -144,9 +145,9 @@ class Withstands(Kind):
             ]
             if not strange and exchange.accepted:
                 for name in operation.arguments:
-                    controls[_frame(call, name)] = exchange
+                    controls[_frame(asked, name)] = exchange
             elif len(strange) == 1:
-                control = controls.get(_frame(call, strange[0]))
+                control = controls.get(_frame(asked, strange[0]))
                 if control is not None:
                     yield _judge(f"{operation.id}-{strange[0]}", exchange, control)
 

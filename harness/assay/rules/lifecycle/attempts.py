@@ -125,7 +125,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             continue
         elif isinstance(event, Authorised):
             signed.add(_content(lifecycle, request.made.call))
-        elif request.made is event and ordinary(request.made.call):
+        elif request_queries.makes(event, request) and ordinary(request.made.call):
             known = registered.get(request.subject.name, ())
             sent = request.made.call.arguments
             if known and clauses.may_reject(lifecycle.contract, lifecycle.request.id, sent):

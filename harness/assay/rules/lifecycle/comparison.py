@@ -57,7 +57,7 @@ def is_decided_by(event: Event, request: Instance) -> bool:
     """Whether an event is a decision point of a request: its creation, or its signature."""
     if isinstance(event, Authorised):
         return event.ending is Ending.CONFIRMED and event is request_queries.signature(request)
-    return event is request.made
+    return request_queries.makes(event, request)
 
 
 def arguments(request: Instance, *, but: Collection[str | None] = ()) -> Likeness:
@@ -175,7 +175,7 @@ class ComparisonTracker:
             self.registrations[event.subject] = before | {
                 (event.argument, repr(event.value), event.since)
             }
-        if noted is not None and event is noted.made:
+        if noted is not None and request_queries.makes(event, noted):
             key, name = sent(noted), noted.made.call.subject
             self.registered[id(noted)] = self.registrations.get(name, frozenset())
             self.former[id(noted)], self.last_made[key] = self.last_made.get(key), noted

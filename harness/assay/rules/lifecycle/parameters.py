@@ -45,7 +45,10 @@ def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
 def check_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find a request that no operation makes."""
     yield from known(at, name, raw["resources"], "resource")
-    if name in raw["resources"] and not maker(clause, raw):
+    made = [each["makes"] for each in raw["operations"].values() if "makes" in each]
+    if not all(each in raw["resources"] for each in made):
+        return  # a misspelt `makes`, which is reported where it stands, may be this request's
+    if name in raw["resources"] and name not in made:
         yield at, f"no operation makes {name!r}", f"add `makes: {name}` to one"
 
 
@@ -74,7 +77,8 @@ def check_deferred(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Fi
     """Find a mode in which a request is executed at once."""
     defined = maker(clause, raw)
     deferred = defined.get("due", {}).get("modes", ())
-    if name in defined.get("modes", ()) and name not in deferred:
+    misspelt = [mode for mode in deferred if mode not in defined.get("modes", ())]
+    if name in defined.get("modes", ()) and name not in deferred and not misspelt:
         hint = did_you_mean(name, deferred) or "add it to the modes of `due`, if it is"
         yield at, f"the mode {name!r} is not deferred to a day", hint
 

@@ -16,7 +16,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from assay.contract.model import Json
+from assay.contract.model import Json, Operation
+from assay.contract.scalars import is_word, same
 from assay.history import Authorised, Call, Decision, Effects, Ending, Event, Exchange
 from assay.history.events import Masked
 from assay.rules.evidence import UNAUTHENTICATED
@@ -37,6 +38,11 @@ LAPSES_AFTER = timedelta(minutes=1)
 #: Ends of a flow through the screens after which it is unknown whether a signature was
 #: accepted.
 _OPEN_ENDS = frozenset({Ending.STOPPED, Ending.DISCONNECTED})
+
+
+def makes(event: Event, request: Instance) -> bool:
+    """Whether an event is the call that made a request."""
+    return isinstance(event, Exchange) and event.n == request.made.n
 
 
 def is_by_requester(request: Instance, call: Call) -> bool:
@@ -133,6 +139,14 @@ def with_own_key(tracker: Tracker) -> Iterator[Instance]:
     )
 
 
+def key_shown(exchange: Exchange, read: Operation | None) -> str:
+    """Return the key of the request that a response shows; without one, the key asked about."""
+    if exchange.item is not None and exchange.item.key:
+        return exchange.item.key
+    shows = read is not None and exchange.call.operation == read.id
+    return str(exchange.call.arguments.get(read.about or "", "")) if read and shows else ""
+
+
 def was_refused(exchange: Exchange) -> bool:
     """Whether a call was refused for its content, and not for its credentials."""
     return exchange.refused and exchange.wire.status != UNAUTHENTICATED
@@ -168,7 +182,7 @@ def shown_for_another_day(lifecycle: Lifecycle, request: Instance) -> bool:
 
 def same_value(first: Json, second: Json) -> bool:
     """Whether two values are the same, as numbers if they are numbers."""
-    if first == second:
+    if same(first, second) or is_word(first, second):
         return True
     try:
         return Decimal(str(first)) == Decimal(str(second))

@@ -161,6 +161,19 @@ def prepare_call(
     return psu, call
 
 
+def plain_call(
+    contract: Contract, operation: Operation, grant: Operation | None, name: str = "psu"
+) -> Part[Call | None]:
+    """Prepare a plain valid call of any operation: of a reading, with the consent that it needs."""
+    if operation.request:
+        _, call = yield from prepare_call(contract, operation, name)
+        return call
+    owner = steps.owners(contract, operation)[0]
+    psu = yield from steps.customer(name, owner, grant if operation.about else None)
+    arguments = steps.arguments(operation, psu.owns[0].key)
+    return Call(operation=operation.id, subject=name, arguments=arguments)
+
+
 def inquire() -> Part[Effects]:
     """Ask the fixture what was executed."""
     reply = yield Inquire()

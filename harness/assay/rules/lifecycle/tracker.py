@@ -130,8 +130,6 @@ class InstanceOutcome(Enum):
 #: The outcomes that a contract's "rejected" covers.
 REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
 _OUTCOMES: Mapping[State, InstanceOutcome] = {
-    State.OPEN: InstanceOutcome.OPEN,
-    State.VALID: InstanceOutcome.OPEN,
     State.DONE: InstanceOutcome.DONE,
     State.REJECTED: InstanceOutcome.REJECTED,
     State.ENDED: InstanceOutcome.ENDED,
@@ -153,7 +151,7 @@ class Instance:
     `changed` are the arguments in force since the first accepted change. `state` is the last
     state that was read, at `seen_at`, in the exchange with the number `seen_in`. `effect` is the
     execution that the fixture reports. `inquiries_before` is the number of inquiries until anything
-    last happened to the request.
+    last happened to the request. `made` and `changed` have no arguments that only identify a call.
     """
 
     made: Exchange
@@ -210,7 +208,11 @@ class Instance:
             return InstanceOutcome.REFUSED
         if self.effect is not None:
             return InstanceOutcome.DONE
-        return _OUTCOMES[self.state] if self.state else InstanceOutcome.UNKNOWN
+        return (
+            _OUTCOMES.get(self.state, InstanceOutcome.OPEN)
+            if self.state
+            else InstanceOutcome.UNKNOWN
+        )
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -304,7 +306,8 @@ class Tracker:
             request.changes = _with(request.changes, exchange)
             request.inquiries_before = self.inquiries.count
             if exchange.accepted:
-                new = {k: v for k, v in call.arguments.items() if k != about}
+                sent = clauses.without_call_ids(lifecycle.contract, exchange).call.arguments
+                new = {k: v for k, v in sent.items() if k != about}
                 request.changed = {**request.arguments, **new}
         else:
             request.ends = _with(request.ends, exchange)
@@ -315,7 +318,7 @@ class Tracker:
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
         request = Instance(
-            made=exchange,
+            made=clauses.without_call_ids(self.lifecycle.contract, exchange),
             subject=self.subjects.get(exchange.call.subject),
             key=item.key if item else None,
             inquiries=self.inquiries,

@@ -1,1 +1,1 @@
-"""Two rule kinds for Assay: `echo` and `idempotency`."""
+"""Two rule kinds for Assay: `mirror` and `once`."""

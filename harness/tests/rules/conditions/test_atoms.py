@@ -8,6 +8,7 @@ from orders import PIS, make, payer, registered, shown
 from visits import contract, table
 
 from assay.history import Authorise, Call
+from assay.rules.conditions import fields
 from assay.rules.conditions.expression import FAR, DecidedRequest, Registrations
 from assay.rules.conditions.factor import Factor
 from assay.rules.conditions.fields import FieldAbove, FieldIs, Given, named_values, sent_values
@@ -230,3 +231,12 @@ def test_numbers_in_one_spelling_are_alike(value, alike):
     )
     assert alike is (usual == other)
     assert usual == set(named_values(atoms))
+
+
+def test_a_number_without_quotes_is_a_value_of_its_own():
+    """A bank that expects a text may refuse it for that, whatever the rule about amounts says."""
+    texts = {fields._kind(value) for value in ("4711", Decimal(4711))}
+
+    assert 1 == len(texts)
+    assert fields._kind(4711) not in texts
+    assert fields._kind(47.11) != fields._kind("47.11")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from assay.rules.conditions import may_hold
 from assay.rules.conditions.expression import All, Any, AtomRef, Not, describe, holds, parse
 
 A, B, C = AtomRef(0), AtomRef(1), AtomRef(2)
@@ -49,3 +50,27 @@ def test_a_condition_is_written_down():
 
     assert "a and not b and not c" == describe(All((A, Not(B), Not(C))), labels)
     assert "a or (b and not (a or c))" == describe(Any((A, All((B, Not(Any((A, C))))))), labels)
+
+
+LARGE_BY_SMS = {"all": [{"field": "amount", "above": 15000}, {"not": {"factor": "photo"}}]}
+
+
+@pytest.mark.parametrize(
+    ("condition", "arguments", "possible"),
+    [
+        (LARGE_BY_SMS, {"amount": "83.50"}, False),
+        (LARGE_BY_SMS, {"amount": "15000.00"}, False),
+        (LARGE_BY_SMS, {"amount": "15000.01"}, True),
+        (LARGE_BY_SMS, {"amount": "1.6E4"}, True),
+        (LARGE_BY_SMS, {}, False),
+        ({"not": {"field": "amount", "above": 100}}, {"amount": "5"}, True),
+        ({"not": {"field": "amount", "above": 100}}, {"amount": "500"}, False),
+        ({"any": [{"field": "purpose", "is": "CASH"}, {"factor": "sms"}]}, {}, True),
+        ({"all": [{"field": "purpose", "is": "CASH"}]}, {"purpose": "SUPP"}, False),
+        ({"field": "instant", "is": True}, {"instant": True}, True),
+        ({"field": "instant", "is": True}, {"instant": 1}, False),
+    ],
+)
+def test_what_the_arguments_alone_exclude(condition, arguments, possible):
+    """A small amount is never rejected by a rule about large ones, whoever signs it."""
+    assert possible is may_hold(condition, arguments)

@@ -1,4 +1,4 @@
-"""`idempotency`: a call that repeats a key repeats no effect.
+"""`once`: a call that repeats a key repeats no effect.
 
 The TPP sends a key with a request. If the key comes again with the same body, the bank
 answers with the resource that it made the first time. If it comes with another body, the
@@ -40,10 +40,10 @@ REPEATED, CONFLICT = "repeated", "conflict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idempotency(Kind):
+class Once(Kind):
     """The request, the argument that is its key, and one in which two bodies can differ."""
 
-    name = "idempotency"
+    name = "once"
     purpose = consequences.PROMISE
     applies_to = ("makes",)
 

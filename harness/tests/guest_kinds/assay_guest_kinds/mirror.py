@@ -1,4 +1,4 @@
-"""`echo`: a header of the answer repeats what an argument of the call says.
+"""`mirror`: a header of the answer repeats what an argument of the call says.
 
 Usually the argument is a request id that the TPP chooses, with which both parties find the
 call in their logs. Refused calls are judged only beside an accepted call of the same
@@ -40,10 +40,10 @@ AGREEMENTS = {True: Agreement.AGREES, False: Agreement.DISAGREES, None: Agreemen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Echo(Kind):
+class Mirror(Kind):
     """The operation, the argument that is sent, and the header that repeats it."""
 
-    name = "echo"
+    name = "mirror"
     purpose = consequences.PROMISE
 
     operation: Operation = parameters.operation()
@@ -89,7 +89,7 @@ class Echo(Kind):
         """Call with two values; in the second scenario the second call names nothing real."""
         psu = yield from steps.arrange("psu", Holding(resource=self.owner))
         plain = steps.arguments(self.operation, psu.owns[0].key)
-        for value in ("assay-echo-1", "assay-echo-2"):
+        for value in ("assay-mirror-1", "assay-mirror-2"):
             invalid = scenario.id == IN_REFUSALS and value.endswith("2")
             call = Call(
                 operation=self.operation.id,

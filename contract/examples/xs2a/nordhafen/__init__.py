@@ -1,0 +1,1 @@
+"""Nordhafen Bank: a sandbox that speaks the interface of `document.md`."""

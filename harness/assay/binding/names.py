@@ -1,0 +1,263 @@
+"""Names in a target file that must be those of a contract, and values that no call could use.
+
+A misspelt name would otherwise be a key without effect: a limit that limits nothing, a mode that
+is never asked for. Each finding has the pointer of its own key. The values themselves are checked
+by `binding.checks`, which needs no contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+from assay.binding.target import Target
+from assay.contract.files.document import Finding, Pointer, found
+from assay.contract.model import Contract, Json, Operation
+from assay.errors import did_you_mean
+from assay.rules.clauses import clauses_of
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+#: What a name of the target file must be one of, and the noun for it.
+_Known: TypeAlias = tuple[str, Collection[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContractNames:
+    """The names of some contracts that a target file may use."""
+
+    contracts: Sequence[Contract]
+
+    @cached_property
+    def operations(self) -> Mapping[str, Operation]:
+        """The operations, by their names."""
+        return {
+            name: operation
+            for contract in self.contracts
+            for name, operation in contract.operations.items()
+        }
+
+    @cached_property
+    def arguments(self) -> frozenset[str]:
+        """The arguments of all operations."""
+        return frozenset(
+            name for operation in self.operations.values() for name in arguments_of(operation)
+        )
+
+    @cached_property
+    def resources(self) -> Mapping[str, tuple[str, ...]]:
+        """The fields of each resource."""
+        return {
+            name: resource.fields
+            for contract in self.contracts
+            for name, resource in contract.resources.items()
+        }
+
+    @cached_property
+    def segments(self) -> frozenset[str]:
+        """The segments that clauses name."""
+        return frozenset(
+            segment
+            for contract in self.contracts
+            for kind in clauses_of(contract)
+            for segment in kind.segments()
+        )
+
+    @cached_property
+    def factors(self) -> frozenset[str]:
+        """The factors that clauses name."""
+        return frozenset(
+            factor
+            for contract in self.contracts
+            for kind in clauses_of(contract)
+            for factor in kind.factors()
+        )
+
+    @cached_property
+    def effects(self) -> frozenset[str]:
+        """The fields of all requests, which are what can be carried out."""
+        return frozenset(
+            name
+            for operation in self.operations.values()
+            for name in self.resources.get(operation.makes or "", ())
+        )
+
+    def fixed(self, argument: str) -> Iterator[tuple[str, Json]]:
+        """Yield each clause that fixes the value of an argument of a request, with the value."""
+        for contract in self.contracts:
+            for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+                if (value := kind.fixed_value(argument)) is not None:
+                    yield clause.id, value
+
+    @cached_property
+    def scope(self) -> frozenset[str]:
+        """The ids of what the contracts say about their scope."""
+        return frozenset(each.id for contract in self.contracts for each in contract.scope)
+
+
+def arguments_of(operation: Operation) -> frozenset[str]:
+    """Return the names of everything that a call of an operation can be given."""
+    named = {operation.about, operation.grants, operation.since, operation.until}
+    return frozenset(name for name in {*named, *operation.arguments} if name)
+
+
+def unknown_names(
+    target: Target, names: ContractNames, others: Callable[[], ContractNames | None]
+) -> Iterator[Finding]:
+    """Yield each name of a target file that none of its contracts has, at its own key.
+
+    `others` returns the names of the contracts that the file binds and that are not in this run;
+    it is called only if a name is not known without them.
+    """
+    raw = cast("_Raw", target.document.data) if target.document else {}
+    for name, binding in raw.get("operations", {}).items():
+        if name in names.operations and binding is not None:
+            yield from _operation(binding, names.operations[name], names, ("operations", name))
+            yield from _identifiers(name, binding, raw["operations"], names, others)
+    fixtures, sca, safety = (raw.get(key) or {} for key in ("fixtures", "sca", "safety"))
+    yield from _elsewhere(
+        [
+            (("fixtures", "segments"), fixtures.get("segments", ()), "segments", "segment"),
+            (("fixtures", "effects"), fixtures.get("effects", ()), "effects", "request field"),
+            (("outside",), raw.get("outside", ()), "scope", "scope statement"),
+            (("safety", "only"), safety.get("only", ()), "arguments", "argument"),
+            (("safety", "most"), safety.get("most", ()), "arguments", "argument"),
+        ],
+        names,
+        others,
+    )
+    yield from _factors(sca.get("factors", {}), names, others)
+
+
+def _elsewhere(
+    uses: Iterable[tuple[Pointer, Iterable[str], str, str]],
+    names: ContractNames,
+    others: Callable[[], ContractNames | None],
+) -> Iterator[Finding]:
+    """Yield names that stand outside `operations`, and so may be those of any contract."""
+    for at, given, kind, noun in uses:
+        known = cast("Collection[str]", getattr(names, kind))
+        unknown = [name for name in given if name not in known]
+        if unknown and (more := others()):
+            known = {*known, *cast("Collection[str]", getattr(more, kind))}
+        for index, name in enumerate(given):
+            if known and name not in known:
+                step = index if isinstance(given, Sequence) else name
+                what = f"no contract has the {noun} {found(name)}"
+                yield (*at, step), what, did_you_mean(name, known)
+
+
+def _factors(
+    words: _Raw, names: ContractNames, others: Callable[[], ContractNames | None]
+) -> Iterator[Finding]:
+    """Yield factors that look like misspelt ones; a bank may have factors that no contract names."""
+    if all(name in names.factors for name in words):
+        return
+    more = others()
+    known = names.factors | (more.factors if more else frozenset())
+    for name in words:
+        hint = did_you_mean(name, known - words.keys()) if name not in known else ""
+        if hint.startswith("did"):
+            yield ("sca", "factors", name), f"no contract has the factor {found(name)}", hint
+
+
+def _operation(
+    binding: _Raw, operation: Operation, names: ContractNames, at: Pointer
+) -> Iterator[Finding]:
+    """Yield the unknown names in the binding of one operation."""
+    arguments = arguments_of(operation)
+    for section, known in (
+        ("arguments", arguments),
+        ("modes", operation.modes),
+        ("values", operation.disclosures),
+    ):
+        yield from _unknown((*at, section), binding.get(section) or (), (section, known))
+    item = binding.get("item") or {}
+    shown = _shown(operation)
+    known_fields = [field for name in shown for field in names.resources.get(name, ())]
+    yield from _unknown((*at, "item", "fields"), item.get("fields") or (), ("fields", known_fields))
+    if operation.lists:
+        values = (item.get("resource") or {}).get("values") or ()
+        where = (*at, "item", "resource", "values")
+        yield from _unknown(where, values, ("resources", operation.lists))
+    for argument, spelling in (binding.get("arguments") or {}).items():
+        if spelling is not None:
+            where = (*at, "arguments", argument)
+            yield from _argument(spelling, names, where)
+            if operation.makes:
+                yield from _fixed(argument, spelling, names, where)
+
+
+def _shown(operation: Operation) -> tuple[str, ...]:
+    """Return the resources that an answer of an operation shows."""
+    request = (operation.makes, operation.shows, operation.changes, operation.ends)
+    return (*operation.lists, *(name for name in request if name))
+
+
+def _argument(spelling: _Raw, names: ContractNames, at: Pointer) -> Iterator[Finding]:
+    """Yield what is wrong with how an argument is sent."""
+    each = spelling.get("each")
+    if each is not None:
+        shapes = {
+            (*at, "each", "by", name): shape for name, shape in (each.get("by") or {}).items()
+        }
+        yield from _unknown(
+            (*at, "each", "by"), each.get("by") or (), ("resources", names.resources)
+        )
+        for where, shape in (shapes or {(*at, "each"): each}).items():
+            if not _has_place(shape):
+                yield where, "the shape has no place for the value", 'write "{}" where it stands'
+    if "other" in spelling and spelling.get("value") == spelling["other"]:
+        hint = "write another value that is as valid, or remove the key"
+        yield (*at, "other"), f"value and other are both {found(spelling['other'])}", hint
+
+
+def _fixed(argument: str, spelling: _Raw, names: ContractNames, at: Pointer) -> Iterator[Finding]:
+    """Yield values of an ordinary request that the contract itself does not allow."""
+    for clause, value in names.fixed(argument):
+        for key in ("value", "other"):
+            if key in spelling and str(spelling[key]) != str(value):
+                what = f"expected {found(value)}, found {found(spelling[key])}"
+                yield (*at, key), what, f"the clause {clause} allows no other value"
+
+
+def _has_place(shape: Any) -> bool:
+    if isinstance(shape, Mapping):
+        return any(map(_has_place, cast("Mapping[str, Any]", shape).values()))
+    if isinstance(shape, list):
+        return any(map(_has_place, shape))
+    return isinstance(shape, str) and "{}" in shape
+
+
+def _identifiers(
+    name: str,
+    binding: _Raw,
+    bindings: _Raw,
+    names: ContractNames,
+    others: Callable[[], ContractNames | None],
+) -> Iterator[Finding]:
+    """Yield arguments whose identifiers are to be found in what lists none."""
+    for argument, spelling in (binding.get("arguments") or {}).items():
+        lister = (spelling or {}).get("found")
+        if lister is None:
+            continue
+        at: Pointer = ("operations", name, "arguments", argument, "found")
+        operations = names.operations
+        if lister not in operations and (more := others()):
+            operations = {**operations, **more.operations}
+        if lister not in operations or not operations[lister].lists:
+            listing = [each for each, operation in operations.items() if operation.lists]
+            yield at, f"no operation {found(lister)} lists anything", did_you_mean(lister, listing)
+        elif not ((bindings.get(lister) or {}).get("item") or {}).get("id"):
+            hint = f"add operations.{lister}.item.id, the pointer to the bank's own identifier"
+            yield at, f"{lister} shows no identifier: its item has no id", hint
+
+
+def _unknown(at: Pointer, given: Iterable[str], known: _Known) -> Iterator[Finding]:
+    noun, names = known
+    for name in given:
+        if name not in names:
+            what = f"the contract has no such {noun.removesuffix('s')} here"
+            yield (*at, name), what, did_you_mean(name, names)

@@ -1,0 +1,145 @@
+"""Shape of a text that a document describes: a format, a pattern, or a list of values.
+
+`fits` says of a value whether it has the shape, or None where that is open: other spellings of a
+UUID, and a masked text. `misfits` are texts that certainly do not have it. A pattern is searched
+for, as in JSON Schema: `^` and `$` say that it is the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.contract.files.document import Finding, Pointer
+from assay.contract.model import Json
+from assay.history.events import Masked
+from assay.rules import comparisons, parameters
+from assay.rules.comparisons import Comparison
+from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REFUSE_LESS, REFUSE_MORE, REPLACED
+from assay.rules.formats import is_date, is_like_a_uuid, is_uuid
+
+#: The formats of an argument.
+UUID, DATE = "uuid", "date"
+#: The longest text that is compared with a pattern.
+LONGEST: Final = 4096
+#: Texts of which each format lacks some part, and texts of several alphabets for a pattern.
+_MISFITS: Mapping[str, Sequence[str]] = {
+    UUID: ("assay", "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f90z0"),
+    DATE: ("assay", "2026-02-30"),
+}
+_ANY: Final = ("assay", "0", "ASSAY", "-", "a-1_A.z~9", "9" * 80)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextShape:
+    """A format, a pattern or a list of values; empty if nothing is said."""
+
+    format: str = ""
+    pattern: str = ""
+    enum: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether anything is said."""
+        return bool(self.format or self.pattern or self.enum)
+
+    def __str__(self) -> str:
+        """Return the shape in words."""
+        if self.enum:
+            return f"one of {', '.join(self.enum)}"
+        return f"a text that matches {self.pattern}" if self.pattern else f"a {self.format}"
+
+    def fits(self, value: Json) -> bool | None:
+        """Whether a value has the shape; None where that is open."""
+        if self.enum:
+            return None if isinstance(value, Masked) else str(value) in self.enum
+        if self.pattern:
+            return self._matches(value)
+        if self.format == DATE:
+            return is_date(value)
+        return True if is_uuid(value) else None if is_like_a_uuid(value) else False
+
+    def _matches(self, value: Json) -> bool | None:
+        if isinstance(value, Masked) or len(str(value)) > LONGEST:
+            return None
+        return isinstance(value, str) and bool(re.search(self.pattern, value))
+
+    def misfits(self) -> tuple[str, ...]:
+        """Return texts that certainly do not have the shape, at most two."""
+        texts = (*_MISFITS.get(self.format, _ANY), *(f"{value}x" for value in self.enum))
+        return tuple(text for text in texts if self.fits(text) is False)[:2]
+
+    def schema(self) -> dict[str, Any]:
+        """Return the shape as JSON Schema."""
+        if self.enum:
+            return {"type": "string", "enum": list(self.enum)}
+        named = {"pattern": self.pattern, "format": self.format}
+        return {"type": "string", **{key: value for key, value in named.items() if value}}
+
+
+# -- parameters ------------------------------------------------------------------------
+def format_of_text() -> Any:
+    """Declare the format of an argument."""
+    return parameters.choice(
+        UUID,
+        DATE,
+        key="format",
+        description="uuid or date",
+        required=False,
+        default="",
+        compare=comparisons.any_change(REPLACED),
+    )
+
+
+def pattern() -> Any:
+    """Declare the pattern of a text, as in JSON Schema."""
+    return parameters.parameter(
+        {
+            "description": "a regular expression",
+            "x-hint": 'for example "^[A-Z]{3}$"',
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 400,
+        },
+        lambda value, _: str(value),
+        key="pattern",
+        references=_check_pattern,
+        required=False,
+        default="",
+        compare=comparisons.any_change(REPLACED),
+    )
+
+
+def enum(compare: Comparison | None = None) -> Any:
+    """Declare the list of all values of a text."""
+    return parameters.names(
+        {
+            "description": "a list of at least one text",
+            "type": "array",
+            "minItems": 1,
+            "uniqueItems": True,
+            "items": {"description": "a text", "type": "string", "minLength": 1},
+        },
+        key="enum",
+        required=False,
+        compare=compare or ANSWERED,
+    )
+
+
+#: Values that the bank must accept, and refuses beyond them; and values that it may show.
+ACCEPTED: Final = comparisons.members(added=REFUSE_LESS, removed=REFUSE_MORE)
+ANSWERED: Final = comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS)
+
+
+def _check_pattern(
+    at: Pointer, value: str, clause: parameters.Raw, _: parameters.Raw
+) -> Iterator[Finding]:
+    """Find a pattern that cannot be read, or that is not the only thing said."""
+    try:
+        re.compile(value)
+    except re.error as error:
+        yield at, f"no regular expression: {error}", "as in JSON Schema"
+    for key in ("format", "enum"):
+        if key in clause:
+            yield at, f"`pattern` beside `{key}`", "say one of them"

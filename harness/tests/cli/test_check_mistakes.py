@@ -1,0 +1,163 @@
+"""Seventy-seven mistakes in contracts and target files: each is named at its own line, once."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from assay._resources import contract_dir
+from assay.cli.check import command
+from assay.errors import InputError
+
+TESTS = Path(__file__).parent.parent
+TARGET = (contract_dir() / "targets" / "sandbox.yaml").read_text(encoding="utf-8")
+CONTRACT = (TESTS / "elsewhere" / "lab.yaml").read_text(encoding="utf-8")
+BALANCES = "    arguments: {iban: {query: iban}}\n"
+AMOUNT = 'amount: {body: /amount, value: "12.30", other: "12.31"}'
+FACTORS = "factors: {sms: sms, cap: cap, soft-token: soft-token, email: email}"
+WAIVER = "waivers: [{obligation: aisp/batch-quota/OBLIGATION, owner: a, reason: b, expires: DAY}]"
+
+#: What is replaced in a target file and by what, and the words that the problem must have.
+IN_TARGETS = {
+    "operation": ("  accounts:\n", "  acounts:\n", "did you mean 'accounts'?"),
+    "argument": ("since: {query", "sinse: {query", "did you mean 'since'?"),
+    "mode": ("      several:\n", "      severl:\n", "did you mean 'several'?"),
+    "disclosure": ("{PsuIdentity:", "{PsuIdentiti:", "did you mean 'PsuIdentity'?"),
+    "field": ("fields: {iban: /iban}\n", "fields: {ibann: /iban}\n", "did you mean 'iban'?"),
+    "resource": ("values: {account:", "values: {acount:", "did you mean 'account'?"),
+    "fixed value": ("value: SLEV}", "value: SLEB}", "expected 'SLEV', found 'SLEB' (the clause charge-bearer"),
+    "found in nothing": (BALANCES, BALANCES.replace("query: iban", "query: iban, found: account"), "did you mean 'accounts'?"),
+    "found without id": (BALANCES, BALANCES.replace("query: iban", "query: iban, found: accounts"), "add operations.accounts.item.id"),
+    "each without place": ("{body: /accounts}", "{body: /accounts, each: {iban: x}}", 'write "{}"'),
+    "each of no resource": ("{body: /accounts}", '{body: /accounts, each: {by: {acount: "{}"}}}', "did you mean 'account'?"),
+    "the same other": ("other: SUPP", "other: DVPM", "value and other are both 'DVPM'"),
+    "scope": ("zone: Europe/Paris", "zone: Europe/Paris\noutside: [professionals]", "no contract has the scope statement"),
+    "waiver": ("zone: Europe/Paris", "zone: Europe/Paris\n" + WAIVER.replace("DAY", "2030-01-01").replace("OBLIGATION", "acounts-next-day"), "did you mean 'aisp/batch-quota/accounts-next-day'?"),
+    "zone": ("zone: Europe/Paris", "zone: Europe/Pari", "did you mean 'Europe/Paris'?"),
+    "offset": ("zone: Europe/Paris", "zone: UTC+2", "Etc/GMT-2 if it has no summer time"),
+    "factor": (FACTORS, FACTORS.replace("sms:", "smss:"), "did you mean 'sms'?"),
+    "segment": ("    large-professional:", "    large-profesional:", "did you mean 'large-professional'?"),
+    "effect": ("    creditorAccount: /creditor\n", "    creditorAcount: /creditor\n", "did you mean 'creditorAccount'?"),
+    "state": ("          done: [executed]", "          executed: [executed]", "done: carried out"),
+    "safe payee": ("zone: Europe/Paris", "zone: Europe/Paris\nsafety: {only: {creditorAcount: [X]}}", "did you mean 'creditorAccount'?"),
+    "safe amount": ("zone: Europe/Paris", "zone: Europe/Paris\nsafety: {most: {amont: '1.00'}}", "did you mean 'amount'?"),
+    "pointer": ("next: /links/next\n    links: [/links/self, /links/next]\n    values", "next: links/next\n    links: [/links/self, /links/next]\n    values", "expected a JSON pointer"),
+    "presence": (", value: 192.0.2.10}", "}", "'value' is missing"),
+    "authentication": ("auth: {kind: bearer}", "auth: {kind: baerer}", "did you mean 'bearer'?"),
+    "secret": ("auth: {kind: bearer}", "auth: {kind: bearer, token: abc}", "`token_env: BANK_TOKEN`"),
+    "offers": ("  offers:", "  offer:", "did you mean 'offers'?"),
+    "offer": ("    - clock\n", "    - clok\n", "expected psu, two-psu"),
+    "list in a query": ("value: aisp extended_transaction_history}", "value: [aisp]}", "found a list"),
+    "two places": (AMOUNT, AMOUNT.replace("body", "query: amount, body"), "expected exactly one of query, header, body and path"),
+    "item key": ("on: /bookingDate", "at: /bookingDate", "unknown key 'at'"),
+    "top-level key": ("transport: embedded", "transport: embedded\ntimeot: 5", "did you mean 'timeout'?"),
+    "timeout": ("transport: embedded", "transport: embedded\ntimeout: 5s", "expected a number of seconds"),
+    "transport": ("transport: embedded", "transport: https", "expected embedded or http"),
+    "base URL": ("base_url: https://", "base_url: www.", "expected an http or https URL"),
+    "base": ("target: sandbox", "target: sandbox\nextends: sandbx", "did you mean 'sandbox'?"),
+    "duplicate key": ("zone: Europe/Paris", "zone: Europe/Paris\nzone: Europe/Berlin", "zone"),
+    "header with a secret": ("presence:", "headers: {Authorization: x}\npresence:", "expected the name of a header that carries no secret"),
+}  # fmt: skip
+#: The same for contracts.
+IN_CONTRACTS = {
+    "kind": ("kind: pagination", "kind: paginaton", "did you mean 'pagination'?"),
+    "kind of a package": ("kind: quota", "kind: webhooks", "is the package of another kind installed?"),
+    "number": ("    size: 6\n", "    size: six\n", "expected a whole number of at least 1"),
+    "parameter": ("    size: 6\n", "    size: 6\n    sise: 6\n", "did you mean 'size'?"),
+    "operation": ("operation: specimens\n    size", "operation: specimen\n    size", "did you mean 'specimens'?"),
+    "resource": ("resources: [finding]", "resources: [findng]", "did you mean 'finding'?"),
+    "zone": ("zone: Asia/Kathmandu", "zone: Asia/Katmandou", "did you mean 'Asia/Katmandu'?"),
+    "offset": ("zone: Asia/Kathmandu", "zone: UTC+5", "Etc/GMT-5 if it has no summer time"),
+    "source": ("source: {section: Specimens and findings, line: 9,", "source: line 9 #", "expected where the document says so"),
+    "no space": ("title: Ordering analyses", "title:Ordering analyses", "write a space after the colon"),
+    "colon": ("says: A page holds six specimens.", "says: A page: holds six", "quote text that contains ': '"),
+    "colon in braces": ("source: {section: Specimens and findings, line: 9,", "source: {section: Specimens: findings, line: 9,", "quote text that contains ': '"),
+    "id": ("id: hourly", "id: unit", "rename one of them"),
+    "period": ("    per: hour\n", "    per: day\n", "expected calendar-day, clock-hour, rolling-hour or hour"),
+    "limit": ("    limit: 9\n", "    limit: 0\n", "expected a whole number of at least 1"),
+    "about": ("    about: barcode\n  place", "    about: nummer\n  place", "did you mean 'barcode'?"),
+    "slot": ("/specimens/{barcode}/findings", "/specimens/{nummer}/findings", "there is no argument 'nummer'"),
+    "indent": ("  - id: specimens.page\n    kind", "  - id: specimens.page\n   kind", "begin in the same column"),
+    "tab": ("  - id: specimens.page\n    kind", "  - id: specimens.page\n\tkind", "indent with spaces"),
+    "trait": ("refuses: [spoilt]", "refuses: [spoiled]", "did you mean 'spoilt'?"),
+    "request": ("    request: order\n    refuses", "    request: oder\n    refuses", "did you mean 'order'?"),
+    "version of the language": ("assay: 1", "assay: 2", "expected the version of this language, 1"),
+    "name": ("contract: lab", "contract: Lab", "expected a name of small letters"),
+    "version": ('version: "4"', "version: 4", "expected a version in quotes"),
+    "method": ("method: GET", "method: get", "expected a method: GET"),
+    "path": ("path: /specimens\n", "path: specimens\n", "expected a path that begins with /"),
+    "makes": ("makes: order", "makes: orders", "did you mean 'order'?"),
+    "lists": ("lists: [specimen]", "lists: specimen", "expected a list of resources"),
+    "due": ("due: {argument: day,", "due: {argument: dai,", "did you mean 'day'?"),
+    "mode of due": ("modes: [booked]}", "modes: [boked]}", "did you mean 'booked'?"),
+    "owner": ("    of: specimen\n", "    of: specimens\n", "did you mean 'specimen'?"),
+    "atom": ("above: 40}", "below: 40}", "unknown key 'below'"),
+    "two conditions": ("above: 40}", "above: 40, is: X}", "or an atom"),
+    "day": ("    key: barcode\n", "    key: barcod\n", "did you mean 'barcode'?"),
+    "rules": ("rules:\n", "rules: \n  orders:\n", "expected a list of rules"),
+    "level": ("    kind: quota\n", "    kind: quota\n    level: should\n", "expected must or may"),
+    "sentence": ("says: A page holds six specimens.", "says: [A, page]", "expected a sentence"),
+    "key of an operation": ("    lists: [specimen]\n", "    lists: [specimen]\n    about_: x\n", "did you mean 'about'?"),
+    "enum": ("enum: [mg, ml, none]", "enum: mg", "expected"),
+}  # fmt: skip
+
+
+def problems(tmp_path, given, old, new, *others):
+    """Check a file with a mistake; return its problems and the line of the mistake."""
+    assert old in given
+    changed = given.replace(old, new, 1)
+    pairs = zip(given.splitlines(), changed.splitlines(), strict=False)
+    line = next(number for number, (a, b) in enumerate(pairs, 1) if a != b)
+    path = tmp_path / "file.yaml"
+    path.write_text(changed, encoding="utf-8")
+    result = CliRunner().invoke(command, [*others, str(path)])
+    assert isinstance(result.exception, InputError), result.output
+    return result.exception.problems, line
+
+
+def check(found, line, words):
+    """Compare the only problem with what it should be."""
+    (problem,) = found
+    assert problem.line == line
+    assert words in f"{problem.what} ({problem.hint})"
+
+
+@pytest.mark.parametrize("name", IN_TARGETS)
+def test_target(tmp_path, name):
+    """A target file is compared with the contracts that it names."""
+    old, new, words = IN_TARGETS[name]
+    check(*problems(tmp_path, TARGET, old, new), words)
+
+
+@pytest.mark.parametrize("name", IN_CONTRACTS)
+def test_contract(tmp_path, name):
+    """A mistake in a contract is one problem, whatever follows from it."""
+    old, new, words = IN_CONTRACTS[name]
+    check(*problems(tmp_path, CONTRACT, old, new), words)
+
+
+def test_all():
+    """There are as many as a reviewer once tried."""
+    assert 77 <= len(IN_TARGETS) + len(IN_CONTRACTS)
+
+
+NOTES = {
+    "value": ("value: SLEV}", "}", "chargeBearer.value: no value"),
+    "slot": (BALANCES, "    path: /accounts/{id}/balances\n" + BALANCES, "operations.balances.path: {id}"),
+    "expired": ("zone: Europe/Paris", WAIVER.replace("DAY", "2026-01-01").replace("OBLIGATION", "accounts-next-day"), "the waiver expired on 2026-01-01"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_notes(tmp_path, name):
+    """What is no error, but leaves obligations open, is a note at the line of its key."""
+    old, new, words = NOTES[name]
+    given = TARGET.replace(old, new, 1)
+    path = tmp_path / "file.yaml"
+    path.write_text(given, encoding="utf-8")
+    result = CliRunner().invoke(command, ["aisp", "pis", str(path)])
+    pairs = zip(TARGET.splitlines(), given.splitlines(), strict=False)
+    line = next(number for number, (a, b) in enumerate(pairs, 1) if a != b)
+    assert result.exception is None
+    assert f"{path}:{line}: note: " in result.output
+    assert words in result.output

@@ -1,0 +1,267 @@
+"""A small service desk with accounts and orders, in plain WSGI; nothing here knows of Assay.
+
+Its control API (`assay-control/1`) makes worlds and customers, moves clocks, signs orders and
+lists what was carried out. `faults` are the names of what it does wrong, empty for a sound desk.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from itertools import count
+from typing import Any
+
+NOW = "2026-09-16T08:00:00+00:00"
+START = date(2026, 9, 16)
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+Answer = tuple[int, Any]
+ENDED = {"done", "refused", "cancelled"}
+
+
+class Refused(Exception):  # noqa: N818 -- no error: an answer
+    """The status of a refusal."""
+
+    def __init__(self, status: int = 400) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@dataclass
+class Order:
+    """One order; `due` is its day, `done` when it was carried out."""
+
+    id: str
+    owner: str
+    fields: dict[str, Any]
+    status: str = "received"
+    executions: int = 0
+    reads: int = 0
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What an answer says of it."""
+        return {"orderId": self.id, "status": self.status, **self.fields}
+
+
+@dataclass
+class World:
+    """A clock, and everything that happened by it."""
+
+    now: datetime
+    accounts: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    orders: dict[str, Order] = field(default_factory=dict)
+    keys: dict[tuple[str, str], tuple[Any, str, datetime]] = field(default_factory=dict)
+
+
+class Desk:
+    """The service; one instance is one run."""
+
+    def __init__(self, *faults: str) -> None:
+        self.faults = {*faults}
+        self.numbers = count(1)
+        self.worlds: dict[str, World] = {}
+        self.tokens: dict[str, World] = {}
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """Answer a request."""
+        steps = environ["PATH_INFO"].strip("/").split("/")
+        own = steps[:1] == ["assay-control"]
+        try:
+            status, body = (self.control if own else self.answer)(environ, steps)
+        except Refused as refusal:
+            status, body = refusal.status, {}
+        headers = [("Content-Type", "application/json")]
+        said = self.request_id(environ, status)
+        if said:
+            headers.append(("X-Request-ID", said))
+        start_response(f"{status} .", headers)
+        return [json.dumps(body).encode()]
+
+    # -- headers ---------------------------------------------------------------------
+    def request_id(self, environ: dict[str, Any], status: int) -> str | None:
+        """Return what the answer says of the request id."""
+        sent = environ.get("HTTP_X_REQUEST_ID")
+        if sent is None or ("no echo" in self.faults and status < 400):
+            return None
+        if "no echo in refusals" in self.faults and status >= 400:
+            return None
+        return sent.upper() if "loud echo" in self.faults and status < 400 else sent
+
+    def check_request_id(self, environ: dict[str, Any]) -> None:
+        """Refuse a call without a request id, or with one that is no UUID."""
+        sent = environ.get("HTTP_X_REQUEST_ID")
+        if sent is None and "no request id" not in self.faults:
+            raise Refused
+        if sent is not None and not UUID.fullmatch(sent) and "any request id" not in self.faults:
+            raise Refused
+
+    # -- the interface ---------------------------------------------------------------
+    def answer(self, environ: dict[str, Any], steps: list[str]) -> Answer:
+        """Answer a call of the interface."""
+        token = environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer ")
+        world = self.tokens.get(token)
+        if world is None:
+            raise Refused(401)
+        self.check_request_id(environ)
+        query = dict(
+            part.split("=", 1) for part in environ.get("QUERY_STRING", "").split("&") if part
+        )
+        match environ["REQUEST_METHOD"], steps:
+            case "GET", ["accounts"]:
+                owned = [key for key, (owner, _) in world.accounts.items() if owner == token]
+                return 200, [{"number": key} for key in owned]
+            case "GET", ["accounts", number, "entries"]:
+                return 200, self.entries(world, token, number, query)
+            case "POST", ["orders"]:
+                return self.order(environ, world, token)
+            case "GET", ["orders", id_]:
+                return 200, self.read(self.own(world, token, id_)).shown
+            case "DELETE", ["orders", id_]:
+                return 200, self.cancel(self.own(world, token, id_)).shown
+            case _:
+                raise Refused(404)
+
+    def entries(self, world: World, token: str, number: str, query: dict[str, str]) -> Any:
+        """Return the entries of an account: a status, a range of days, a number of rows."""
+        owner, days = world.accounts.get(number, ("", []))
+        if owner != token:
+            raise Refused(404)
+        wanted = query.get("status")
+        if wanted is None and "no status" not in self.faults:
+            raise Refused
+        known = ("booked", "pending", "both")
+        if wanted not in (None, *known) and "any status" not in self.faults:
+            raise Refused
+        if wanted == "pending" and "no pending" in self.faults:
+            raise Refused
+        rows = int(query.get("rows", "100"))
+        most = 99 if "fewer rows" in self.faults else 100
+        if rows > most and "any rows" not in self.faults:
+            raise Refused
+        listed = [
+            {"id": f"{number}-{n}", "date": day, "status": ("booked", "pending")[n % 2]}
+            for n, day in enumerate(days)
+        ]
+        return listed[:rows]
+
+    def order(self, environ: dict[str, Any], world: World, token: str) -> Answer:
+        """Make an order, once for a key."""
+        try:
+            body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
+        except ValueError:
+            raise Refused from None
+        if world.accounts.get(body.get("number"), ("", []))[0] != token:
+            raise Refused(404)
+        key = environ.get("HTTP_ORDER_KEY", "")
+        known = world.keys.get((token, key))
+        hours = 20 if "forgets soon" in self.faults else 24
+        if known and world.now - known[2] < timedelta(hours=hours) and "repeats" not in self.faults:
+            if known[0] == body:
+                if "refuses repeats" in self.faults:
+                    raise Refused(409)
+                order = world.orders[known[1]]
+                if "carries out again" in self.faults and order.status == "done":
+                    order.executions += 1
+                return 201, order.shown
+            if "takes another order" not in self.faults:
+                raise Refused(409)
+        elif known and known[0] != body:
+            raise Refused(409)
+        order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=body)
+        if "begins in the middle" in self.faults:
+            order.status = "accepted"
+        world.orders[order.id] = order
+        world.keys[token, key] = (body, order.id, world.now)
+        return 201, order.shown
+
+    def own(self, world: World, token: str, id_: str) -> Order:
+        """Return an order of this customer."""
+        order = world.orders.get(id_)
+        if order is None or order.owner != token:
+            raise Refused(404)
+        return order
+
+    def read(self, order: Order) -> Order:
+        """Show an order."""
+        order.reads += 1
+        if "moves back" in self.faults and order.status == "accepted" and order.reads % 2:
+            order.status = "received"
+        if "lives again" in self.faults and order.status == "cancelled" and order.reads > 1:
+            order.status = "accepted"
+        return order
+
+    def cancel(self, order: Order) -> Order:
+        """Cancel an order that is still to be carried out."""
+        if order.status in ENDED:
+            raise Refused(409)
+        order.status = "gone" if "has a word of its own" in self.faults else "cancelled"
+        return order
+
+    def sign(self, world: World, order: Order, decision: str) -> Answer:
+        """Sign an order, or refuse it."""
+        begun = "begins in the middle" in self.faults and order.status == "accepted"
+        if order.status != "received" and not begun:
+            raise Refused(409)
+        refused = "cancelled" if begun else "refused"
+        order.status = "accepted" if decision == "confirm" else refused
+        self.pass_time(world)
+        return 200, {"payment": order.id, "status": order.status}
+
+    def pass_time(self, world: World) -> None:
+        """Carry out what is due."""
+        for order in world.orders.values():
+            due = date.fromisoformat(order.fields.get("day") or "1970-01-01")
+            if "wakes up" in self.faults and order.status == "refused":
+                order.status = "accepted" if world.now.date() > START else "refused"
+            if order.status == "accepted" and due <= world.now.date():
+                order.status, order.executions = "done", order.executions + 1
+
+    # -- the control API ---------------------------------------------------------------
+    def control(self, environ: dict[str, Any], steps: list[str]) -> Answer:
+        """Answer a call of the control API: `/assay-control/1/worlds/...`."""
+        size = int(environ.get("CONTENT_LENGTH") or 0)
+        body = json.loads(environ["wsgi.input"].read(size)) if size else {}
+        match environ["REQUEST_METHOD"], steps[3:]:
+            case "POST", []:
+                name = f"w-{next(self.numbers)}"
+                self.worlds[name] = World(now=datetime.fromisoformat(NOW))
+                return 201, {"world": name, "now": NOW}
+            case "DELETE", [_]:
+                return 200, {}
+            case "POST", [name, "customers"]:
+                return 201, self.customer(self.worlds[name], body)
+            case "POST", [name, "clock"]:
+                world = self.worlds[name]
+                world.now = datetime.fromisoformat(body["to"])
+                self.pass_time(world)
+                return 200, {"now": world.now.isoformat()}
+            case "POST", [name, "payments", id_, "sign"]:
+                world = self.worlds[name]
+                return self.sign(world, world.orders[id_], body["decision"])
+            case "GET", [name, "executions"]:
+                done = [
+                    {"payment": order.id, "date": self.worlds[name].now.date().isoformat()}
+                    for order in self.worlds[name].orders.values()
+                    for _ in range(order.executions)
+                ]
+                return 200, {"executions": done}
+            case _:
+                raise Refused(404)
+
+    def customer(self, world: World, body: Any) -> Any:
+        """Make a customer."""
+        token = f"t-{next(self.numbers)}"
+        self.tokens[token] = world
+        holdings: list[Any] = []
+        for holding in body["holdings"]:
+            for _ in range(holding["count"]):
+                number, days = f"A-{next(self.numbers)}", holding.get("entries") or []
+                world.accounts[number] = (token, days)
+                entries = [{"key": f"{number}-{n}", "date": day} for n, day in enumerate(days)]
+                made = {"resource": "account", "key": number, "traits": {}, "entries": entries}
+                holdings.append(made)
+        now = world.now.isoformat()
+        return {"customer": token, "token": token, "holdings": holdings, "now": now}

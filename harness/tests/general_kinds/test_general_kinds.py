@@ -1,0 +1,69 @@
+"""The kinds that are no bank's alone, in whole runs against a sound desk and against faulty ones."""
+
+from pathlib import Path
+
+import pytest
+from desk_bank import Desk
+
+from assay.kinds import Standing
+from assay.testing import verdicts
+
+HERE = Path(__file__).parent
+CONTRACT, TARGET = HERE / "desk.yaml", HERE / "desk-target.yaml"
+
+#: What nothing at the desk can show.
+NOT_APPLICABLE = {"echo/accounts-in-refusals"}
+OPERATIONS = ("accounts", "entries", "order", "show", "call-off")
+#: Each fault of the desk, and the obligations that it violates.
+FAULTS = {
+    "no request id": {f"request-id/{name}-missing" for name in OPERATIONS},
+    "any request id": {f"request-id/{name}-invalid" for name in OPERATIONS},
+    "no status": {"status/entries-missing"},
+    "any status": {"status/entries-invalid"},
+    "no pending": {"status/entries-values"},
+    "any rows": {"rows/entries-beyond"},
+    "fewer rows": {"rows/entries-limit"},
+    "no echo": {f"echo/{name}-returned" for name in OPERATIONS},
+    "loud echo": {f"echo/{name}-returned" for name in OPERATIONS},
+    "no echo in refusals": {
+        f"echo/{name}-in-refusals" for name in OPERATIONS if name != "accounts"
+    },
+    "repeats": {"key/repeated", "key/late", "key/once"},
+    "refuses repeats": {"key/repeated", "key/late"},
+    "forgets soon": {"key/late"},
+    "carries out again": {"key/once"},
+    "takes another order": {"key/conflict"},
+    "begins in the middle": {"order-status/first"},
+    "has a word of its own": {"order-status/words"},
+    "moves back": {"order-status/order"},
+    "lives again": {"order-status/final"},
+    "wakes up": {"order-status/final-later"},
+}
+
+
+def run(*faults):
+    """Run the contract against a desk; return the verdict of each obligation."""
+    return verdicts(CONTRACT, TARGET, Desk(*faults))
+
+
+def test_the_sound_desk_conforms():
+    """Every obligation conforms that can be tested at all."""
+    found = run()
+
+    assert NOT_APPLICABLE == {
+        name for name, standing in found.items() if standing is Standing.NOT_APPLICABLE
+    }
+    assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == {*found.values()}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_violates_exactly_its_own_obligations(fault):
+    """A fault turns its own facets red and no other."""
+    violated = {name for name, standing in run(fault).items() if standing is Standing.VIOLATES}
+
+    assert FAULTS[fault] == violated
+
+
+def test_every_facet_has_a_fault():
+    """No check has never been seen to fail."""
+    assert set(run()) - NOT_APPLICABLE == set().union(*FAULTS.values())
