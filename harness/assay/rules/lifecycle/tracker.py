@@ -130,7 +130,6 @@ class InstanceOutcome(Enum):
 #: The outcomes that a contract's "rejected" covers.
 REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
 _OUTCOMES: Mapping[State, InstanceOutcome] = {
-    State.OPEN: InstanceOutcome.OPEN,
     State.DONE: InstanceOutcome.DONE,
     State.REJECTED: InstanceOutcome.REJECTED,
     State.ENDED: InstanceOutcome.ENDED,
@@ -209,7 +208,11 @@ class Instance:
             return InstanceOutcome.REFUSED
         if self.effect is not None:
             return InstanceOutcome.DONE
-        return _OUTCOMES[self.state] if self.state else InstanceOutcome.UNKNOWN
+        return (
+            _OUTCOMES.get(self.state, InstanceOutcome.OPEN)
+            if self.state
+            else InstanceOutcome.UNKNOWN
+        )
 
     @property
     def numbers(self) -> tuple[int, ...]:
