@@ -7,16 +7,20 @@ FOUND = {
         "request-id/make-payment-missing",
         "request-id/payment-invalid",
         "request-id/payment-missing",
+        "request-id/payment-status-invalid",
+        "request-id/payment-status-missing",
     ),
     "request-id-not-echoed": (
         "request-id.returned/cancel-payment-returned",
         "request-id.returned/make-payment-returned",
         "request-id.returned/payment-returned",
+        "request-id.returned/payment-status-returned",
     ),
     "request-id-of-its-own": (
         "request-id.returned/cancel-payment-returned",
         "request-id.returned/make-payment-returned",
         "request-id.returned/payment-returned",
+        "request-id.returned/payment-status-returned",
     ),
     "answers-as-text": (
         "json/media-type",
@@ -41,6 +45,9 @@ FOUND = {
     ),
     "payment-without-link": (
         "payments.executed/main-flow",
+    ),
+    "payment-begins-otherwise": (
+        "payments.status/words",
     ),
     "no-instant": (
         "payments.products/instant-sepa-credit-transfers",
@@ -69,9 +76,24 @@ FOUND = {
     "another-name-shown": (
         "payments.content/creditorName",
     ),
+    "executed-under-another-word": (
+        "payments.status/words",
+    ),
+    "rejected-comes-back": (
+        "payments.status/final-later",
+    ),
+    "signed-is-received": (
+        "payments.status/signed",
+    ),
+    "received-is-signed": (
+        "payments.status/first",
+    ),
     "small-amounts-unsigned": (
         "payments.executed/unsigned-undone",
         "payments.sca/even-instructedAmount",
+    ),
+    "sca-not-finalised": (
+        "payments.sca-status/signed",
     ),
     "a-day-late": (
         "payments.executed/not-late",
@@ -164,12 +186,6 @@ NOT_FOUND: dict[str, str] = {
     "owner-always": "TODO",
     "owner-never": "TODO",
     "card-accounts": "TODO",
-    "payment-begins-otherwise": "TODO",
-    "executed-under-another-word": "TODO",
-    "cancelled-comes-back": "TODO",
-    "signed-is-received": "TODO",
-    "received-is-signed": "TODO",
-    "sca-not-finalised": "TODO",
     "days-in-the-past": "TODO",
     "cancelled-shown-otherwise": "TODO",
     "three-decimals": "TODO",

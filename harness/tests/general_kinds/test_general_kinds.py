@@ -35,7 +35,8 @@ FAULTS = {
     "takes another order": {"key/conflict"},
     "begins in the middle": {"order-status/first"},
     "has a word of its own": {"order-status/words"},
-    "moves back": {"order-status/order"},
+    "moves back": {"order-status/order", "order-status/signed"},
+    "signs in silence": {"order-status/signed"},
     "lives again": {"order-status/final"},
     "wakes up": {"order-status/final-later"},
 }

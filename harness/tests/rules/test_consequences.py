@@ -261,6 +261,7 @@ PARAMETERS = [
     ("states", "transitions", {"a": ["b"]}, {"a": ["b", "c"]}, "Be eB"),
     ("states", "final", ["a"], ["a", "b"], "eB Be"),
     ("states", "words", ["a"], ["a", "b"], "Be eB"),
+    ("states", "signed", ["a"], ["a", "b"], "Be eB"),
     ("states", "operation", "a", "b", "-- --"),
     ("mirror", "operation", "a", "b", "?? ??"),
     ("mirror", "argument", "a", "b", "?? ??"),

@@ -240,6 +240,7 @@ class Tracker:
     inquiries: Inquiries = field(default_factory=Inquiries)
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
     _about: dict[str, str] = field(init=False)
+    _ids: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def __post_init__(self) -> None:
         """Look up which argument of each operation names a request."""
@@ -312,10 +313,20 @@ class Tracker:
         self._look(request, exchange)
         return request
 
+    def _without_ids(self, exchange: Exchange) -> Exchange:
+        """Return a call without what only identifies it: an id that was used before does more."""
+        bare = clauses.without_call_ids(self.lifecycle.contract, exchange)
+        sent, rest = exchange.call.arguments, bare.call.arguments
+        ids = {(name, repr(value)) for name, value in sent.items() if name not in rest}
+        if ids & self._ids:
+            return exchange
+        self._ids |= ids
+        return bare
+
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
         request = Instance(
-            made=clauses.without_call_ids(self.lifecycle.contract, exchange),
+            made=self._without_ids(exchange),
             subject=self.subjects.get(exchange.call.subject),
             key=item.key if item else None,
             inquiries=self.inquiries,
