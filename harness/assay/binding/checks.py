@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding import outputs
+from assay.binding.origin import origin
 from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
@@ -58,6 +59,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     for at, url in (
         (("base_url",), raw["base_url"]),
         (("fixtures", "url"), raw.get("fixtures", {}).get("url")),
+        *((("hosts", index), url) for index, url in enumerate(raw.get("hosts", ()))),
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
@@ -148,6 +150,7 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     """Check that an SCA signer has what its kind needs."""
     sca = raw.get("sca", {})
     kind, at = sca.get("kind"), ("sca", "kind")
+    yield from _screen_hosts(raw, sca.get("hosts", ()))
     if kind in SCREEN_SIGNERS and not sca.get("screens"):
         hint = "for example screens: [{user: login, secret: password}, {answer: decision}]"
         yield at, f"`kind: {kind}` needs screens", hint
@@ -162,6 +165,27 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     if shown and raw["transport"] == TransportKind.EMBEDDED.value:
         hint = "write `transport: http` with the base_url that `assay serve` prints"
         yield at, "a browser cannot reach an embedded bank", hint
+
+
+def _screen_hosts(raw: _Raw, hosts: Sequence[str]) -> Iterator[Finding]:
+    """Check the hosts that have only screens; one that differs in its port is another host."""
+    if hosts and raw["sca"]["kind"] not in SCREEN_SIGNERS:
+        hint = "remove it, or write `kind: forms` or `kind: browser`"
+        yield ("sca", "hosts"), f"`kind: {raw['sca']['kind']}` follows no links", hint
+    called = {origin(url): "base_url" for url in [raw["base_url"]]}
+    called |= {origin(url): "hosts" for url in raw.get("hosts", ()) if not bad_url(url)}
+    for index, url in enumerate(hosts):
+        at: Pointer = ("sca", "hosts", index)
+        if wrong := bad_url(url):
+            yield at, *wrong
+        elif urlsplit(url).path.strip("/"):
+            yield at, "a host has no path", "for example https://login.bank.example"
+        elif origin(url) in called:
+            yield (
+                at,
+                f"links to this host are followed already ({called[origin(url)]})",
+                "remove it",
+            )
 
 
 def _matchers(raw: _Raw) -> Iterator[Finding]:

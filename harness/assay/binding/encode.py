@@ -99,17 +99,22 @@ def encode(
         body=body,
     )
     _leave_out(draft, call, binding)
-    for name, value in arguments(call, operation, binding, made).items():
-        spelling = binding.arguments.get(name)
+    mode = binding.modes.get(call.mode) if call.mode is not None else None
+    if call.mode is not None and mode is not None and mode.place is Place.PATH:
+        # Before an argument that has the same slot in other calls.
+        _place_mode(draft, call.mode, mode, made, method)
+    given = arguments(call, operation, binding, made)
+    # What stands inside another value comes after it.
+    for name in sorted(given, key=lambda name: _depth(binding.arguments.get(name))):
+        value, spelling = given[name], binding.arguments.get(name)
         _place(draft, name, sent(value, spelling, made), spelling, method)
-    if call.mode is not None:
-        mode = binding.modes.get(call.mode)
-        _place(draft, call.mode, filled(mode.value, made) if mode else "", mode, method)
+    if call.mode is not None and (mode is None or mode.place is not Place.PATH):
+        _place_mode(draft, call.mode, mode, made, method)
     if call.credentials:
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    draft.path = _complete(made.outputs.path(draft.path), operation)
+    _complete(draft, operation, made)
     return _written(draft, call, target, method)
 
 
@@ -128,6 +133,12 @@ def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> H
         draft.headers.append(("Content-Type", "application/json"))
     content = _body(draft.body, call.malformed)
     return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
+
+
+def _depth(spelling: Spelling | None) -> int:
+    """Return how deep in the body a value stands; 0 elsewhere."""
+    in_body = spelling is not None and spelling.place is Place.BODY
+    return spelling.name.count("/") if spelling is not None and in_body else 0
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
@@ -189,13 +200,21 @@ def _token(call: Call, access: Access) -> str | None:
     return access.token
 
 
-def _complete(path: str, operation: Operation) -> str:
-    """Return a path; refuse one in which a name still stands for a value."""
-    if "{" in path:
+def _place_mode(
+    draft: _RequestDraft, name: str, mode: Spelling | None, made: RequestValues, method: str
+) -> None:
+    _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
+
+
+def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
+    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
+    draft.path = made.outputs.path(draft.path)
+    for name, value in made.slots.items():
+        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in draft.path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
-    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

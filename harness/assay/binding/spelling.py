@@ -247,11 +247,12 @@ def values_from_file(operation: Operation) -> Iterator[str]:
 
 
 def keys_without_value(
-    operation: Operation, binding: OperationBinding, outputs: Collection[str] = ()
+    operation: Operation, binding: OperationBinding, made: Collection[str] = ()
 ) -> Iterator[tuple[Pointer, str]]:
     """Yield the keys of a target file without which a plain call cannot be made, as text, too.
 
-    `outputs` are the names of values that come from answers.
+    `made` are the slots and arguments of the calls that make the request of the operation, and
+    the outputs of earlier answers.
     """
     at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
@@ -263,6 +264,6 @@ def keys_without_value(
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in {*binding.taken(operation), *binding.modes, *placed, *outputs}:
+        if name not in {*placed, *made, *binding.taken(operation), *binding.modes}:
             path: Pointer = (*at, "path")
             yield path, f"{spell(path)}: {{{name}}}"

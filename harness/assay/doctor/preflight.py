@@ -28,7 +28,7 @@ from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.secrets import unset
 
 #: The comments of `assay init` at a guessed line and at a gap.
-_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"))
+_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"), ("# TODO:", "TODO"))
 #: A certificate that expires within this time is reported.
 SOON: Final = timedelta(days=30)
 #: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
@@ -153,6 +153,8 @@ def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
         yield ("fixtures", "url"), urlsplit(target.fixtures.url)
     for n, host in enumerate(() if target.nearby else target.hosts):
         yield ("hosts", n), urlsplit(host)
+    for n, host in enumerate(() if target.nearby else target.sca.hosts):
+        yield ("sca", "hosts", n), urlsplit(host)
     for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)

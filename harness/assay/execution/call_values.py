@@ -18,6 +18,7 @@ from assay.binding.spelling import OperationBinding
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
+from assay.execution.repeated_values import repeated_values
 from assay.history import (
     Accepted,
     Authorise,
@@ -47,6 +48,8 @@ __all__ = [
     "values_for",
 ]
 
+#: The length of the text that is unique to a trial: it must fit into a reference or label.
+TRIAL_LENGTH = 12
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
 #: What a call of the TPP needs where nothing provides its token.
@@ -182,28 +185,32 @@ def third_party(executor: Executor, name: str) -> Access:
 def values_for(executor: Executor, call: Call) -> RequestValues:
     """Return the generated values of one request, as far as the target file uses them.
 
-    Two equal calls have the same `alike`; `unique` is different in every call.
+    Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
+    different in every call.
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    outputs = _outputs_for(executor, call)
     spellings = (*binding.arguments.values(), *binding.modes.values())
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
+    plain = RequestValues(
+        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+    )
+    slots = repeated_values(executor, call, executor.operations[call.operation], plain)
     if not (standing or binding.template or values):
-        return RequestValues(ids=executor.ids, resources=executor.resources, outputs=outputs)
+        return replace(plain, slots=slots)
     executor.generated += 1
     texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
     dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-    return RequestValues(
+    return replace(
+        plain,
+        slots=slots,
         now=(executor.now or executor.look()).isoformat(),
         today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
-        ids=executor.ids,
-        resources=executor.resources,
-        outputs=outputs,
+        trial=executor.name.hex[:TRIAL_LENGTH],
     )
 
 

@@ -33,6 +33,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
 from assay.execution.single_variation import VariationGuard
@@ -108,6 +109,7 @@ class Executor:
     now: datetime | None = None
     variations: VariationGuard = field(default_factory=VariationGuard)
     response_limit: ResponseLimit = field(default_factory=ResponseLimit)
+    partly: PartialArrangement = field(default_factory=lambda: PartialArrangement(allowed=False))
     events: list[Event] = field(default_factory=list[Event])
 
     def perform(self, step: Step) -> Event:
@@ -211,7 +213,7 @@ class Executor:
 
     def arrange(self, step: Arrange) -> Subject:
         """Set up a subject, and remember its credentials and things."""
-        subject, access = self.fixture.arrange(step)
+        subject, access = self.partly.arrange(self.fixture, step)
         access = sendable_access(access)
         codes = codes_by_factor(self.environment.target.sca.factors, access.codes)
         token = access.token or self.environment.common.token
@@ -338,8 +340,9 @@ def run_probe(
     """
     stopped, shortage = "", None
     with executing(environment, operations, number=number, record=record) as executor:
+        partly = executor.partly = PartialArrangement()
         try:
-            perform_all(script, executor.perform)
+            perform_all(partly.going_on(script), executor.perform)
         except CannotArrange as error:
             stopped, shortage = f"needs {error}", error.shortage
     events = tuple(executor.events)

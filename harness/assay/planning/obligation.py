@@ -7,6 +7,7 @@ document leaves open are obligations too, so that they are counted and never los
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.contract.model import Capability, Clause, Contract, Level, Source
@@ -46,6 +47,10 @@ class Obligation:
     def trial(self) -> str:
         """The id of the trial that tests it, shared by all facets of its scenario."""
         return f"{self.contract}/{self.clause}#{self.scenario.id if self.scenario else ''}"
+
+    def excused_by(self, reasons: Mapping[str, str]) -> str:
+        """Return the reason that the clause, or this facet of it (`clause/facet`), need not hold."""
+        return reasons.get(self.clause, "") or reasons.get(f"{self.clause}/{self.facet}", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

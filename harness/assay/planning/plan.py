@@ -224,8 +224,8 @@ def decide(
     unbound = [each for each in obligation.requires if not is_bound(each, contract, target)]
     if obligation.kind == UNSPECIFIED:
         disposition, reason = Disposition.UNSPECIFIED, "the source document leaves this open"
-    elif party is Party.BANK and obligation.clause in target.not_offered:
-        disposition, reason = Disposition.NOT_APPLICABLE, target.not_offered[obligation.clause]
+    elif party is Party.BANK and (excuse := obligation.excused_by(target.not_offered)):
+        disposition, reason = Disposition.NOT_APPLICABLE, excuse
     elif obligation.not_applicable_because:
         disposition, reason = Disposition.NOT_APPLICABLE, obligation.not_applicable_because
     elif unbound:

@@ -17,6 +17,7 @@ from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access
 from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
+from assay.binding.path_slots import slots_of
 from assay.binding.pointer import MISSING
 from assay.binding.target import Target
 from assay.contract.model import Json, Operation
@@ -182,6 +183,11 @@ class _HistoryBuilder:
         created = exchange.item if operation.makes else None
         if created is not None and created.key is not None:
             self.matcher.payers[created.key] = call.subject
+            binding = self.target.operations.get(operation.id, BARE)
+            template = binding.path or operation.path
+            slots = slots_of(template, urlsplit(exchange.wire.url).path)
+            given = {name: str(value) for name, value in call.arguments.items()}
+            self.matcher.made_slots[created.key] = {**given, **slots}
 
     def _redact_arguments(self, operation: Operation, value: Json) -> None:
         for key in value if isinstance(value, list | tuple) else (value,):

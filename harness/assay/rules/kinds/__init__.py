@@ -42,6 +42,7 @@ from assay.rules.kinds.notice import Notice
 from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
+from assay.rules.kinds.request_field import RequestField
 from assay.rules.kinds.required import Required
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
@@ -99,6 +100,7 @@ KINDS: Mapping[str, type[Kind]] = {
         Echo,
         Idempotency,
         States,
+        RequestField,
     )
 }
 
