@@ -237,8 +237,9 @@ class OperationBinding:
 
 def values_from_file(operation: Operation) -> Iterator[str]:
     """Yield the arguments that come from the target file where a probe does not choose them."""
-    chosen = {operation.about, operation.grants, operation.owned}
-    chosen |= {operation.since, operation.until}
+    chosen = {operation.about, operation.grants, operation.owned, operation.since}
+    if not operation.grants:
+        chosen.add(operation.until)
     if operation.due:
         chosen.add(operation.due.argument)
     for name in () if operation.changes else operation.arguments:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = [
     "credentials_for",
     "keep_outputs",
-    "look_up_ids",
     "register_value",
     "renew_token",
     "sendable_access",
@@ -227,6 +226,8 @@ def _outputs_for(executor: Executor, call: Call) -> OutputValues:
     if not sources:
         return _NO_OUTPUTS
     known = executor.outputs.get((call.subject, call.by), {})
+    if call.consent is not None:
+        known = {**known, **executor.consent_outputs.get(call.consent, {})}
     return OutputValues(
         sources=sources,
         values={name: value for name, value in known.items() if value is not None},
@@ -242,6 +243,8 @@ def keep_outputs(executor: Executor, exchange: Exchange) -> None:
         return
     had = {name: outcome.outputs.get(name) for name in binding.outputs}
     executor.outputs.setdefault((call.subject, call.by), {}).update(had)
+    if exchange.item and exchange.item.key:
+        executor.consent_outputs[exchange.item.key] = had
 
 
 def register_value(executor: Executor, step: Register) -> Registered:
@@ -259,23 +262,3 @@ def register_value(executor: Executor, step: Register) -> Registered:
         raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
     since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
     return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
-
-
-def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:
-    """Look up the target's own ids of what a call names, where it uses them.
-
-    The list is read as any TPP reads it, with the customer present.
-    """
-    for name, spelling in binding.arguments.items():
-        if spelling.found is None or call.follow is not None:
-            continue
-        given = call.arguments.get(name)
-        for key in given if isinstance(given, list | tuple) else (given,):
-            owner = executor.owners.get(str(key))
-            if owner is None or str(key) in executor.ids:
-                continue  # a key without an owner is sent as it is
-            executor.read_list(spelling.found, owner)
-            if str(key) not in executor.ids:
-                path = ("operations", spelling.found, "item", "id")
-                what = f"the target's own id for {name} ({'.'.join(path)})"
-                raise CannotArrange(what, key=path)

@@ -24,7 +24,6 @@ from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
     credentials_for,
     keep_outputs,
-    look_up_ids,
     register_value,
     renew_token,
     sendable_access,
@@ -33,6 +32,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.lookups import look_up_ids
 from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
@@ -85,7 +85,8 @@ class Executor:
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
     of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
-    that cannot be sent. `name` is unique to the trial; `generated` counts generated values.
+    that cannot be sent; `consent_outputs` has those of each
+    consent, by key. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -104,6 +105,10 @@ class Executor:
     outputs: dict[tuple[str, str], dict[str, str | None]] = field(
         default_factory=dict[tuple[str, str], "dict[str, str | None]"]
     )
+    consent_outputs: dict[str, dict[str, str | None]] = field(
+        default_factory=dict[str, "dict[str, str | None]"]
+    )
+    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None

@@ -14,8 +14,9 @@ from datetime import date, datetime, timedelta
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, History, Owned, Subject
+from assay.rules.consents import Consents, consented_keys, names_each_once
 from assay.rules.per_contract import per_contract
-from assay.rules.queries import Consents, consented_keys, fresh_subjects, names_each_once
+from assay.rules.queries import fresh_subjects
 from assay.rules.rule import Kind
 
 

@@ -131,6 +131,7 @@ class InstanceOutcome(Enum):
 REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
 _OUTCOMES: Mapping[State, InstanceOutcome] = {
     State.OPEN: InstanceOutcome.OPEN,
+    State.VALID: InstanceOutcome.OPEN,
     State.DONE: InstanceOutcome.DONE,
     State.REJECTED: InstanceOutcome.REJECTED,
     State.ENDED: InstanceOutcome.ENDED,
