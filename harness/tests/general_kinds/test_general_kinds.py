@@ -46,6 +46,14 @@ FAULTS = {
     "past days": {"day/past"},
     "keeps far days": {"until/reduced"},
     "refuses far days": {"until/reduced"},
+    "shows all as pending": {"selected/pending-only"},
+    "shows all as booked": {"selected/booked-only"},
+    "has another word": {"selected/both-only"},
+    "leaves out booked ones": {"selected/booked-all"},
+    "leaves out pending ones": {"selected/pending-all"},
+    "leaves out both ones": {"selected/both-all"},
+    "leaves out the first day": {"selected/since"},
+    "shows the last day": {"selected/until"},
 }
 
 

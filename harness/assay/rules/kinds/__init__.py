@@ -31,6 +31,7 @@ from assay.rules.kinds.eligible_for import EligibleFor
 from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
+from assay.rules.kinds.filter import Filter
 from assay.rules.kinds.fixed import Fixed
 from assay.rules.kinds.gives_back import GivesBack
 from assay.rules.kinds.history_depth import HistoryDepth
@@ -109,6 +110,7 @@ KINDS: Mapping[str, type[Kind]] = {
         Idempotency,
         States,
         RequestField,
+        Filter,
     )
 }
 
