@@ -131,7 +131,7 @@ class InstanceOutcome(Enum):
 REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
 _OUTCOMES: Mapping[State, InstanceOutcome] = {
     State.OPEN: InstanceOutcome.OPEN,
-    State.VALID: InstanceOutcome.OPEN,
+    State.VALID: InstanceOutcome.DONE,
     State.DONE: InstanceOutcome.DONE,
     State.REJECTED: InstanceOutcome.REJECTED,
     State.ENDED: InstanceOutcome.ENDED,
@@ -200,8 +200,8 @@ class Instance:
 
     @property
     def done(self) -> bool:
-        """Whether it was executed, according to the target or the fixture."""
-        return self.effect is not None or self.state is State.DONE
+        """Whether it was executed, or is a consent in force, by the target or the fixture."""
+        return self.effect is not None or self.state in (State.DONE, State.VALID)
 
     @property
     def outcome(self) -> InstanceOutcome:
