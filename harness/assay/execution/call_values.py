@@ -14,7 +14,7 @@ from uuid import uuid5
 from assay.binding.encode import BARE, Access
 from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding, Place
+from assay.binding.spelling import Place
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -41,7 +41,6 @@ __all__ = [
     "added_parameters",
     "credentials_for",
     "keep_outputs",
-    "look_up_ids",
     "register_value",
     "renew_token",
     "sendable_access",
@@ -239,6 +238,8 @@ def _outputs_for(executor: Executor, call: Call) -> OutputValues:
     if not sources:
         return _NO_OUTPUTS
     known = executor.outputs.get((call.subject, call.by), {})
+    if call.consent is not None:
+        known = {**known, **executor.consent_outputs.get(call.consent, {})}
     return OutputValues(
         sources=sources,
         values={name: value for name, value in known.items() if value is not None},
@@ -254,6 +255,8 @@ def keep_outputs(executor: Executor, exchange: Exchange) -> None:
         return
     had = {name: outcome.outputs.get(name) for name in binding.outputs}
     executor.outputs.setdefault((call.subject, call.by), {}).update(had)
+    if exchange.item and exchange.item.key:
+        executor.consent_outputs[exchange.item.key] = had
 
 
 def register_value(executor: Executor, step: Register) -> Registered:
@@ -283,23 +286,3 @@ def added_parameters(executor: Executor, request: str) -> tuple[str, ...] | None
             if operation.makes and spelling is not None:
                 return spelling.adds
     return None
-
-
-def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:
-    """Look up the target's own ids of what a call names, where it uses them.
-
-    The list is read as any TPP reads it, with the customer present.
-    """
-    for name, spelling in binding.arguments.items():
-        if spelling.found is None or call.follow is not None:
-            continue
-        given = call.arguments.get(name)
-        for key in given if isinstance(given, list | tuple) else (given,):
-            owner = executor.owners.get(str(key))
-            if owner is None or str(key) in executor.ids:
-                continue  # a key without an owner is sent as it is
-            executor.read_list(spelling.found, owner)
-            if str(key) not in executor.ids:
-                path = ("operations", spelling.found, "item", "id")
-                what = f"the target's own id for {name} ({'.'.join(path)})"
-                raise CannotArrange(what, key=path)

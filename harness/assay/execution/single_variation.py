@@ -35,7 +35,7 @@ Where: TypeAlias = tuple[str, ...]
 #: Fields of a call that do not travel, or that `arguments` has.
 _NOT_COMPARED = frozenset({"operation", "variation", "arguments", "without", "varied", "invented"})
 #: Differences of calls that concern the whole request, or its credentials.
-_WHOLE = frozenset({"malformed", "credentials", "bearer", "follow"})
+_WHOLE = frozenset({"malformed", "credentials", "bearer", "follow", "consent"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
