@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
 __all__ = [
+    "added_parameters",
     "credentials_for",
     "keep_outputs",
     "register_value",
@@ -273,3 +274,15 @@ def register_value(executor: Executor, step: Register) -> Registered:
         raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
     since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
     return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
+
+
+def added_parameters(executor: Executor, request: str) -> tuple[str, ...] | None:
+    """Return the query parameters that the target adds to the return address of a request."""
+    for event in executor.events:
+        if isinstance(event, Exchange) and event.item is not None and event.item.key == request:
+            operation = executor.operations[event.call.operation]
+            binding = executor.environment.target.operations.get(operation.id, BARE)
+            spelling = binding.arguments.get(operation.returns or "")
+            if operation.makes and spelling is not None:
+                return spelling.adds
+    return None

@@ -23,6 +23,7 @@ from assay.binding.pointer import MISSING
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
+    added_parameters,
     credentials_for,
     keep_outputs,
     register_value,
@@ -202,6 +203,7 @@ class Executor:
             offered=flow.offered,
             screens=tuple(flow.screens),
             redirected=flow.redirected,
+            adds=added_parameters(self, step.request),
             unspelt=flow.unspelt,
             coded=flow.coded,
             stuck=flow.stuck,
