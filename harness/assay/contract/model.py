@@ -120,7 +120,8 @@ class Operation:
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
     of the customer's that it is about, `returns` the one that says where the customer
     comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
-    `payee` whom it is for. `by_tpp` says that the call is authorised as the third party, not as the customer.
+    `payee` whom it is for; `signed` is false where the call that makes it is all that it takes.
+    `by_tpp` says that the call is authorised as the third party, not as the customer.
     """
 
     id: str
@@ -146,6 +147,7 @@ class Operation:
     due: Due | None = None
     amount: str | None = None
     payee: str | None = None
+    signed: bool = True
 
     @property
     def request(self) -> str | None:

@@ -172,6 +172,7 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         amount=raw.get("amount"),
         payee=raw.get("payee"),
         returns=raw.get("returns"),
+        signed=raw.get("signed", True),
         **{name: tuple(raw.get(name, ())) for name in names},
     )
 

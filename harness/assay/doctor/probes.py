@@ -300,7 +300,7 @@ def _requests(plan: ProbePlan, create: Operation) -> Script:
             if not operation.available and operation.by_tpp:
                 yield from request_steps.send_if_any(request_steps.call_about(operation, made))
         if plan.signs and made.item and _leads(plan, made):
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(lifecycle, made)
             yield from request_steps.read(lifecycle, made)
             yield from request_steps.inquire()
     made = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.changeable_mode))

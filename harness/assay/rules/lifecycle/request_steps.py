@@ -142,10 +142,10 @@ def read_refused(lifecycle: Lifecycle, made: Exchange) -> Part[None]:
 SIGN = Authorise(subject="", request="", approval=None)
 
 
-def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
-    """Let the customer sign a request that was made; `how` says in which way."""
+def sign(lifecycle: Lifecycle, made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
+    """Let the customer sign a request that was made, if it is signed; `how` says in which way."""
     key = key_of(made)
-    if key is None:
+    if key is None or not lifecycle.signed:
         return None
     approval = made.outcome.approval if isinstance(made.outcome, Accepted) else None
     reply = yield replace(how, subject=made.call.subject, request=key, approval=approval)
@@ -246,6 +246,6 @@ class RequestResult:
 def make_sign_read(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
     """Make a request, sign it, and read it."""
     made = yield from send(call)
-    signed = yield from sign(made, how)
+    signed = yield from sign(lifecycle, made, how)
     seen = yield from read(lifecycle, made)
     return RequestResult(made=made, signed=signed, item=seen.item if seen else None)
