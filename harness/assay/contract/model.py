@@ -122,6 +122,10 @@ class Operation:
     comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
     `payee` whom it is for; `signed` is false where the call that makes it is all that it takes.
     `by_tpp` says that the call is authorised as the third party, not as the customer.
+
+    An operation that grants may make the consent, which is then signed like a request. `until` is
+    its argument with the last day of the consent. `consent` names the operation that makes the
+    consent without which another is refused, and `about_consent` says that the request is a consent.
     """
 
     id: str
@@ -148,6 +152,8 @@ class Operation:
     amount: str | None = None
     payee: str | None = None
     signed: bool = True
+    consent: str | None = None
+    about_consent: bool = False
 
     @property
     def request(self) -> str | None:
@@ -156,7 +162,7 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether calling it changes a request."""
+        """Whether calling it changes a request, or a consent that is made like one."""
         return bool(self.makes or self.changes or self.ends)
 
 

@@ -106,6 +106,7 @@ def operations(raw: Raw) -> Iterator[Finding]:
             for part in _PLACEHOLDER.findall(path):
                 yield from known(where, part, arguments, "argument")
         yield from _request(at, operation, arguments, raw["resources"])
+        yield from _consent(at, operation, raw["operations"])
         # Operations that are unavailable or concern a request need not list a resource.
         if (
             "about" in operation
@@ -170,6 +171,20 @@ def _unsigned(at: Pointer, operation: Raw) -> Iterator[Finding]:
     elif not operation.get("signed", True) and "returns" in operation:
         what = "the request is not signed, so no customer returns from its screens"
         yield (*at, "returns"), what, "remove it, or `signed: false`"
+
+
+def _consent(at: Pointer, operation: Raw, defined: Raw) -> Iterator[Finding]:
+    """Yield a consent that no operation makes."""
+    name = operation.get("consent")
+    if name is None:
+        return
+    yield from known((*at, "consent"), name, defined, "operation")
+    made = defined.get(name, {"grants": "", "makes": ""})
+    for key in ("grants", "makes"):
+        if key not in made:
+            hint = f"add `{key}` to operations.{name}, or remove `consent` here"
+            yield (*at, "consent"), f"the operation {name!r} makes no consent", hint
+            return
 
 
 def _askable(at: Pointer, lists: Sequence[str], defined: Raw) -> Iterator[Finding]:

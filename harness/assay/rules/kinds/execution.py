@@ -310,6 +310,7 @@ def _facet(  # noqa: PLR0917 -- a row of the table of facets
         requires=(
             *p.lifecycle.state_requirement(),
             *p.lifecycle.approval_requirement(),
+            BindingRequirement(operation=create, feature="key"),
             *(
                 BindingRequirement(
                     operation=create,
