@@ -135,7 +135,7 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             who, amount = (request.subject.name, request.mode), _amount(lifecycle, request.made)
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
-            if request.signed:
+            if request.signed and not lifecycle.deferred(request.mode):
                 signed.add(_content(lifecycle, request.made.call))
             if request.made.refused and amount is not None:
                 retried.add((who, amount + _minutes(request.made)))
