@@ -104,7 +104,7 @@ def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
 def consent(operation: Operation, call: Call, how: Authorise = SIGN) -> Part[Exchange]:
     """Make a call that transmits a consent; where it makes one, the customer signs that."""
     exchange = yield from send(call)
-    if operation.makes:
+    if operation.makes and operation.signed:
         yield from sign(exchange, how)
     return exchange
 
