@@ -52,6 +52,7 @@ __all__ = [
     "FieldAt",
     "FixtureKind",
     "Fixtures",
+    "FurtherTpp",
     "ItemBinding",
     "Matcher",
     "NextPage",
@@ -65,6 +66,7 @@ __all__ = [
     "ResourceAt",
     "Role",
     "RoleHolding",
+    "RoleRegistration",
     "Safety",
     "Sca",
     "ScaKind",
@@ -126,11 +128,29 @@ class RoleHolding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RoleRegistration:
+    """A value of an argument (a creditor) that a listed customer has on file, and since when."""
+
+    argument: str
+    value: Json
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FurtherTpp:
+    """A TPP besides that of `auth.tpp`, with the variable of its token."""
+
+    name: str
+    token_env: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """A test customer that exists at the target: name, variables of secrets, holdings.
 
     `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
     variables of what the customer types in. `segment` is in the contract's words.
+    `registrations` are all that it has on file, None if that is not known.
     """
 
     name: str
@@ -140,6 +160,7 @@ class Role:
     login_env: str | None = None
     password_env: str | None = None
     code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
+    registrations: tuple[RoleRegistration, ...] | None = None
     line: int = 0
 
 
@@ -151,6 +172,7 @@ class Fixtures:
     `customers` says whether it creates its customers for each trial.
     `segments` maps the contract's customer segments to the target's words; `effects` points
     into the fixture provider's report of an executed request, by the contract's field names.
+    `tpps` are TPPs besides that of `auth.tpp`, for listed customers.
     """
 
     kind: FixtureKind = FixtureKind.NONE
@@ -161,6 +183,7 @@ class Fixtures:
     customers: CustomerSource = CustomerSource.EXISTING
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
+    tpps: tuple[FurtherTpp, ...] = ()
     segments: Mapping[str, str] = field(default_factory=dict[str, str])
     effects: Mapping[str, str] = field(default_factory=dict[str, str])
 

@@ -25,7 +25,6 @@ from assay.execution.call_values import (
     credentials_for,
     keep_outputs,
     look_up_ids,
-    register_value,
     renew_token,
     sendable_access,
     values_for,
@@ -34,6 +33,7 @@ from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
 from assay.execution.partial_arrangement import PartialArrangement
+from assay.execution.registrations import registered
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
 from assay.execution.single_variation import VariationGuard
@@ -155,7 +155,7 @@ class Executor:
             case Inquire():
                 event = Effects(now=self.fixture.clock(None), done=self._new_effects())
             case Register():
-                event = register_value(self, step)
+                event = registered(self, step)
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
                 event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
