@@ -85,11 +85,20 @@ def _fixed(
         if name in call.arguments or name in call.without:
             continue
         spelling = binding.arguments.get(name)
+        if spelling is not None and _has_slot_of_mode(spelling, call, binding):
+            continue
         if spelling is None or spelling.value is None:
             key = ("operations", operation.id, "arguments", name)
             raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
         fixed[name] = filled(spelling.value, made)
     return fixed
+
+
+def _has_slot_of_mode(spelling: Spelling, call: Call, binding: OperationBinding) -> bool:
+    """Whether the mode of a call stands in the slot of an argument."""
+    mode = binding.modes.get(call.mode or "")
+    in_path = spelling.place is Place.PATH and mode is not None and mode.place is Place.PATH
+    return in_path and mode is not None and mode.name == spelling.name
 
 
 def _with_bad_value(

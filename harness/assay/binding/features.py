@@ -109,7 +109,11 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         ),
     ),
     "output": BindingFeature(
-        key=("outputs", _NAME), is_bound=lambda binding, _, name: name in binding.outputs
+        key=("outputs", _NAME),
+        is_bound=lambda binding, _, name: (
+            name in binding.outputs or (bool(binding.outputs) > bool(name))
+        ),
+        lacking="calls do not say which consent they use (no output of the operation that makes it)",
     ),
     "links": BindingFeature(
         key=("links",),
@@ -168,8 +172,11 @@ def without_tpp_token(contract: Contract, target: Target) -> tuple[str, ...]:
         return ()
     if Capability.TPPS in target.fixtures.offers and not target.fixtures.tpps:
         return ()
-    operations = contract.operations.values()
-    return tuple(each.id for each in operations if each.by_tpp and each.available)
+    return tuple(
+        each.id
+        for each in contract.operations.values()
+        if each.by_tpp and each.available and each.id not in target.absent.operations
+    )
 
 
 def missing_reason(requirement: BindingRequirement) -> str:

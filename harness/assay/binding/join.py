@@ -133,12 +133,14 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
     unknown = [name for name in target.operations if name not in names.operations]
     elsewhere = others() if unknown else None
     for name in sorted(unknown):
-        if not elsewhere or name not in elsewhere.operations:
+        inherited = target.is_of_shipped_base("operations", name)
+        if not inherited and (not elsewhere or name not in elsewhere.operations):
             what = "no contract of this run has such an operation"
             hint = did_you_mean(name, names.operations)
             yield _problem(target, ("operations", name), what, hint)
     for at, what, hint in unknown_names(target, names, others):
-        yield _problem(target, at, what, hint)
+        if not target.is_of_shipped_base(*at):
+            yield _problem(target, at, what, hint)
 
 
 def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, Operation
 from assay.errors import Problem, did_you_mean
+from assay.rules.clauses import clauses_of
 from assay.rules.kinds import kind_of
 from assay.rules.kinds.available import Available
 from assay.rules.steps import roots
@@ -28,6 +29,13 @@ def problems(
     operations = {name: each for one in contracts for name, each in one.operations.items()}
     resources = {name for contract in contracts for name in contract.resources}
     rules = {clause.id for contract in contracts for clause in _all_clauses(contract)}
+    facets = {
+        f"{clause.id}/{facet.id}"
+        for contract in contracts
+        if any("/" in name for name in target.not_offered)
+        for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True)
+        for facet in kind.facets()
+    }
     unavailable = {name for name, operation in operations.items() if not operation.available}
     for section, noun, given, known in (
         ("resources", "resource", target.absent.resources, resources),
@@ -49,9 +57,16 @@ def problems(
                 what = f"the operation is absent, and operations.{name} says how it is called"
                 yield _problem(target, at, what, "remove one of the two")
     for name in target.not_offered:
-        if name not in rules and name not in elsewhere("rules"):
+        if target.is_of_shipped_base("not_offered", name):
+            continue
+        rule, _, facet = name.partition("/")
+        if rule not in rules and rule not in elsewhere("rules"):
             what = "no contract of this run has such a rule"
-            yield _problem(target, ("not_offered", name), what, did_you_mean(name, rules))
+            yield _problem(target, ("not_offered", name), what, did_you_mean(rule, rules))
+        elif facet and rule in rules and name not in facets:
+            own = [each for each in facets if each.startswith(f"{rule}/")]
+            what = "the rule has no such facet"
+            yield _problem(target, ("not_offered", name), what, did_you_mean(name, own))
     yield from _all_absent(contracts, target)
     yield from _owned(target)
     yield from _removed(target, operations)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from assay._resources import contract_dir
 from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
@@ -217,7 +219,8 @@ class Sca:
 
     A screen is known by the names of its form's fields: each of `screens` maps names to
     what is filled in: login, password, factor, code or decision. `factors` and
-    `decisions` map the contract's words to the target's. `disconnected` recognises the page for a
+    `decisions` map the contract's words to the target's. `hosts` have only screens: they are
+    followed like those of the target, and never called. `disconnected` recognises the page for a
     customer whom the target disconnected. `callback` is the loopback address to which
     a person's browser comes back, `wait` the timeout for that in seconds.
     """
@@ -226,6 +229,7 @@ class Sca:
     screens: tuple[Mapping[str, str], ...] = ()
     factors: Mapping[str, str] = field(default_factory=dict[str, str])
     decisions: Mapping[str, str] = field(default_factory=dict[str, str])
+    hosts: tuple[str, ...] = ()
     disconnected: tuple[PageMatcher, ...] = ()
     callback: str = ""
     wait: float = 300.0
@@ -335,9 +339,24 @@ class Target:
         return tuple(name for name in written if name not in self.operations)
 
     @property
+    def base_urls(self) -> tuple[str, ...]:
+        """The further base URLs under which calls are made: its hosts, and modes that are banks."""
+        modes = (mode for each in self.operations.values() for mode in each.modes.values())
+        banks = (str(mode.value) for mode in modes if mode.place is Place.BASE)
+        return tuple(dict.fromkeys((*self.hosts, *banks)))
+
+    @property
     def outputs(self) -> Mapping[str, str]:
         """The outputs, each with the operation whose answers have it (the last, of several)."""
         return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
+
+    def is_of_shipped_base(self, *pointer: str | int) -> bool:
+        """Whether a key is inherited from a file that Assay includes.
+
+        Such a file binds more than a contract of the user's own may have, and that has no effect.
+        """
+        path, _ = self.place(*pointer)
+        return path != self.path and Path(path).parent == contract_dir() / "targets"
 
     def place(self, *pointer: str | int) -> tuple[str, int]:
         """Return the file and line of a key, or of its nearest parent that exists."""

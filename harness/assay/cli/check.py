@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import click
 from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.features import without_tpp_token
 from assay.binding.join import bind, unmatched_waivers
+from assay.binding.path_slots import made_slots
 from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
@@ -74,8 +75,12 @@ class _Checked:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
-                    if binding is not None and operation.available:
-                        yield from _unset(target, operation, binding)
+                    absent = operation.id in target.absent.operations
+                    if binding is not None and operation.available and not absent:
+                        made = made_slots(
+                            operation, contract.operations.values(), target.operations
+                        )
+                        yield from _unset(target, operation, binding, {*made, *target.outputs})
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
@@ -117,9 +122,11 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _unset(target: Target, operation: Operation, binding: OperationBinding) -> Iterator[str]:
+def _unset(
+    target: Target, operation: Operation, binding: OperationBinding, made: Collection[str]
+) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
-    for at, key in keys_without_value(operation, binding, target.outputs):
+    for at, key in keys_without_value(operation, binding, made):
         path, line = target.place(*at)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"

@@ -14,10 +14,11 @@ from uuid import uuid5
 from assay.binding.encode import BARE, Access
 from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import Place
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
+from assay.execution.repeated_values import repeated_values
 from assay.history import (
     Accepted,
     Authorise,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "credentials_for",
     "keep_outputs",
-    "look_up_ids",
     "renew_token",
     "sendable_access",
     "third_party",
@@ -99,6 +99,9 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
             raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
         request = _token_request(executor, call, access, by_tpp=party)
         return replace(access, token=token_store.for_password(request))
+    if _scope_of(executor, call) is not None and not issued:
+        key = ("operations", operation.id, "modes", call.mode or "")
+        raise CannotArrange(f"a token endpoint for {'.'.join(key)} (`auth`)", key=key)
     if token_store is None or call.credentials or not issued:
         return access
     token = token_store.token(_token_request(executor, call, access, by_tpp=party))
@@ -144,7 +147,15 @@ def _token_request(
         named=bool(step.by),
         now=executor.look(),
         sign_in=lambda link: _sign_in(executor, link, step.subject, access),
+        scope=_scope_of(executor, step) if isinstance(step, Call) else None,
     )
+
+
+def _scope_of(executor: Executor, call: Call) -> str | None:
+    """Return the scope of the token for a call, where its mode says so."""
+    binding = executor.environment.target.operations.get(call.operation, BARE)
+    mode = binding.modes.get(call.mode or "")
+    return str(mode.value) if mode is not None and mode.place is Place.SCOPE else None
 
 
 def _keep_token(executor: Executor, step: Call | Renew, token: str, *, by_tpp: bool) -> None:
@@ -188,25 +199,27 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
-    outputs = _outputs_for(executor, call)
     spellings = (*binding.arguments.values(), *binding.modes.values())
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
+    plain = RequestValues(
+        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+    )
+    slots = repeated_values(executor, call, executor.operations[call.operation], plain)
     if not (standing or binding.template or values):
-        return RequestValues(ids=executor.ids, resources=executor.resources, outputs=outputs)
+        return replace(plain, slots=slots)
     executor.generated += 1
     texts = (target.headers, target.queries, binding.headers, binding.queries, binding.template)
     dated = has_day((*texts, *(each.value for each in spellings), *(s.other for s in spellings)))
     equal = repr(replace(call, by="", variation="", present=True, alias=None, host=None))
-    return RequestValues(
+    return replace(
+        plain,
+        slots=slots,
         now=(executor.now or executor.look()).isoformat(),
         today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
         trial=executor.name.hex[:TRIAL_LENGTH],
-        ids=executor.ids,
-        resources=executor.resources,
-        outputs=outputs,
     )
 
 
@@ -223,6 +236,8 @@ def _outputs_for(executor: Executor, call: Call) -> OutputValues:
     if not sources:
         return _NO_OUTPUTS
     known = executor.outputs.get((call.subject, call.by), {})
+    if call.consent is not None:
+        known = {**known, **executor.consent_outputs.get(call.consent, {})}
     return OutputValues(
         sources=sources,
         values={name: value for name, value in known.items() if value is not None},
@@ -238,23 +253,5 @@ def keep_outputs(executor: Executor, exchange: Exchange) -> None:
         return
     had = {name: outcome.outputs.get(name) for name in binding.outputs}
     executor.outputs.setdefault((call.subject, call.by), {}).update(had)
-
-
-def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:
-    """Look up the target's own ids of what a call names, where it uses them.
-
-    The list is read as any TPP reads it, with the customer present.
-    """
-    for name, spelling in binding.arguments.items():
-        if spelling.found is None or call.follow is not None:
-            continue
-        given = call.arguments.get(name)
-        for key in given if isinstance(given, list | tuple) else (given,):
-            owner = executor.owners.get(str(key))
-            if owner is None or str(key) in executor.ids:
-                continue  # a key without an owner is sent as it is
-            executor.read_list(spelling.found, owner)
-            if str(key) not in executor.ids:
-                path = ("operations", spelling.found, "item", "id")
-                what = f"the target's own id for {name} ({'.'.join(path)})"
-                raise CannotArrange(what, key=path)
+    if exchange.item and exchange.item.key:
+        executor.consent_outputs[exchange.item.key] = had

@@ -9,14 +9,14 @@ judged here.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
-from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.outputs import OutputValues
+from assay.binding.path_slots import quoted_slots, slots_of
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.target import OperationBinding, Place, Spelling, Target
@@ -36,18 +36,6 @@ UNKNOWN_VALUE = "it has a value that was never accepted before"
 _Comparable: TypeAlias = tuple[
     str, str, tuple[tuple[str, str], ...], frozenset[tuple[str, str]], Json | None
 ]
-
-
-def slots(template: str, path: str) -> dict[str, str]:
-    """Return the quoted values of a path's parameters; nothing if it is another path.
-
-    The part before the template belongs to the base URL.
-    """
-    pieces = SLOT.split(template)
-    names = pieces[1::2]
-    pattern = "([^/]*)".join(re.escape(piece) for piece in pieces[::2])
-    match = re.search(f"{pattern}$", path)
-    return dict(zip(names, match.groups(), strict=True)) if match else {}
 
 
 def resend(executor: Executor, step: Resend) -> Exchange:
@@ -130,6 +118,8 @@ def changed(request: HttpRequest, step: Resend, template: str) -> HttpRequest:
             return replace(request, headers=_headers(request.headers, step))
         case Place.BODY:
             return replace(request, body=_body(request.body, step))
+        case Place.SCOPE | Place.BASE:
+            return request  # no part of a request
 
 
 def _merged(step: Resend, known: Mapping[str, Json]) -> dict[str, Json]:
@@ -163,7 +153,7 @@ def _path(url: str, template: str, varied: Mapping[str, str]) -> str:
     """Return a URL with other path parameters."""
     path = urlsplit(url).path
     own, other = template, template
-    for name, value in slots(template, path).items():
+    for name, value in quoted_slots(template, path).items():
         own = own.replace(f"{{{name}}}", value)
         other = other.replace(
             f"{{{name}}}", quote(varied[name], safe="") if name in varied else value
@@ -293,7 +283,7 @@ class _RequestParts:
 
     def __init__(self, request: HttpRequest, template: str) -> None:
         url = urlsplit(request.url)
-        self.path = {name: unquote(value) for name, value in slots(template, url.path).items()}
+        self.path = slots_of(template, url.path)
         self.query = parse_qs(url.query, keep_blank_values=True)
         self.headers = {name.lower(): value for name, value in request.headers}
         try:
@@ -314,6 +304,8 @@ class _RequestParts:
                 return self.headers.get(spelling.name.lower(), MISSING)
             case Place.BODY:
                 return find(self.body, spelling.name)
+            case Place.SCOPE | Place.BASE:
+                return MISSING
 
     def has_mode(self, mode: Spelling) -> bool:
         """Whether a mode is requested; one that is the whole body is compared by members."""

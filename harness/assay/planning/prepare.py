@@ -18,6 +18,7 @@ from assay.binding.banks import read_bank_target
 from assay.binding.encode import BARE
 from assay.binding.features import without_tpp_token
 from assay.binding.join import BoundContract, bind
+from assay.binding.path_slots import made_slots
 from assay.binding.read import find_target, read_target
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import Target, TransportKind
@@ -252,15 +253,17 @@ def _assessment(
 def _with_values(planned: Plan, target: Target, now: Callable[[], datetime]) -> Plan:
     """Leave out what needs a value or a token that the target file lacks."""
     operations = (
-        operation for each in planned.contracts.values() for operation in each.operations.values()
+        (operation, made_slots(operation, each.operations.values(), target.operations))
+        for each in planned.contracts.values()
+        for operation in each.operations.values()
     )
     # Whether an answer has an output before it is needed, only a probe shows.
     if (
         not target.outputs
         and not any(
             operation.available
-            and any(keys_without_value(operation, target.operations.get(operation.id, BARE)))
-            for operation in operations
+            and any(keys_without_value(operation, target.operations.get(operation.id, BARE), made))
+            for operation, made in operations
         )
         and not any(without_tpp_token(each, target) for each in planned.contracts.values())
     ):

@@ -42,6 +42,7 @@ FEATURES: Final = (
     "approval",
     "aliases",
     "credentials",
+    "output",
     "token",
     "token-endpoint",
 )
@@ -156,12 +157,13 @@ class Kind:
     ambient: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
+    #: Whether probes make the consents that they need, because they also call without one.
+    own_consents: ClassVar[bool] = False
     #: The part of a history that can make a difference to the check.
     scope: ClassVar[Scope] = Scope()
 
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
 
-    # -- from a contract to an instance ----------------------------------------------
     @classmethod
     def declared(cls) -> Mapping[str, Parameter]:
         """Return the declared parameters by the name of their field."""
@@ -193,7 +195,6 @@ class Kind:
             values[field_name] = parameter.read(clause, contract, values)
         return cls(**values)
 
-    # -- the bank's side -------------------------------------------------------------
     def facets(self) -> Sequence[Facet]:
         """Return the ways in which the clause can hold or be broken."""
         raise NotImplementedError
@@ -212,12 +213,11 @@ class Kind:
 
     def price(self, scenario: Scenario) -> int:
         """Return how many calls and signatures a dry run of a scenario takes."""
-        from assay.rules import dry_run  # noqa: PLC0415 -- a dry run asks kinds for page sizes
+        from assay.rules import consented, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
 
-        dry_target = dry_run.ConformingTarget(
-            contract=self.contract, accepts_variation=self.accepts_variation(scenario)
-        )
-        played = dry_run.play(self.probe(scenario), dry_target)
+        accepts = self.accepts_variation(scenario)
+        dry_target = dry_run.ConformingTarget(contract=self.contract, accepts_variation=accepts)
+        played = dry_run.play(consented.probe_of(self, scenario), dry_target)
         return sum(isinstance(step, Call | Authorise) for step in played)
 
     def unaffected_by(self) -> Mapping[str, str]:
@@ -288,9 +288,17 @@ class Kind:
         """Whether the clause may reject a request because of the value of an argument."""
         return False
 
+    def alters(self, argument: str, value: Json, at: datetime) -> bool:
+        """Whether the clause lets a bank keep another value of an argument of a request."""
+        return False
+
     def call_ids(self, operation: str) -> Sequence[str]:
         """Return the arguments of an operation that only identify a call."""
         return ()
+
+    def bars(self, call: Call) -> bool:
+        """Whether the clause has a call refused for a header or a query parameter."""
+        return False
 
     def rejects_repeats(self, request: str) -> bool:
         """Whether the clause rejects a request that repeats an earlier one."""

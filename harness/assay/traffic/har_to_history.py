@@ -17,6 +17,7 @@ from assay.binding.decode import body_of, decode
 from assay.binding.encode import BARE, Access
 from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
+from assay.binding.path_slots import slots_of
 from assay.binding.pointer import MISSING
 from assay.binding.target import Target
 from assay.contract.model import Json, Operation
@@ -40,6 +41,7 @@ from assay.traffic.parse_request import ParsedRequest
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
 from assay.traffic.stored_history import ExchangeStore
 from assay.traffic.stored_wire import StoredWire
+from assay.traffic.used_consents import UsedConsents
 
 #: How many kinds of unmatched requests are named; the others are only counted.
 MAX_UNMATCHED = 1000
@@ -77,9 +79,14 @@ class _HistoryBuilder:
     access: Numbered[Access] = field(default_factory=Numbered[Access])
     unmatched: Counter[str] = field(default_factory=Counter[str])
     unread: int = 0
+    consents: UsedConsents = field(init=False)
     _known: dict[tuple[str | None, ...], Access] = field(
         default_factory=dict[tuple[str | None, ...], Access]
     )
+
+    def __post_init__(self) -> None:
+        """Begin without any consent."""
+        self.consents = UsedConsents(target=self.target)
 
     def add(self, entry: RecordedEntry) -> None:
         """Add the next entry."""
@@ -129,6 +136,8 @@ class _HistoryBuilder:
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
+        if self.target.outputs:
+            call = replace(call, consent=self.consents.named(call, request))
         outcome = page_of_call(outcome, call, binding.next)
         n = len(self.store) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
@@ -160,6 +169,8 @@ class _HistoryBuilder:
 
     def _learn(self, exchange: Exchange, operation: Operation) -> None:
         """Learn names, pages and requested resources from a response, for later requests."""
+        for output, value in self.consents.learn(exchange):
+            self.redactor.name(value, output)
         ids, call = self.matcher.ids, exchange.call
         for item in exchange.items:
             if item.key is not None:
@@ -182,6 +193,11 @@ class _HistoryBuilder:
         created = exchange.item if operation.makes else None
         if created is not None and created.key is not None:
             self.matcher.payers[created.key] = call.subject
+            binding = self.target.operations.get(operation.id, BARE)
+            template = binding.path or operation.path
+            slots = slots_of(template, urlsplit(exchange.wire.url).path)
+            given = {name: str(value) for name, value in call.arguments.items()}
+            self.matcher.made_slots[created.key] = {**given, **slots}
 
     def _redact_arguments(self, operation: Operation, value: Json) -> None:
         for key in value if isinstance(value, list | tuple) else (value,):

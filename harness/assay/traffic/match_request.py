@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
 from assay.binding.paging import page_link
+from assay.binding.path_slots import repeated_slots
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
@@ -58,7 +59,8 @@ class RequestMatcher:
     """Reads requests one after the other, with what earlier responses showed.
 
     `links` are the calls for the next pages that responses named, by customer and target of the
-    request; `payers` are the customers of requested resources, by key.
+    request; `payers` are the customers of requested resources, by key, and
+    `made_slots` the arguments and slots of the requests that made them.
     """
 
     operations: Mapping[str, Operation]
@@ -67,6 +69,7 @@ class RequestMatcher:
     ids: KnownIds = field(default_factory=KnownIds)
     links: dict[tuple[str, str], Call] = field(default_factory=dict[tuple[str, str], Call])
     payers: dict[str, str] = field(default_factory=dict[str, str])
+    made_slots: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
     _at_origin: tuple[str, Sequence[tuple[int | None, str]]] = ("", ())
     _offered: dict[str, list[_Offered]] = field(default_factory=dict[str, "list[_Offered]"])
@@ -90,7 +93,10 @@ class RequestMatcher:
     def _bases(self, origin: str) -> Sequence[tuple[int | None, str]]:
         """Return the base URLs of an origin: the first, or one of the target's other hosts."""
         if self._at_origin[0] != origin:
-            bases = [(None, self.target.base_url), *enumerate(self.target.hosts)]
+            bases: list[tuple[int | None, str]] = [(None, self.target.base_url)]
+            bases += enumerate(self.target.hosts)
+            known = {base for _, base in bases}
+            bases += [(None, base) for base in self.target.base_urls if base not in known]
             wanted = normal_origin(origin)
             self._at_origin = origin, [each for each in bases if _origin_of(each[1]) == wanted]
         return self._at_origin[1]
@@ -143,6 +149,11 @@ class RequestMatcher:
         arguments |= {
             f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
         }
+        made = self.made_slots.get(str(arguments.get(operation.about or "")), values)
+        for name in repeated_slots(operation, binding):
+            if name in values and made.get(name, values[name]) != values[name]:
+                unexplained = (*unexplained, name)
+                arguments[f"?{name}"] = values[name]
         fixed = (name for name, own in binding.arguments.items() if own.value is not None)
         absent = (name for name in fixed if name not in arguments and name in operation.arguments)
         presence = self.target.presence

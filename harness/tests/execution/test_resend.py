@@ -7,11 +7,12 @@ from itertools import count
 import pytest
 
 from assay.binding.encode import HttpRequest
+from assay.binding.path_slots import quoted_slots
 from assay.binding.target import Place, Spelling
 from assay.errors import CannotArrange
 from assay.execution.environment import set_up
 from assay.execution.executor import executing
-from assay.execution.resend import changed, nearest, request_of, slots, vouched
+from assay.execution.resend import changed, nearest, request_of, vouched
 from assay.history import Arrange, Call, Exchange, Holding, Malformed, Resend
 from assay.planning.prepare import prepare
 
@@ -280,7 +281,7 @@ def test_a_whole_body():
 )
 def test_slots(template, path, expected):
     """The values of a path's parameters follow from its template alone."""
-    assert expected == slots(template, path)
+    assert expected == quoted_slots(template, path)
 
 
 @pytest.mark.parametrize(

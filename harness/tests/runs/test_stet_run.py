@@ -23,7 +23,8 @@ pytestmark = pytest.mark.slow
 
 #: A method has one name in STET, and the document gives some of them several. STET addresses
 #: accounts by ids of its own: what is not listed cannot be asked for, and a report of balances
-#: does not name its account.
+#: does not name its account. It has two purposes only, and asks for the extended history in the
+#: scope of a token.
 NAMES = frozenset(
     {
         "aisp/balances.available/aliases-agree",
@@ -33,6 +34,9 @@ NAMES = frozenset(
         "aisp/accounts.eligible/withholds-offline",
         "aisp/own-data/balance",
         "aisp/own-data/outstanding",
+        "aisp/no-extended-history/gives-no-more",
+        "pis/cash/categoryPurpose-not-CASH-other",
+        "pis/duplicate/categoryPurpose-changed-accepted",
     }
 )
 STET = "stet-1.4.0"

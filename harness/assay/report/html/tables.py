@@ -182,7 +182,9 @@ def not_applicable_groups(report: Report) -> tuple[tuple[str, tuple[ReportedResu
     titles = ("Not offered by this bank", "Cannot occur at this target")
     groups: dict[str, list[ReportedResult]] = {title: [] for title in titles}
     for result in report.of(Standing.NOT_APPLICABLE):
-        offered = result.planned.clause not in report.header.not_offered
+        planned = result.planned
+        names = {planned.clause, f"{planned.clause}/{planned.facet}"}
+        offered = names.isdisjoint(report.header.not_offered)
         groups[titles[offered]].append(result)
     return tuple((title, tuple(results)) for title, results in groups.items() if results)
 

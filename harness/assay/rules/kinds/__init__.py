@@ -15,8 +15,12 @@ from assay.rules.declared import COMMON
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
+from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
+from assay.rules.kinds.consent_replacement import ConsentReplacement
+from assay.rules.kinds.consent_revocation import ConsentRevocation
 from assay.rules.kinds.consent_scope import ConsentScope
+from assay.rules.kinds.consent_validity import ConsentValidity
 from assay.rules.kinds.consistent import Consistent
 from assay.rules.kinds.decision import DecisionRule
 from assay.rules.kinds.disclosed_when import DisclosedWhen
@@ -27,6 +31,7 @@ from assay.rules.kinds.eligible_for import EligibleFor
 from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
+from assay.rules.kinds.filter import Filter
 from assay.rules.kinds.fixed import Fixed
 from assay.rules.kinds.gives_back import GivesBack
 from assay.rules.kinds.history_depth import HistoryDepth
@@ -42,9 +47,11 @@ from assay.rules.kinds.notice import Notice
 from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
+from assay.rules.kinds.request_field import RequestField
 from assay.rules.kinds.required import Required
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
+from assay.rules.kinds.states import States
 from assay.rules.kinds.timeout import Timeout
 from assay.rules.kinds.token_required import TokenRequired
 from assay.rules.kinds.unavailable import UnavailableOperation
@@ -67,6 +74,10 @@ KINDS: Mapping[str, type[Kind]] = {
         Field,
         ConsentScope,
         ConsentEffect,
+        ConsentAuthorisation,
+        ConsentValidity,
+        ConsentRevocation,
+        ConsentReplacement,
         OwnData,
         DisclosedWhen,
         NoCredentials,
@@ -97,6 +108,9 @@ KINDS: Mapping[str, type[Kind]] = {
         Required,
         Echo,
         Idempotency,
+        States,
+        RequestField,
+        Filter,
     )
 }
 

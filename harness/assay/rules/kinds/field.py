@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
@@ -227,9 +228,7 @@ def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]
         return repr(clause.const), lambda value: _is_constant(clause.const, value)
     if clause.enum:
         named = ", ".join(map(text_of, clause.enum))
-        return f"one of {named}", lambda value: any(
-            _is_constant(word, value) for word in clause.enum
-        )
+        return f"one of {named}", partial(_is_one_of, clause.enum)
     form = clause.format[resource]
     return f"in the format {form}", FORMATS[form]
 
@@ -237,6 +236,10 @@ def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]
 def _is_constant(word: Json, value: Json) -> bool:
     """Whether a value is the constant; "true" and "false" in quotes stand for truth values, too."""
     return same(word, value) or (isinstance(value, bool) and word == text_of(value))
+
+
+def _is_one_of(words: Sequence[Json], value: Json) -> bool:
+    return any(_is_constant(word, value) for word in words)
 
 
 def _listed(clause: Field) -> tuple[Operation, ...]:

@@ -175,7 +175,7 @@ class ComparisonTracker:
             self.registrations[event.subject] = before | {
                 (event.argument, repr(event.value), event.since)
             }
-        if noted is not None and event is noted.made:
+        if noted is not None and request_queries.makes(event, noted):
             key, name = sent(noted), noted.made.call.subject
             self.registered[id(noted)] = self.registrations.get(name, frozenset())
             self.former[id(noted)], self.last_made[key] = self.last_made.get(key), noted

@@ -165,12 +165,12 @@ class Books:
             read = self.lifecycle.read
             request = self.past.tracker.find(request_queries.key_shown(event, read))
             shows = read is not None and event.call.operation == read.id
-            shows = shows or (request is not None and event is request.made)
+            shows = shows or (request is not None and request_queries.makes(event, request))
             if shows:
                 self.refusals.read(event)
             if request is not None and shows:
                 record = self._by_request[id(request)]
-                if event is not request.made:
+                if not request_queries.makes(event, request):
                     self.refusals.look(record, event.item.fields, event.n)
                 record.told.append((place, event.item.state, event))
 

@@ -45,7 +45,7 @@ class PastRequests:
     def note(self, event: Event) -> None:
         """Process an event."""
         noted = self.tracker.note(event)
-        if noted is not None and noted.made is event:
+        if noted is not None and request_queries.makes(event, noted):
             self._contents[id(noted)] = _content(noted.made.call)
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():

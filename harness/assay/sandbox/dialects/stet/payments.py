@@ -45,6 +45,7 @@ from assay.sandbox.payments.terms import ABSENT
 
 _TRANSFERS = "creditTransferTransaction"
 _AMOUNT: JsonPath = (_TRANSFERS, 0, "instructedAmount")
+_CREDITOR: JsonPath = ("beneficiary", "creditorAccount")
 #: Name of the execution day in both interfaces.
 DAY: Final = "requestedExecutionDate"
 #: Place of the remittance texts, a list of one.
@@ -56,7 +57,7 @@ PLACES: Mapping[str, JsonPath] = {
     "chargeBearer": ("chargeBearer",),
     "categoryPurpose": ("paymentTypeInformation", "categoryPurpose"),
     "debtorAccount": ("debtorAccount", "iban"),
-    "creditorAccount": ("beneficiary", "creditorAccount", "iban"),
+    "creditorAccount": (*_CREDITOR, "iban"),
     "amount": (*_AMOUNT, "amount"),
     "currency": (*_AMOUNT, "currency"),
     DAY: (DAY,),
@@ -109,9 +110,19 @@ def _written(content: Content) -> bytes:
 def _terms(content: Content) -> Content:
     """Return the members of the bank's request that are present."""
     terms = {name: find(content, path) for name, path in PLACES.items()}
+    terms["creditorAccount"] = _iban(find(content, _CREDITOR))
     terms[DAY] = _day(terms[DAY], content.get("creationDateTime"))
     terms["reference"] = _reference(find(content, REFERENCES))
     return {name: value for name, value in terms.items() if value is not ABSENT}
+
+
+def _iban(account: object) -> object:
+    """Return the IBAN of an account; an account without members is an empty one."""
+    if isinstance(account, dict):
+        return members(account).get("iban", ABSENT) if account else ""
+    if isinstance(account, list):
+        return [_iban(each) for each in listed(account)]
+    return account
 
 
 def _day(asked: object, created: object) -> object:

@@ -1,0 +1,83 @@
+"""Readings of a word that shows how far something has come, in the order of a history.
+
+A list shows it of each of its items; an answer about a request shows it of that request, whose key
+may stand in the call alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from assay.contract.model import Contract, Operation
+from assay.history import Exchange, History, Item
+from assay.history.events import Masked
+from assay.rules.queries import ordinary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordReading:
+    """A word that an answer shows of a thing, which was `made` in this history or not.
+
+    `first` is the first of the readings in a row that show this word.
+    """
+
+    exchange: Exchange
+    key: str
+    word: str
+    made: bool
+    first: Exchange | None = None
+
+    @property
+    def since(self) -> datetime:
+        """When the word was first read."""
+        return (self.first or self.exchange).at
+
+    def after(self, before: WordReading | None) -> WordReading:
+        """Return this reading, with the first one that shows the same word."""
+        if before is None or before.word != self.word:
+            return self
+        return replace(self, first=before.first or before.exchange)
+
+    def overlaps(self, later: WordReading) -> bool:
+        """Whether a later call was made before the answer to this one came."""
+        begun, ended = self.exchange.at, self.exchange.at + timedelta(milliseconds=self.exchange.ms)
+        return begun < later.exchange.at < ended
+
+
+def readings(
+    history: History, contract: Contract, resource: str, field: str
+) -> Iterator[WordReading]:
+    """Yield every reading of a field of a resource."""
+    made: set[str] = set()
+    for exchange in history.exchanges:
+        operation = contract.operations.get(exchange.call.operation)
+        if operation is None or not exchange.accepted:
+            continue
+        if not ordinary(replace(exchange.call, follow=None)):
+            continue
+        for item in _items(operation, exchange, resource):
+            key, word = _key(operation, exchange, item), item.fields.get(field)
+            if operation.makes == resource and key is not None:
+                if key in made:
+                    continue  # the answer to a repeated call may say what it said the first time
+                made.add(key)
+            text = word if isinstance(word, str) and not isinstance(word, Masked) else ""
+            if key is not None and text:
+                yield WordReading(exchange=exchange, key=key, word=text, made=key in made)
+
+
+def _items(operation: Operation, exchange: Exchange, resource: str) -> Iterator[Item]:
+    """Yield the items of an answer that are of a resource."""
+    if operation.request == resource:
+        yield from exchange.items
+    elif resource in operation.lists:
+        listed = operation.lists[0] if len(operation.lists) == 1 else None
+        yield from (item for item in exchange.items if (item.resource or listed) == resource)
+
+
+def _key(operation: Operation, exchange: Exchange, item: Item) -> str | None:
+    """Return the key of an item: the one that was asked about, where a request was."""
+    asked = exchange.call.arguments.get(operation.about or "")
+    return asked if operation.request and isinstance(asked, str) else item.key
