@@ -1,7 +1,7 @@
-"""Registrations of values (creditors) for a customer: made by the fixture, or on file before.
+"""What a fixture does besides customers and time: values that are registered, what was carried out.
 
-A customer who existed before has values of its own on file, which is all that it can have. One that
-fits the age which a probe asks for is taken instead of the target file's value.
+A customer who existed before has values (creditors) of its own on file, which is all that it can
+have. One that fits the age which a probe asks for is taken instead of the target file's value.
 """
 
 from __future__ import annotations
@@ -11,18 +11,32 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from assay.binding.encode import BARE, Access
+from assay.contract.model import Capability
 from assay.errors import CannotArrange
-from assay.history import Register, Registered, Registration, Subject
+from assay.history import Effect, Register, Registered, Registration, Subject
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
-__all__ = ["registered"]
+__all__ = ["new_effects", "registered"]
 
 #: An older registration will do where at least this age is asked for: no limit is near.
 LONG = timedelta(days=7)
 #: Otherwise it must be of this age, give or take.
 CLOSE = timedelta(seconds=1)
+
+
+def new_effects(executor: Executor) -> tuple[Effect, ...] | None:
+    """Return all executions of each request of which earlier events do not have all."""
+    offered = Capability.EFFECTS in executor.environment.target.fixtures.offers
+    if not offered or (done := executor.fixture.effects()) is None:
+        return None
+    by_request: dict[str, list[Effect]] = {}
+    for effect in done:
+        by_request.setdefault(effect.request, []).append(effect)
+    new = {key: those for key, those in by_request.items() if executor.effects.get(key) != those}
+    executor.effects |= new
+    return tuple(effect for those in new.values() for effect in those)
 
 
 def registered(executor: Executor, step: Register) -> Registered:
