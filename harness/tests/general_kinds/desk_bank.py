@@ -38,10 +38,15 @@ class Order:
     executions: int = 0
     reads: int = 0
 
+    hidden: str = ""
+    suffix: str = ""
+
     @property
     def shown(self) -> dict[str, Any]:
         """What an answer says of it."""
-        return {"orderId": self.id, "status": self.status, **self.fields}
+        shown = {"orderId": self.id, "status": self.status, **self.fields}
+        shown["amount"] += self.suffix
+        return {name: value for name, value in shown.items() if name != self.hidden}
 
 
 @dataclass
@@ -145,6 +150,8 @@ class Desk:
             {"id": f"{number}-{n}", "date": day, "status": ("booked", "pending")[n % 2]}
             for n, day in enumerate(days)
         ]
+        if "hides an id" in self.faults:
+            listed = [{**each, "id": ""} if each["id"].endswith("-12") else each for each in listed]
         if "has another word" in self.faults and wanted == "both":
             listed = [{**each, "status": "open"} for each in listed[:1]] + listed[1:]
         return [each for each in listed if self.selects(each, wanted or "both", query)][:rows]
@@ -181,6 +188,8 @@ class Desk:
         order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=kept)
         if "begins in the middle" in self.faults:
             order.status = "accepted"
+        order.hidden = "amount" if "hides the amount" in self.faults else ""
+        order.suffix = "0" if "shows a third decimal" in self.faults else ""
         world.orders[order.id] = order
         world.keys[key] = (body, order.id, world.now)
         return 201, order.shown

@@ -53,6 +53,9 @@ FAULTS = {
     "leaves out both ones": {"selected/both-all"},
     "leaves out the first day": {"selected/since"},
     "shows the last day": {"selected/until"},
+    "hides an id": {"entry-id/entry-present"},
+    "hides the amount": {"order-amount/order-present"},
+    "shows a third decimal": {"order-amount/order"},
 }
 
 

@@ -125,6 +125,7 @@ PARAMETERS = [
     ("field", "enum", ["a"], ["a", "b"], "Be eB"),
     ("field", "format", {"a": "iban"}, {"a": "iban", "b": "iban"}, "eB Be"),
     ("field", "format", {"a": "iban"}, {"a": "no-clear-pan"}, "BB BB"),
+    ("field", "pattern", "a", "b", "BB BB"),
     ("field", "mandatory", False, True, "eB Be"),
     ("field", "mandatory", ABSENT, True, "eB Be"),
     ("field", "grant", "a", "b", "?? ??"),
