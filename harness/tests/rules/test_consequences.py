@@ -40,6 +40,10 @@ PURPOSES = {
     "field": "eB Be",
     "consent-scope": "Ba ee",
     "consent-effect": "eB Be",
+    "consent-authorisation": "Ba ee",
+    "consent-validity": "Ba ee",
+    "consent-revocation": "eB Be",
+    "consent-replacement": "Ba ee",
     "own-data": "-B -e",
     "disclosed-when": "eB Be",
     "no-credentials": "Ba ee",
@@ -136,6 +140,15 @@ PARAMETERS = [
     ("consent-effect", "grant", "a", "b", "?? ??"),
     ("consent-effect", "quota", 4, 3, "-- --"),
     ("consent-effect", "quota", ABSENT, 3, "-- --"),
+    *(
+        (f"consent-{kind}", *row)
+        for kind in ("authorisation", "validity", "revocation", "replacement")
+        for row in (
+            ("request", "a", "b", "?? ??"),
+            ("operation", "a", "b", "?? ??"),
+            ("status", ABSENT, "b", "-- --"),
+        )
+    ),
     ("own-data", "operations", ["a"], ["a", "b"], "-B -e"),
     ("own-data", "field", "a", "b", "?? ??"),
     ("own-data", "grant", "a", "b", "?? ??"),
@@ -264,6 +277,7 @@ PARAMETERS = [
     ("states", "transitions", {"a": ["b"]}, {"a": ["b", "c"]}, "Be eB"),
     ("states", "final", ["a"], ["a", "b"], "eB Be"),
     ("states", "words", ["a"], ["a", "b"], "Be eB"),
+    ("states", "signed", ["a"], ["a", "b"], "Be eB"),
     ("states", "operation", "a", "b", "-- --"),
     ("request-field", "request", "a", "b", "?? ??"),
     ("request-field", "field", "a", "b", "?? ??"),

@@ -15,8 +15,12 @@ from assay.rules.declared import COMMON
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
+from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
+from assay.rules.kinds.consent_replacement import ConsentReplacement
+from assay.rules.kinds.consent_revocation import ConsentRevocation
 from assay.rules.kinds.consent_scope import ConsentScope
+from assay.rules.kinds.consent_validity import ConsentValidity
 from assay.rules.kinds.consistent import Consistent
 from assay.rules.kinds.decision import DecisionRule
 from assay.rules.kinds.disclosed_when import DisclosedWhen
@@ -70,6 +74,10 @@ KINDS: Mapping[str, type[Kind]] = {
         Field,
         ConsentScope,
         ConsentEffect,
+        ConsentAuthorisation,
+        ConsentValidity,
+        ConsentRevocation,
+        ConsentReplacement,
         OwnData,
         DisclosedWhen,
         NoCredentials,
