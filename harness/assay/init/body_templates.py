@@ -74,8 +74,8 @@ def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
     example = leaf.values[0] if leaf.values else ""
     if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):
         return _date(leaf, mine)
-    if "scheme" in mine:
-        example = next((value for value in leaf.values if "IBAN" in value.upper()), example)
+    for usual in ("SEPA", "IBAN"):
+        example = next((value for value in leaf.values if usual in value.upper()), example)
     if example and (leaf.fixed or "scheme" in mine):
         return _typed(leaf, example)
     if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):

@@ -37,7 +37,7 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if operation.grants:
         yield _grant(shape, operation.grants)
     for name in operation.arguments:
-        yield _member(shape, name)
+        yield from _member(shape, name)
 
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
@@ -275,26 +275,40 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
     return {first: _nested(tuple(rest)) if rest else "{}"}
 
 
-def _member(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where an argument of a request goes: a parameter of its name, or in the body."""
+def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
+    """Yield where an argument of a request goes, and that its value is missing."""
+    entry, is_date = _placed(shape, name)
+    yield entry
+    spelling = entry.value if isinstance(entry.value, dict) else {}
+    own = is_date or name == shape.operation.owned
+    if shape.operation.makes and spelling and "value" not in spelling and not own:
+        what = f"what an ordinary request has as {name}"
+        example = flow({**spelling, "value": "…"})
+        yield shape.gap("argument", name, what=what, example=example)
+
+
+def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
+    """Return where an argument goes: a parameter of its name, or in the body; and if it is a date."""
     for place in ("header", "query"):
         parameter = shape.offered.named(place).get(name)
         if parameter is not None:
             taken: dict[str, Json] = {place: name}
             if place == "header" and is_unique_header(name):
                 taken["value"] = "{unique}"
-            return YamlEntry(key=name, value=taken)
+            return YamlEntry(key=name, value=taken), False
     leaf = called(name, shape.offered.request)
     if leaf is None:
-        what = "the pointer to this argument in the body"
-        return shape.gap("argument", name, what=what, example=f"{{body: /{name}, value: …}}")
+        what = f"the place of {name} in the request"
+        example = f"{{body: /{name}, value: …}}"
+        return shape.gap("argument", name, what=what, example=example), False
     spelling: dict[str, Json] = {"body": leaf.pointer}
     # The account of the customer is that of the fixture, whatever the document's example.
     if leaf.form not in {"date", "date-time"} and name != shape.operation.owned:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
-    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf))
+    is_date = leaf.form in {"date", "date-time"}
+    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:

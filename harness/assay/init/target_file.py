@@ -130,13 +130,14 @@ def _auth(draft: TargetDraft) -> YamlEntry:
     by_tpp = tuple(_tpp_entries(draft, guess))
     if by_tpp:
         below += (YamlEntry(key="tpp", below=by_tpp, why=guess.tpp.why if guess.tpp else ""),)
-    if guess.others:
-        first, *more = guess.others
+    others = (*guess.others, *(guess.tpp.others if guess.tpp else ()))
+    if others:
+        first, *more = others
         rest = f" and {len(more)} more" if more else ""
         what = f"the document authenticates {first}{rest} in another way than this"
         below += (gap("auth", "tpp", what=what, example="{kind: …}"),)
     why = draft.whys.get("auth", "")
-    if not (by_tpp or guess.others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
+    if not (by_tpp or others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
         value = {entry.key: entry.value for entry in below}
         return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
     return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
