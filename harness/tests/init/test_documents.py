@@ -274,7 +274,7 @@ def test_a_document_may_have_32_mib_and_no_more(tmp_path):
 
 HOSTILE = {
     "values": '{"openapi": "3.0.0", "x": [' + "[]," * 4_000_000 + "[]]}",
-    "commas": '{"openapi": "3.0.0", "x": "' + "," * 4_000_001 + '"}',
+    "commas": '{"openapi": "3.0.0", "x": "' + "," * 8_000_001 + '"}',
 }
 
 
