@@ -15,7 +15,15 @@ from urllib.parse import urlsplit
 
 from assay.binding import outputs
 from assay.binding.origin import origin
-from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
+from assay.binding.security import (
+    ALGORITHMS,
+    COVERS,
+    ISSUING,
+    AuthKind,
+    ClientAuth,
+    OAuth,
+    SignatureKind,
+)
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
 from assay.contract.files.document import Finding, Pointer, found
@@ -70,9 +78,25 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from waiver_findings(raw.get("waivers", ()))
     yield from _sca(raw)
     yield from _matchers(raw)
+    yield from _modes(raw)
     for name in ("headers", "queries", "operations"):
         yield from _days(raw.get(name), (name,))
     yield from outputs.findings(raw)
+
+
+def _modes(raw: _Raw) -> Iterator[Finding]:
+    """Check the modes that are a scope of tokens, or another bank."""
+    auth: _Raw = raw.get("auth", {})
+    kinds = {auth.get("kind"), auth.get("tpp", {}).get("kind")}
+    issuing = kinds & {kind.value for kind in ISSUING}
+    for operation, binding in raw.get("operations", {}).items():
+        for name, mode in binding.get("modes", {}).items():
+            at: Pointer = ("operations", operation, "modes", name)
+            if "scope" in mode and not issuing:
+                hint = "set auth.kind to client-credentials or authorization-code"
+                yield (*at, "scope"), "no token is requested that could have this scope", hint
+            if "base_url" in mode and (wrong := bad_url(mode["base_url"])):
+                yield (*at, "base_url"), *wrong
 
 
 def _days(value: object, at: Pointer) -> Iterator[Finding]:

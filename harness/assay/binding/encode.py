@@ -59,9 +59,11 @@ class HttpRequest:
 class _RequestDraft:
     """A request while arguments are being put into their places.
 
-    `standing` are the query parameters of every call, each of which an argument replaces.
+    `base` is the base URL, and `standing` are the query parameters of every call, each of which
+    an argument replaces.
     """
 
+    base: str
     path: str
     standing: dict[str, str]
     query: list[tuple[str, str]]
@@ -88,10 +90,12 @@ def encode(
     headers = _headers(call, operation, target, access, made)
     in_body = bool(binding.next and binding.next.body)
     if call.follow is not None and not in_body:
+        _set_arguments(headers, call, operation, binding, made)
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
+        base=target.base_url if call.host is None else target.hosts[call.host],
         path=_path(call, operation, binding),
         standing={name: str(filled(text, made)) for name, text in standing.items()},
         query=[],
@@ -114,14 +118,13 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    _complete(draft, operation, made)
-    return _written(draft, call, target, method)
+    draft.path = _complete(made.outputs.path(draft.path), operation, made)
+    return _written(draft, call, method)
 
 
-def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> HttpRequest:
+def _written(draft: _RequestDraft, call: Call, method: str) -> HttpRequest:
     """Return the request of a complete draft."""
-    base = target.base_url if call.host is None else target.hosts[call.host]
-    url = base.rstrip("/") + draft.path
+    url = draft.base.rstrip("/") + draft.path
     query = [*draft.standing.items(), *draft.query]
     if call.malformed is Malformed.JUNK_QUERY:
         query += JUNK
@@ -139,6 +142,20 @@ def _depth(spelling: Spelling | None) -> int:
     """Return how deep in the body a value stands; 0 elsewhere."""
     in_body = spelling is not None and spelling.place is Place.BODY
     return spelling.name.count("/") if spelling is not None and in_body else 0
+
+
+def _set_arguments(
+    headers: list[tuple[str, str]],
+    call: Call,
+    operation: Operation,
+    binding: OperationBinding,
+    made: RequestValues,
+) -> None:
+    """Set the headers of arguments in a call that follows a link: a link has no headers."""
+    for name, value in arguments(call, operation, binding, made).items():
+        spelling = binding.arguments.get(name)
+        if spelling is not None and spelling.place is Place.HEADER:
+            _set(headers, spelling.name, text_of(sent(value, spelling, made)))
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:
@@ -206,15 +223,15 @@ def _place_mode(
     _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
 
 
-def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
-    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
-    draft.path = made.outputs.path(draft.path)
+def _complete(path: str, operation: Operation, made: RequestValues) -> str:
+    """Return a path with what repeats another call; refuse one in which a name still stands."""
     for name, value in made.slots.items():
-        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
-    if "{" in draft.path:
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
+    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
@@ -249,6 +266,10 @@ def _place(
                 put(draft.body, pointer, value)
         case Place.PATH:
             draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(text, safe=""))
+        case Place.BASE:
+            draft.base = text
+        case Place.SCOPE:
+            pass  # the token has it
 
 
 def _credentials(

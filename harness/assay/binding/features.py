@@ -109,7 +109,11 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         ),
     ),
     "output": BindingFeature(
-        key=("outputs", _NAME), is_bound=lambda binding, _, name: name in binding.outputs
+        key=("outputs", _NAME),
+        is_bound=lambda binding, _, name: (
+            name in binding.outputs or (bool(binding.outputs) > bool(name))
+        ),
+        lacking="calls do not say which consent they use (no output of the operation that makes it)",
     ),
     "links": BindingFeature(
         key=("links",),

@@ -22,12 +22,21 @@ SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 class Place(Enum):
-    """Where an argument stands in a request."""
+    """Where an argument stands in a request.
+
+    A mode may also stand in the request for the token, or be a bank with a base URL of its own.
+    """
 
     QUERY = "query"
     HEADER = "header"
     BODY = "body"
     PATH = "path"
+    SCOPE = "scope"
+    BASE = "base_url"
+
+
+#: The places that only a mode has, which is then the value itself.
+MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +246,9 @@ class OperationBinding:
 
 def values_from_file(operation: Operation) -> Iterator[str]:
     """Yield the arguments that come from the target file where a probe does not choose them."""
-    chosen = {operation.about, operation.grants, operation.owned}
-    chosen |= {operation.since, operation.until}
+    chosen = {operation.about, operation.grants, operation.owned, operation.since}
+    if not operation.grants:
+        chosen.add(operation.until)
     if operation.due:
         chosen.add(operation.due.argument)
     for name in () if operation.changes else operation.arguments:
@@ -247,12 +257,12 @@ def values_from_file(operation: Operation) -> Iterator[str]:
 
 
 def keys_without_value(
-    operation: Operation, binding: OperationBinding, made: Collection[str] = ()
+    operation: Operation, binding: OperationBinding, elsewhere: Collection[str] = ()
 ) -> Iterator[tuple[Pointer, str]]:
     """Yield the keys of a target file without which a plain call cannot be made, as text, too.
 
-    `made` are the slots and arguments of the calls that make the request of the operation, and
-    the outputs of earlier answers.
+    `elsewhere` are the names of values that come from answers, or from the call that made the
+    request of the operation.
     """
     at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
@@ -264,6 +274,6 @@ def keys_without_value(
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in {*placed, *made, *binding.taken(operation), *binding.modes}:
+        if name not in {*binding.taken(operation), *binding.modes, *placed, *elsewhere}:
             path: Pointer = (*at, "path")
             yield path, f"{spell(path)}: {{{name}}}"

@@ -95,17 +95,17 @@ def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
         return value
     if isinstance(value, list | tuple):
         return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
-    if spelling.each and value in (None, ""):
-        return _empty_shape(spelling, value)
+    if spelling.each and value in (None, "") and (empty := _empty_shape(spelling)) is not None:
+        return None if value is None else empty
     return _sent_value(value, spelling, made)
 
 
-def _empty_shape(spelling: Spelling, value: Json) -> Json:
-    """Return no value, or an empty one, where the value has a shape of its own: null, or {} or []."""
-    if value is None:
-        return None
+def _empty_shape(spelling: Spelling) -> Json:
+    """Return the empty form of a shape that has the value and nothing else: null and {} stand for it."""
     shape = next(iter(spelling.each.values()))
-    return {} if isinstance(shape, Mapping) else [] if isinstance(shape, list) else value
+    if isinstance(shape, Mapping):
+        return {} if len(cast("Mapping[str, Any]", shape)) == 1 else None
+    return [] if isinstance(shape, list) and len(shape) == 1 else None
 
 
 def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:

@@ -121,6 +121,10 @@ class Operation:
     of the customer's that it is about, `returns` the one that says where the customer
     comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
     `payee` whom it is for. `by_tpp` says that the call is authorised as the third party, not as the customer.
+
+    An operation that grants may make the consent, which is then signed like a request. `until` is
+    its argument with the last day of the consent. `consent` names the operation that makes the
+    consent without which another is refused, and `about_consent` says that the request is a consent.
     """
 
     id: str
@@ -146,6 +150,8 @@ class Operation:
     due: Due | None = None
     amount: str | None = None
     payee: str | None = None
+    consent: str | None = None
+    about_consent: bool = False
 
     @property
     def request(self) -> str | None:
@@ -154,7 +160,7 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether calling it changes a request."""
+        """Whether calling it changes a request, or a consent that is made like one."""
         return bool(self.makes or self.changes or self.ends)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from zoneinfo import ZoneInfo
@@ -136,7 +137,7 @@ def _contract(document: Document) -> Contract:
         interface=raw["interface"],
         document=raw["document"],
         zone=zone,
-        operations={id_: _operation(id_, value) for id_, value in raw["operations"].items()},
+        operations=_operations(raw["operations"]),
         resources={id_: _resource(id_, value) for id_, value in raw["resources"].items()},
         clauses=tuple(
             _clause(rule, document.line(("rules", n))) for n, rule in enumerate(raw["rules"])
@@ -172,8 +173,20 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         amount=raw.get("amount"),
         payee=raw.get("payee"),
         returns=raw.get("returns"),
+        consent=raw.get("consent"),
+        about_consent=False,
         **{name: tuple(raw.get(name, ())) for name in names},
     )
+
+
+def _operations(raws: Mapping[str, _Raw]) -> dict[str, Operation]:
+    """Return the operations; a request that is made by an operation that grants is a consent."""
+    operations = {id_: _operation(id_, raw) for id_, raw in raws.items()}
+    consents = {each.makes for each in operations.values() if each.grants and each.makes}
+    return {
+        id_: replace(each, about_consent=True) if each.request in consents else each
+        for id_, each in operations.items()
+    }
 
 
 def _due(raw: _Raw) -> Due:

@@ -106,6 +106,7 @@ def operations(raw: Raw) -> Iterator[Finding]:
             for part in _PLACEHOLDER.findall(path):
                 yield from known(where, part, arguments, "argument")
         yield from _request(at, operation, arguments, raw["resources"])
+        yield from _consent(at, operation, raw["operations"])
         # Operations that are unavailable or concern a request need not list a resource.
         if (
             "about" in operation
@@ -159,6 +160,20 @@ def _request(
         yield from known((*where, "argument"), operation["due"]["argument"], arguments, "argument")
         modes = operation["due"].get("modes", ())
         yield from all_known((*where, "modes"), modes, operation.get("modes", ()), "mode")
+
+
+def _consent(at: Pointer, operation: Raw, defined: Raw) -> Iterator[Finding]:
+    """Yield a consent that no operation makes."""
+    name = operation.get("consent")
+    if name is None:
+        return
+    yield from known((*at, "consent"), name, defined, "operation")
+    made = defined.get(name, {"grants": "", "makes": ""})
+    for key in ("grants", "makes"):
+        if key not in made:
+            hint = f"add `{key}` to operations.{name}, or remove `consent` here"
+            yield (*at, "consent"), f"the operation {name!r} makes no consent", hint
+            return
 
 
 def _askable(at: Pointer, lists: Sequence[str], defined: Raw) -> Iterator[Finding]:

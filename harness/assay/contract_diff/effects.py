@@ -138,6 +138,7 @@ OPERATION: Final[Mapping[str, Comparison]] = {
     "since": presence(added=SERVE_MORE, removed=SERVE_LESS),
     "until": presence(added=SERVE_MORE, removed=SERVE_LESS),
     "grants": undirected,
+    "consent": undirected,
     "arguments": members(added=REFUSE_MORE, removed=REFUSE_LESS),
     "modes": covered(),
     "disclosures": covered(),

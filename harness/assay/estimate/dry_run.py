@@ -151,7 +151,7 @@ class DryExecutor(Executor):
             self.batch[who, operation.id, day] += 1
         if operation.grants:
             self.consents[who.name] += 1
-        if operation.writes:
+        if operation.writes and not operation.about_consent:
             self.requests.append((operation.id, call.arguments))
         self.dry_target.now = self.look()
         event = self.dry_target.reply(call)

@@ -14,7 +14,7 @@ from uuid import uuid5
 from assay.binding.encode import BARE, Access
 from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import Place
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = [
     "credentials_for",
     "keep_outputs",
-    "look_up_ids",
     "register_value",
     "renew_token",
     "sendable_access",
@@ -103,6 +102,9 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
             raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
         request = _token_request(executor, call, access, by_tpp=party)
         return replace(access, token=token_store.for_password(request))
+    if _scope_of(executor, call) is not None and not issued:
+        key = ("operations", operation.id, "modes", call.mode or "")
+        raise CannotArrange(f"a token endpoint for {'.'.join(key)} (`auth`)", key=key)
     if token_store is None or call.credentials or not issued:
         return access
     token = token_store.token(_token_request(executor, call, access, by_tpp=party))
@@ -148,7 +150,15 @@ def _token_request(
         named=bool(step.by),
         now=executor.look(),
         sign_in=lambda link: _sign_in(executor, link, step.subject, access),
+        scope=_scope_of(executor, step) if isinstance(step, Call) else None,
     )
+
+
+def _scope_of(executor: Executor, call: Call) -> str | None:
+    """Return the scope of the token for a call, where its mode says so."""
+    binding = executor.environment.target.operations.get(call.operation, BARE)
+    mode = binding.modes.get(call.mode or "")
+    return str(mode.value) if mode is not None and mode.place is Place.SCOPE else None
 
 
 def _keep_token(executor: Executor, step: Call | Renew, token: str, *, by_tpp: bool) -> None:
@@ -227,6 +237,8 @@ def _outputs_for(executor: Executor, call: Call) -> OutputValues:
     if not sources:
         return _NO_OUTPUTS
     known = executor.outputs.get((call.subject, call.by), {})
+    if call.consent is not None:
+        known = {**known, **executor.consent_outputs.get(call.consent, {})}
     return OutputValues(
         sources=sources,
         values={name: value for name, value in known.items() if value is not None},
@@ -242,6 +254,8 @@ def keep_outputs(executor: Executor, exchange: Exchange) -> None:
         return
     had = {name: outcome.outputs.get(name) for name in binding.outputs}
     executor.outputs.setdefault((call.subject, call.by), {}).update(had)
+    if exchange.item and exchange.item.key:
+        executor.consent_outputs[exchange.item.key] = had
 
 
 def register_value(executor: Executor, step: Register) -> Registered:
@@ -259,23 +273,3 @@ def register_value(executor: Executor, step: Register) -> Registered:
         raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
     since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
     return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
-
-
-def look_up_ids(executor: Executor, call: Call, binding: OperationBinding) -> None:
-    """Look up the target's own ids of what a call names, where it uses them.
-
-    The list is read as any TPP reads it, with the customer present.
-    """
-    for name, spelling in binding.arguments.items():
-        if spelling.found is None or call.follow is not None:
-            continue
-        given = call.arguments.get(name)
-        for key in given if isinstance(given, list | tuple) else (given,):
-            owner = executor.owners.get(str(key))
-            if owner is None or str(key) in executor.ids:
-                continue  # a key without an owner is sent as it is
-            executor.read_list(spelling.found, owner)
-            if str(key) not in executor.ids:
-                path = ("operations", spelling.found, "item", "id")
-                what = f"the target's own id for {name} ({'.'.join(path)})"
-                raise CannotArrange(what, key=path)

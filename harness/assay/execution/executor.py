@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
+from typing import TypeAlias
 from uuid import UUID, uuid4
 
 from assay.binding.arguments import arguments
@@ -24,7 +25,6 @@ from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
     credentials_for,
     keep_outputs,
-    look_up_ids,
     register_value,
     renew_token,
     sendable_access,
@@ -33,6 +33,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
+from assay.execution.lookups import look_up_ids
 from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
@@ -76,6 +77,8 @@ from assay.sca.protocol import Signer, codes_by_factor
 MOST_PAGES = 50
 #: Receives every event as it happens, with the credentials of its subject or call.
 Recorder = Callable[[Event, Access], None]
+#: Outputs of an answer by name; None is one that cannot be sent.
+Outputs: TypeAlias = dict[str, str | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,8 +87,9 @@ class Executor:
 
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events. `outputs` are those of the last answers, by customer and TPP; None is one
-    that cannot be sent. `name` is unique to the trial; `generated` counts generated values.
+    of earlier events. `outputs` are those of the last answers, by customer and TPP, and
+    `consent_outputs` those of each consent, by key; `looked_up` are customers whose ids were read.
+    `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -101,9 +105,9 @@ class Executor:
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
-    outputs: dict[tuple[str, str], dict[str, str | None]] = field(
-        default_factory=dict[tuple[str, str], "dict[str, str | None]"]
-    )
+    outputs: dict[tuple[str, str], Outputs] = field(default_factory=dict[tuple[str, str], Outputs])
+    consent_outputs: dict[str, Outputs] = field(default_factory=dict[str, Outputs])
+    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None

@@ -35,9 +35,10 @@ def check_offered(call: Call, operation: Operation, target: Target) -> None:
         CannotArrange: the target file does not offer it.
 
     """
-    if operation.grants and Capability.CONSENT not in target.fixtures.offers:
+    consents = operation.grants or (operation.writes and operation.about_consent)
+    if consents and Capability.CONSENT not in target.fixtures.offers:
         raise CannotArrange(str(REMEDIES[Capability.CONSENT]))
-    if operation.writes and Capability.WRITE not in target.fixtures.offers:
+    if operation.writes and not consents and Capability.WRITE not in target.fixtures.offers:
         raise CannotArrange(str(REMEDIES[Capability.WRITE]))
     if call.host is not None and call.host >= len(target.hosts):
         raise CannotArrange(str(REMEDIES[Capability.HOSTS]))
@@ -60,7 +61,7 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
     binding = target.operations.get(operation.id, BARE)
     for name in dict.fromkeys((*safety.only, *safety.most)):
         # A modification has only what it changes, and a cancellation nothing of the request.
-        strict = live and bool(operation.makes)
+        strict = live and bool(operation.makes) and not operation.about_consent
         if not strict and name not in argument_names(operation, binding):
             continue
         spelling = binding.arguments.get(name)
@@ -116,7 +117,7 @@ def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:
             yield from query.get(spelling.name) or (MISSING,)
         case Place.HEADER:
             yield from _header(spelling, request)
-        case Place.PATH:
+        case Place.PATH | Place.SCOPE | Place.BASE:
             yield MISSING  # only the bank knows where the value begins and ends
 
 

@@ -15,9 +15,10 @@ HIDDEN: Final = "<hidden>"
 
 
 class State(Enum):
-    """The state of a request, in the four words that rules use."""
+    """The state of a request or of a consent, in the words that rules use."""
 
     OPEN = "open"
+    VALID = "valid"
     DONE = "done"
     REJECTED = "rejected"
     ENDED = "ended"

@@ -95,7 +95,8 @@ class Call:
     `bearer` takes the place of the caller's own token. `by` names the TPP that calls,
     where there is more than one; `host` selects another of the target's hosts. `invented` has
     the arguments whose value is a key that nothing has, each with the key that it was made
-    from: a journal hides them, and what they look like. `variation` is the one difference from
+    from: a journal hides them, and what they look like. `consent` is the key of the consent that
+    is used in place of the last one of its customer and TPP. `variation` is the one difference from
     the accepted control, in words; empty for the control itself.
     """
 
@@ -115,6 +116,7 @@ class Call:
     invented: Mapping[str, str] = field(default_factory=dict[str, str])
     by: str = ""
     host: int | None = None
+    consent: str | None = None
     variation: str = ""
 
     @property

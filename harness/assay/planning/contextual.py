@@ -19,6 +19,7 @@ from assay.contexts.dimensions import dimensions
 from assay.history import Authorise, Call, Step
 from assay.planning.plan import Plan, Price, Trial
 from assay.planning.trial_names import contextual_name
+from assay.rules.consented import probe_of
 from assay.rules.dry_run import ConformingTarget, play
 from assay.rules.rule import Kind
 
@@ -149,7 +150,7 @@ def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
         contract=plan.contracts[trial.contract],
         accepts_variation=kind.accepts_variation(trial.scenario),
     )
-    probe = kind.probe(trial.scenario)
+    probe = probe_of(kind, trial.scenario)
     yield from play(in_context(probe, trial.context) if trial.context else probe, target)
 
 

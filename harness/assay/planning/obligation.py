@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from assay.contract.model import Capability, Clause, Contract, Level, Source
 from assay.rules.clauses import clauses_of
+from assay.rules.consented import demands_consent, signed_consents
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
+
+_Needs: TypeAlias = frozenset[Capability]
 
 #: The kind of the points that the source document leaves open.
 UNSPECIFIED = "unspecified"
@@ -72,7 +76,7 @@ def bound_clauses(contract: Contract) -> dict[str, BoundClause]:
 def obligations(contract: Contract) -> tuple[Obligation, ...]:
     """Return the obligations of a bank under a contract, in the contract's order."""
     of_clauses = [
-        _obligation(contract, bound.clause, facet, scenario=facet.scenario)
+        _obligation(contract, bound, facet, scenario=facet.scenario)
         for bound in bound_clauses(contract).values()
         for facet in bound.kind.facets()
     ]
@@ -100,7 +104,7 @@ def tpp_obligations(contract: Contract) -> tuple[Obligation, ...]:
     No probe tests them: they are judged from recorded traffic of the TPP only.
     """
     return tuple(
-        _obligation(contract, bound.clause, facet)
+        _obligation(contract, bound, facet)
         for bound in bound_clauses(contract).values()
         if (facet := bound.kind.tpp_facet()) is not None
     )
@@ -108,12 +112,14 @@ def tpp_obligations(contract: Contract) -> tuple[Obligation, ...]:
 
 def _obligation(
     contract: Contract,
-    clause: Clause,
+    bound: BoundClause,
     facet: Facet | TppFacet,
     *,
     scenario: Scenario | None = None,
 ) -> Obligation:
+    clause = bound.clause
     rests_on = facet.rests_on if isinstance(facet, Facet) else ""
+    needed, required = _consents(bound.kind, facet)
     return Obligation(
         id=f"{contract.id}/{clause.id}/{facet.id}",
         contract=contract.id,
@@ -126,8 +132,25 @@ def _obligation(
         sources=clause.sources,
         line=clause.line,
         scenario=scenario,
-        needs=facet.needs,
-        requires=facet.requires,
+        needs=facet.needs | needed,
+        requires=(*facet.requires, *required),
         not_applicable_because=facet.not_applicable_because if isinstance(facet, Facet) else "",
         rests_on=f"{contract.id}/{clause.id}/{rests_on}" if rests_on else "",
     )
+
+
+def _consents(kind: Kind, facet: Facet | TppFacet) -> tuple[_Needs, tuple[BindingRequirement, ...]]:
+    """Return what a facet needs so that consents are made and signed for it."""
+    demanded = isinstance(facet, Facet) and demands_consent(kind)
+    if not isinstance(facet, Facet) or (Capability.CONSENT not in facet.needs and not demanded):
+        return frozenset(), ()
+    makers = signed_consents(kind)
+    known = {(each.operation, each.feature) for each in facet.requires}
+    requirements = tuple(
+        BindingRequirement(operation=operation.id, feature=feature)
+        for operation in makers
+        for feature in ("key", "approval")
+        if (operation.id, feature) not in known
+    )
+    signed = {Capability.CONSENT, Capability.SCA}
+    return frozenset(signed if makers else ()), requirements

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
-from typing import Any
 
 from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
@@ -22,8 +21,9 @@ from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES, Remedy, needs
+from assay.rules.consented import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
-from assay.rules.rule import Scenario
+from assay.rules.rule import Scenario, Script
 
 #: What a live bank refuses unless the target file allows it.
 WRITING = frozenset({Capability.CONSENT, Capability.WRITE})
@@ -301,10 +301,10 @@ def _trial(id_: str, items: Sequence[Planned]) -> Trial:
     )
 
 
-def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Any]:
+def script_of(plan_: Plan, trial: Trial) -> tuple[BoundClause, Script]:
     """Return the clause of a trial, and a new probe for it, in the trial's context."""
     clause = plan_.clauses[trial.contract][trial.clause]
-    probe = clause.kind.probe(trial.scenario)
+    probe = probe_of(clause.kind, trial.scenario)
     return clause, in_context(probe, trial.context) if trial.context else probe
 
 

@@ -134,7 +134,8 @@ class DryTarget:
         if operation.makes:
             key = f"request-{len(self.requests) + 1}"
             self.requests.append(key)
-        state = State.DONE if key in self.signed else State.OPEN
+        signed = State.VALID if operation.about_consent else State.DONE
+        state = signed if key in self.signed else State.OPEN
         item = Item(key=key, state=state, fields=call.arguments)
         outcome = Accepted(items=(item,), approval="dry-run:")
         return Exchange(n=0, at=self.now, call=call, outcome=outcome, wire=_WIRE)

@@ -1,17 +1,12 @@
-"""Queries of a history that checks share: page walks, kinds of calls, answered questions, consents.
+"""Queries of a history that checks share: page walks, kinds of calls, answered questions.
 
-Pure functions, each of which makes one pass over the history. `Consents` is the state of all
-consents at one point: certain and possible ones. A consent whose answer was a server error may
-have been accepted all the same, and where the document is silent, a later consent may or may
-not have replaced an earlier one, and a list may show everything or only what is consented to.
-A check reports only violations that are certain.
+Pure functions, each of which makes one pass over the history. Consents are in `rules.consents`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import cast
 from zoneinfo import ZoneInfo
@@ -115,12 +110,15 @@ def plain(call: Call) -> bool:
 
     `variation` does not count: it is a note of the probe, and recorded traffic has none.
     """
-    return call.own_token and not (call.follow or call.malformed or call.mode)
+    return ordinary(call) and not call.mode
 
 
 def ordinary(call: Call) -> bool:
-    """Whether a call is well formed, in any mode, and asks for a first page."""
-    return call.own_token and not (call.follow or call.malformed)
+    """Whether a call is well formed, in any mode, and asks for a first page.
+
+    One that names another consent than the last is none.
+    """
+    return call.own_token and not (call.follow or call.malformed or call.consent)
 
 
 def bare(call: Call, operation: Operation) -> bool:
@@ -136,7 +134,9 @@ def bare_or_ranged(call: Call, operation: Operation) -> bool:
 
 
 def _only(call: Call, operation: Operation, *names: str | None) -> bool:
-    only = call.arguments.keys() <= {*names}
+    # What the target file adds to a consent is recorded with it.
+    more = operation.arguments if operation.grants else ()
+    only = call.arguments.keys() <= {*names, *more}
     return plain(call) and only and not set(call.without) & {*operation.arguments}
 
 
@@ -184,109 +184,3 @@ def oldest_date(now: datetime, days: int, zone: ZoneInfo | None) -> date:
     With no zone known, the widest reading of "today" is taken.
     """
     return dates(now, zone)[0] - timedelta(days=days)
-
-
-# -- consents ------------------------------------------------------------------------
-NONE: frozenset[str] = frozenset()
-#: Why a missing consent of a subject with a past is not certain.
-EARLIER = "but a consent from before this history may still hold"
-
-
-def consented_keys(call: Call, grant: Operation) -> frozenset[str]:
-    """Return the keys of the things that a call consents to."""
-    listed = call.arguments.get(grant.grants or "")
-    return (
-        frozenset(map(str, listed))
-        if isinstance(listed, list | tuple)
-        else frozenset({listed})
-        if isinstance(listed, str)
-        else NONE
-    )
-
-
-def lists_keys(call: Call, grant: Operation) -> bool:
-    """Whether a consent lists keys alone, each once: what else it holds may make it void."""
-    listed = call.arguments.get(grant.grants or "")
-    if not isinstance(listed, list | tuple) or not listed:
-        return False
-    return all(isinstance(key, str) for key in listed) and len(set(map(str, listed))) == len(listed)
-
-
-def names_each_once(call: Call, grant: Operation) -> bool:
-    """Whether a consent is a list of keys, each of them once."""
-    listed = call.arguments.get(grant.grants or "")
-    return isinstance(listed, list | tuple) and len(consented_keys(call, grant)) == len(listed)
-
-
-@dataclass(slots=True, kw_only=True)
-class Consents:
-    """The state of all consents at a point of a history; `note` advances it.
-
-    Only what the last consent names is certain: it may have replaced earlier ones.
-    """
-
-    grant: Operation | None
-    _certain: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    _possible: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    _given: set[str] = field(default_factory=set[str])
-
-    def note(self, exchange: Exchange) -> bool:
-        """Process an exchange; return whether it may have changed a consent."""
-        call = exchange.call
-        if self.grant is None or call.operation != self.grant.id or exchange.refused:
-            return False
-        keys, name = consented_keys(call, self.grant), call.subject
-        sure = self.certain(name)
-        taken = exchange.accepted and plain(call) and lists_keys(call, self.grant)
-        self._certain[name] = keys if taken else keys & sure
-        self._possible.setdefault(name, set()).update(keys)
-        self._given.add(name)
-        return True
-
-    def perhaps_given(self, subject: str) -> bool:
-        """Whether a subject may have given a consent, if only one that names nothing."""
-        return subject in self._given
-
-    def certain(self, subject: str) -> frozenset[str]:
-        """Return what a subject's consent certainly covers."""
-        return self._certain.get(subject, NONE)
-
-    def covers(self, operation: Operation, call: Call) -> bool:
-        """Whether the caller certainly consented to what a call is about, where needed."""
-        key = str(call.arguments.get(operation.about or ""))
-        return not operation.about or not self.grant or key in self.certain(call.subject)
-
-    def possible(self, subject: str) -> AbstractSet[str]:
-        """Return what a subject's consent may cover."""
-        return self._possible.get(subject, NONE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NarrowedLists:
-    """To what each list of a history may be narrowed by a consent; see `of`."""
-
-    narrowed: Mapping[int, frozenset[str]]
-
-    @classmethod
-    def read(cls, history: History, grant: Operation | None) -> NarrowedLists:
-        """Follow the consents of a history; without an operation that consents there are none."""
-        narrowed: dict[int, frozenset[str]] = {}
-        consents, lasting = Consents(grant=grant), set[str]()
-        for event in history.events if grant else ():
-            if isinstance(event, Subject):
-                lasting |= set[str]() if event.fresh else {event.name}
-            elif isinstance(event, Exchange):
-                consents.note(event)
-                name = event.call.subject
-                if name in lasting or consents.perhaps_given(name):
-                    narrowed[event.n] = consents.certain(name)
-        return cls(narrowed=narrowed)
-
-    def of(self, walk: PageWalk) -> frozenset[str] | None:
-        """Return the keys that a list must have in spite of consents; None if none can narrow it.
-
-        After a consent a target may list everything, or what is consented to. A customer who was
-        there before the history may have consented to anything.
-        """
-        seen = [self.narrowed[page.n] for page in walk.pages if page.n in self.narrowed]
-        return frozenset[str].intersection(*seen) if seen else None

@@ -42,6 +42,7 @@ FEATURES: Final = (
     "approval",
     "aliases",
     "credentials",
+    "output",
     "token",
     "token-endpoint",
 )
@@ -156,6 +157,8 @@ class Kind:
     ambient: ClassVar[bool] = False
     #: Whether the check judges no call with an optional argument: it need not be served.
     bare_calls: ClassVar[bool] = False
+    #: Whether probes make the consents that they need, because they also call without one.
+    own_consents: ClassVar[bool] = False
     #: The part of a history that can make a difference to the check.
     scope: ClassVar[Scope] = Scope()
 
@@ -210,12 +213,11 @@ class Kind:
 
     def price(self, scenario: Scenario) -> int:
         """Return how many calls and signatures a dry run of a scenario takes."""
-        from assay.rules import dry_run  # noqa: PLC0415 -- a dry run asks kinds for page sizes
+        from assay.rules import consented, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
 
-        dry_target = dry_run.ConformingTarget(
-            contract=self.contract, accepts_variation=self.accepts_variation(scenario)
-        )
-        played = dry_run.play(self.probe(scenario), dry_target)
+        accepts = self.accepts_variation(scenario)
+        dry_target = dry_run.ConformingTarget(contract=self.contract, accepts_variation=accepts)
+        played = dry_run.play(consented.probe_of(self, scenario), dry_target)
         return sum(isinstance(step, Call | Authorise) for step in played)
 
     def unaffected_by(self) -> Mapping[str, str]:
@@ -293,6 +295,10 @@ class Kind:
     def call_ids(self, operation: str) -> Sequence[str]:
         """Return the arguments of an operation that only identify a call."""
         return ()
+
+    def bars(self, call: Call) -> bool:
+        """Whether the clause has a call refused for a header or a query parameter."""
+        return False
 
     def rejects_repeats(self, request: str) -> bool:
         """Whether the clause rejects a request that repeats an earlier one."""

@@ -17,6 +17,8 @@ from assay.history import (
     Advance,
     Advanced,
     Arrange,
+    Authorise,
+    Authorised,
     Call,
     Exchange,
     Holding,
@@ -29,6 +31,8 @@ from assay.rules.per_contract import per_contract
 R = TypeVar("R")
 Part: TypeAlias = Generator[Step, Reply, R]
 
+#: A plain signature; use `replace` for variations.
+SIGN = Authorise(subject="", request="", approval=None)
 #: The most pages read in one walk, however many a target offers.
 MOST_PAGES = 40
 
@@ -92,13 +96,29 @@ def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
 def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
     """Transmit the subject's consent for the things with these keys; nothing without an operation."""
     if operation is not None:
-        yield from send(
-            Call(
-                operation=operation.id,
-                subject=subject,
-                arguments={operation.grants or "": list(keys)},
-            )
-        )
+        arguments = {operation.grants or "": list(keys)}
+        call = Call(operation=operation.id, subject=subject, arguments=arguments)
+        yield from consent(operation, call)
+
+
+def consent(operation: Operation, call: Call, how: Authorise = SIGN) -> Part[Exchange]:
+    """Make a call that transmits a consent; where it makes one, the customer signs that."""
+    exchange = yield from send(call)
+    if operation.makes:
+        yield from sign(exchange, how)
+    return exchange
+
+
+def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
+    """Let the customer sign what was made, if it has a key; `how` says in which way."""
+    item = made.item
+    if item is None or item.key is None:
+        return None
+    approval = made.outcome.approval if isinstance(made.outcome, Accepted) else None
+    reply = yield replace(how, subject=made.call.subject, request=item.key, approval=approval)
+    if not isinstance(reply, Authorised):
+        raise TypeError("a signature is answered by what became of it")
+    return reply
 
 
 def walk_whole(

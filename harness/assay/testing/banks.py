@@ -42,6 +42,7 @@ from assay.history import (
     Withdrawn,
 )
 from assay.judging.verdict import Evidence, Standing, weigh
+from assay.rules.consented import probe_of
 from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
 from assay.rules.rule import Kind
@@ -68,7 +69,7 @@ def play(kind: Kind, scenario: str, bank: Bank) -> Played:
     Whatever is not a call is granted: subjects own what they are asked to own, with keys
     such as `psu-1`, the clock moves, and signatures are given.
     """
-    script = kind.probe(kind.scenario(scenario))
+    script = probe_of(kind, kind.scenario(scenario))
     steps: list[Step] = []
     events: list[Event] = []
     now = START

@@ -49,6 +49,7 @@ _RARE: Mapping[str, object] = {
     "invented": {},
     "by": "",
     "host": None,
+    "consent": None,
     "variation": "",
 }
 _ENUMERATED: Mapping[str, type[Token | CredentialPlace]] = {
@@ -60,7 +61,7 @@ _NONE_INVENTED: Mapping[str, str] = MappingProxyType({})
     Call, _FREQUENT
 )
 _credentials, _credentials_in, _bearer, _without, _varied, *_last = setters(Call, _RARE)
-_invented, _by, _host, _variation = _last
+_invented, _by, _host, _consent, _variation = _last
 (_resource, _key, _on, _state, _fields, _id, _digest, _content) = setters(
     Item, ("resource", "key", "on", "state", "fields", "id", "digest", "content")
 )
@@ -150,6 +151,7 @@ def call_of(record: Record) -> Call:
     _invented(call, _NONE_INVENTED)
     _by(call, "")
     _host(call, None)
+    _consent(call, None)
     _variation(call, "")
     for name, value in others:
         enumerated = _ENUMERATED.get(name)

@@ -41,6 +41,7 @@ from assay.traffic.parse_request import ParsedRequest
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
 from assay.traffic.stored_history import ExchangeStore
 from assay.traffic.stored_wire import StoredWire
+from assay.traffic.used_consents import UsedConsents
 
 #: How many kinds of unmatched requests are named; the others are only counted.
 MAX_UNMATCHED = 1000
@@ -78,9 +79,14 @@ class _HistoryBuilder:
     access: Numbered[Access] = field(default_factory=Numbered[Access])
     unmatched: Counter[str] = field(default_factory=Counter[str])
     unread: int = 0
+    consents: UsedConsents = field(init=False)
     _known: dict[tuple[str | None, ...], Access] = field(
         default_factory=dict[tuple[str | None, ...], Access]
     )
+
+    def __post_init__(self) -> None:
+        """Begin without any consent."""
+        self.consents = UsedConsents(target=self.target)
 
     def add(self, entry: RecordedEntry) -> None:
         """Add the next entry."""
@@ -130,6 +136,8 @@ class _HistoryBuilder:
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
+        if self.target.outputs:
+            call = replace(call, consent=self.consents.named(call, request))
         outcome = page_of_call(outcome, call, binding.next)
         n = len(self.store) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
@@ -161,6 +169,8 @@ class _HistoryBuilder:
 
     def _learn(self, exchange: Exchange, operation: Operation) -> None:
         """Learn names, pages and requested resources from a response, for later requests."""
+        for output, value in self.consents.learn(exchange):
+            self.redactor.name(value, output)
         ids, call = self.matcher.ids, exchange.call
         for item in exchange.items:
             if item.key is not None:

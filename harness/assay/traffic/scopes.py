@@ -6,12 +6,11 @@ they are shown the calls of these operations alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from assay.contract.model import Operation
 from assay.history import Exchange, History
-from assay.rules.lifecycle.tracker import Lifecycle
+from assay.rules.consented import named_operations
 from assay.rules.rule import Kind
 from assay.rules.scope import Calls
 from assay.traffic.stored_history import StoredHistory
@@ -29,7 +28,7 @@ def operations_in_scope(kind: Kind) -> frozenset[str] | None:
         case Calls.CONTRACT:
             return frozenset(operation.id for operation in every)
         case Calls.NAMED:
-            named = {*_named(getattr(kind, each.name) for each in fields(kind))}
+            named = {operation.id for operation in named_operations(kind)}
             requests = frozenset[str]().union(
                 *(_requests(operation) for operation in every if operation.id in named)
             )
@@ -43,19 +42,6 @@ def operations_in_scope(kind: Kind) -> frozenset[str] | None:
 def _requests(operation: Operation) -> frozenset[str]:
     about = operation.makes, operation.shows, operation.changes, operation.ends
     return frozenset(request for request in about if request)
-
-
-def _named(values: Iterable[object]) -> Iterator[str]:
-    for value in values:
-        match value:
-            case Operation():
-                yield value.id
-            case Lifecycle():
-                yield from (operation.id for operation in value.operations)
-            case tuple():
-                yield from _named(value)  # pyright: ignore[reportUnknownArgumentType]
-            case _:
-                pass
 
 
 @dataclass(slots=True)

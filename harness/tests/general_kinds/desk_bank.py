@@ -7,7 +7,7 @@ lists what was carried out. `faults` are the names of what it does wrong, empty 
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -145,7 +145,24 @@ class Desk:
             {"id": f"{number}-{n}", "date": day, "status": ("booked", "pending")[n % 2]}
             for n, day in enumerate(days)
         ]
-        return listed[:rows]
+        if "has another word" in self.faults and wanted == "both":
+            listed = [{**each, "status": "open"} for each in listed[:1]] + listed[1:]
+        return [each for each in listed if self.selects(each, wanted or "both", query)][:rows]
+
+    def selects(self, entry: dict[str, str], wanted: str, query: dict[str, str]) -> bool:
+        """Whether an entry is in the range of days, and has the status that is wanted."""
+        first, last = query.get("from", "1970-01-01"), query.get("to", "2999-01-01")
+        day = entry["date"]
+        begun = day > first if "leaves out the first day" in self.faults else day >= first
+        ended = day > last if "shows the last day" in self.faults else day >= last
+        if not begun or ended:
+            return False
+        left_out = {"booked": "-4", "pending": "-3", "both": "-1"}
+        if f"leaves out {wanted} ones" in self.faults and entry["id"].endswith(left_out[wanted]):
+            return False
+        if f"shows all as {wanted}" in self.faults:
+            return True
+        return entry["status"] == wanted or wanted not in ("booked", "pending")
 
     def order(self, environ: dict[str, Any], world: World, token: str) -> Answer:
         """Make an order, once for a key."""
@@ -224,6 +241,8 @@ class Desk:
             order.status = "received"
         if "lives again" in self.faults and order.status == "cancelled" and order.reads > 1:
             order.status = "accepted"
+        if "signs in silence" in self.faults and order.status == "accepted":
+            return replace(order, status="received")
         return order
 
     def cancel(self, order: Order) -> Order:

@@ -35,7 +35,8 @@ FAULTS = {
     "takes another order": {"key/conflict"},
     "begins in the middle": {"order-status/first"},
     "has a word of its own": {"order-status/words"},
-    "moves back": {"order-status/order"},
+    "moves back": {"order-status/order", "order-status/signed"},
+    "signs in silence": {"order-status/signed"},
     "lives again": {"order-status/final"},
     "wakes up": {"order-status/final-later"},
     "many decimals": {"amount/too-precise"},
@@ -45,6 +46,14 @@ FAULTS = {
     "past days": {"day/past"},
     "keeps far days": {"until/reduced"},
     "refuses far days": {"until/reduced"},
+    "shows all as pending": {"selected/pending-only"},
+    "shows all as booked": {"selected/booked-only"},
+    "has another word": {"selected/both-only"},
+    "leaves out booked ones": {"selected/booked-all"},
+    "leaves out pending ones": {"selected/pending-all"},
+    "leaves out both ones": {"selected/both-all"},
+    "leaves out the first day": {"selected/since"},
+    "shows the last day": {"selected/until"},
 }
 
 

@@ -40,6 +40,10 @@ PURPOSES = {
     "field": "eB Be",
     "consent-scope": "Ba ee",
     "consent-effect": "eB Be",
+    "consent-authorisation": "Ba ee",
+    "consent-validity": "Ba ee",
+    "consent-revocation": "eB Be",
+    "consent-replacement": "Ba ee",
     "own-data": "-B -e",
     "disclosed-when": "eB Be",
     "no-credentials": "Ba ee",
@@ -72,6 +76,7 @@ PURPOSES = {
     "idempotency": "eB Be",
     "states": "eB Be",
     "request-field": "Ba ee",
+    "filter": "eB Be",
     "mirror": "eB Be",
     "once": "eB Be",
 }
@@ -134,6 +139,15 @@ PARAMETERS = [
     ("consent-effect", "grant", "a", "b", "?? ??"),
     ("consent-effect", "quota", 4, 3, "-- --"),
     ("consent-effect", "quota", ABSENT, 3, "-- --"),
+    *(
+        (f"consent-{kind}", *row)
+        for kind in ("authorisation", "validity", "revocation", "replacement")
+        for row in (
+            ("request", "a", "b", "?? ??"),
+            ("operation", "a", "b", "?? ??"),
+            ("status", ABSENT, "b", "-- --"),
+        )
+    ),
     ("own-data", "operations", ["a"], ["a", "b"], "-B -e"),
     ("own-data", "field", "a", "b", "?? ??"),
     ("own-data", "grant", "a", "b", "?? ??"),
@@ -262,6 +276,7 @@ PARAMETERS = [
     ("states", "transitions", {"a": ["b"]}, {"a": ["b", "c"]}, "Be eB"),
     ("states", "final", ["a"], ["a", "b"], "eB Be"),
     ("states", "words", ["a"], ["a", "b"], "Be eB"),
+    ("states", "signed", ["a"], ["a", "b"], "Be eB"),
     ("states", "operation", "a", "b", "-- --"),
     ("request-field", "request", "a", "b", "?? ??"),
     ("request-field", "field", "a", "b", "?? ??"),
@@ -272,6 +287,14 @@ PARAMETERS = [
     ("request-field", "enum", ["a"], ["a", "b"], "ee Ba"),
     ("request-field", "not-past", ABSENT, True, "Ba ee"),
     ("request-field", "at-most-days", 90, 180, "ee Ba"),
+    ("filter", "operation", "a", "b", "?? ??"),
+    ("filter", "argument", "a", "b", "?? ??"),
+    ("filter", "field", "a", "b", "?? ??"),
+    ("filter", "values", {"a": ["x"]}, {"a": ["x"], "b": ["y"]}, "eB Be"),
+    ("filter", "values", {"a": ["x"]}, {"a": ["y"]}, "BB BB"),
+    ("filter", "edges", {"since": "included"}, {"since": "included", "until": "included"}, "eB Be"),
+    ("filter", "edges", {"since": "included"}, {"since": "excluded"}, "BB BB"),
+    ("filter", "grant", "a", "b", "?? ??"),
     ("mirror", "operation", "a", "b", "?? ??"),
     ("mirror", "argument", "a", "b", "?? ??"),
     ("mirror", "header", "A", "B", "BB BB"),

@@ -21,7 +21,8 @@ from building import (
 
 from assay.history import Call, Malformed
 from assay.rules import queries
-from assay.rules.queries import Consents, bare
+from assay.rules.consents import Consents
+from assay.rules.queries import bare
 
 
 def walked(*events):

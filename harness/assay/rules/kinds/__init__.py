@@ -15,8 +15,12 @@ from assay.rules.declared import COMMON
 from assay.rules.kinds.addressed import Addressed
 from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
+from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
+from assay.rules.kinds.consent_replacement import ConsentReplacement
+from assay.rules.kinds.consent_revocation import ConsentRevocation
 from assay.rules.kinds.consent_scope import ConsentScope
+from assay.rules.kinds.consent_validity import ConsentValidity
 from assay.rules.kinds.consistent import Consistent
 from assay.rules.kinds.decision import DecisionRule
 from assay.rules.kinds.disclosed_when import DisclosedWhen
@@ -27,6 +31,7 @@ from assay.rules.kinds.eligible_for import EligibleFor
 from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
+from assay.rules.kinds.filter import Filter
 from assay.rules.kinds.fixed import Fixed
 from assay.rules.kinds.gives_back import GivesBack
 from assay.rules.kinds.history_depth import HistoryDepth
@@ -69,6 +74,10 @@ KINDS: Mapping[str, type[Kind]] = {
         Field,
         ConsentScope,
         ConsentEffect,
+        ConsentAuthorisation,
+        ConsentValidity,
+        ConsentRevocation,
+        ConsentReplacement,
         OwnData,
         DisclosedWhen,
         NoCredentials,
@@ -101,6 +110,7 @@ KINDS: Mapping[str, type[Kind]] = {
         Idempotency,
         States,
         RequestField,
+        Filter,
     )
 }
 

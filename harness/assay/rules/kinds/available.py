@@ -15,6 +15,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, parameters, steps
+from assay.rules.consents import Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
@@ -26,7 +27,7 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, is_valid
-from assay.rules.queries import Consents, bare, ordinary, target_failed
+from assay.rules.queries import bare, ordinary, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.names import ALIASES_AGREE, NamedAnswers
@@ -182,7 +183,7 @@ class Available(Kind):
             yield from _requests(self, self.lifecycle, history)
             return
         subjects = history.subjects
-        consents = Consents(grant=self.grant)
+        consents = Consents.of(self.contract, self.grant, history)
         controlled: set[str] = set()
         named = NamedAnswers(zone=self.contract.zone)
         exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)

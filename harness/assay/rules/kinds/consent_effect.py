@@ -19,6 +19,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consents import EARLIER, Consents, consented_keys, ends_consent, lists_keys
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
@@ -32,15 +33,7 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle.request_queries import similar_key, was_refused
 from assay.rules.parameters import about_one_thing
-from assay.rules.queries import (
-    EARLIER,
-    Consents,
-    bare,
-    consented_keys,
-    lists_keys,
-    plain,
-    question,
-)
+from assay.rules.queries import bare, plain, question
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented import served_with_consent
@@ -64,6 +57,7 @@ class ConsentEffect(Kind):
     """
 
     name = "consent-effect"
+    own_consents = True
     scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
 
@@ -173,7 +167,7 @@ class ConsentEffect(Kind):
             malformed=malformed,
             present=present,
         )
-        return (yield from steps.send(call))
+        return (yield from steps.consent(self.grant, call))
 
     def _read(self, key: str, variation: str = "") -> steps.Part[None]:
         operation = self.operations[0]
@@ -185,7 +179,7 @@ class ConsentEffect(Kind):
         """Judge every consent, and every read of a thing by what came before it."""
         operations = {operation.id: operation for operation in self.operations}
         known = {facet.id for facet in self.facets()}
-        consents, people = Consents(grant=self.grant), dict[str, _Past]()
+        consents, people = Consents.of(self.contract, self.grant, history), dict[str, _Past]()
         subjects = history.subjects
         over_quota = clauses.perhaps_over_quota(self.contract, history)
         for exchange in history.exchanges:
@@ -194,6 +188,8 @@ class ConsentEffect(Kind):
             consents.note(exchange)
             if call.operation == self.grant.id:
                 yield from past.transmitted(exchange, self.grant, subjects.get(call.subject))
+            elif exchange.accepted and ends_consent(self.contract, self.grant, call):
+                past.taken, past.former = (), set()
             operation, subject = operations.get(call.operation), subjects.get(call.subject)
             if operation is None or subject is None or not bare(call, operation):
                 continue

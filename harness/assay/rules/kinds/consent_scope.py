@@ -21,6 +21,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consents import EARLIER, Consents, consented_keys
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
     AGREES,
@@ -33,17 +34,7 @@ from assay.rules.evidence import (
 )
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
-from assay.rules.queries import (
-    EARLIER,
-    Consents,
-    bare,
-    bare_or_ranged,
-    consented_keys,
-    fresh_subjects,
-    has_value,
-    plain,
-    question,
-)
+from assay.rules.queries import bare, bare_or_ranged, fresh_subjects, has_value, plain, question
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented import ServedThings, served_with_consent
@@ -81,6 +72,7 @@ class ConsentScope(Kind):
     """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
+    own_consents = True
     scope = Scope(calls=Calls.NAMED, needs=(Subject,))
     purpose = LIMIT
 
@@ -138,14 +130,13 @@ class ConsentScope(Kind):
         stolen = replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
         yield from steps.send(stolen)
         both = [first, other.owns[0].key]
-        yield from steps.send(
-            Call(
-                operation=self.grant.id,
-                subject="psu",
-                arguments={self.grant.grants or "": both},
-                variation=f"naming another customer's {owner}",
-            )
+        naming = Call(
+            operation=self.grant.id,
+            subject="psu",
+            arguments={self.grant.grants or "": both},
+            variation=f"naming another customer's {owner}",
         )
+        yield from steps.consent(self.grant, naming)
         yield from steps.send(
             replace(stolen, variation=f"{stolen.variation}, which the own consent names")
         )
@@ -154,7 +145,10 @@ class ConsentScope(Kind):
         """Judge every call about a resource whose owners are known."""
         over_quota = clauses.perhaps_over_quota(self.contract, history)
         seen = _Seen.of(self, history)
-        consents, strangers = Consents(grant=self.grant), _Strangers(served=seen.served)
+        consents, strangers = (
+            Consents.of(self.contract, self.grant, history),
+            _Strangers(served=seen.served),
+        )
         for exchange in history.exchanges:
             consents.note(exchange)
             strangers.note(exchange, self.grant)
@@ -217,7 +211,7 @@ class ConsentScope(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call about a resource, except page turns."""
-        consents, clean = Consents(grant=self.grant), set[str]()
+        consents, clean = Consents.of(self.contract, self.grant, history), set[str]()
         about = {operation.id: operation.about or "" for operation in self.operations}
         served = _served(self, history)
         for event in history.events:
@@ -263,7 +257,7 @@ class _Seen:
         return cls(
             owners=_owners(history),
             untouched=fresh_subjects(history),
-            served=ServedThings.of(clause.operations, clause.grant, history),
+            served=ServedThings.of(clause.contract, clause.operations, clause.grant, history),
         )
 
 
@@ -328,7 +322,7 @@ def _uncovered(
 def _served(clause: ConsentScope, history: History) -> frozenset[tuple[str, str]]:
     """Return (subject, operation) of the calls served under a consent."""
     about = {operation.id: operation.about or "" for operation in clause.operations}
-    consents, out = Consents(grant=clause.grant), set[tuple[str, str]]()
+    consents, out = Consents.of(clause.contract, clause.grant, history), set[tuple[str, str]]()
     for exchange in history.exchanges:
         consents.note(exchange)
         key = str(exchange.call.arguments.get(about.get(exchange.call.operation, "")))

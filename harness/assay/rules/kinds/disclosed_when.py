@@ -16,13 +16,16 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
+from assay.rules.consents import EARLIER, Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import EARLIER, Consents, fresh_subjects, has_value, plain
+from assay.rules.queries import fresh_subjects, has_value, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 
+#: Why there is no answer before a consent.
+NEEDS_CONSENT = "the contract says that the operation cannot be called without a consent"
 AFTER, BEFORE, OWN = "disclosed-after", "withheld-before", "own-value"
 
 
@@ -38,6 +41,7 @@ class DisclosedWhen(Kind):
     """An operation, and the value that it discloses only with a consent."""
 
     name = "disclosed-when"
+    own_consents = True
     scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
 
@@ -64,6 +68,9 @@ class DisclosedWhen(Kind):
                 scenario=Scenario(id="around-consent"),
                 needs=needs(Capability.PSU, Capability.CONSENT, *more),
                 requires=requirements,
+                not_applicable_because=NEEDS_CONSENT
+                if id_ == BEFORE and self.operation.consent
+                else "",
             )
             for id_, description, more in (
                 (AFTER, f"{self.value} is returned once consent is given", ()),
@@ -86,7 +93,7 @@ class DisclosedWhen(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every answer by whether its customer had consented."""
         untouched = fresh_subjects(history)
-        consents = Consents(grant=self.grant)
+        consents = Consents.of(self.contract, self.grant, history)
         before: list[Exchange] = []
         shown: set[str] = set()
         subjects = history.subjects

@@ -22,10 +22,11 @@ from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import comparisons, parameters, steps
+from assay.rules.consents import EARLIER, NarrowedLists
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
-from assay.rules.queries import EARLIER, NarrowedLists, PageWalk, bare, page_walks
+from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates, months_before
 from assay.rules.state.withholding import Withholding
@@ -223,7 +224,7 @@ class Eligibility(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each complete page walk of a customer whose resources are known."""
         subjects = history.subjects
-        narrowed = NarrowedLists.read(history, self.granting)
+        narrowed = NarrowedLists.read(self.contract, history, self.granting)
         for walk in page_walks(history, self.operation.id):
             subject = subjects.get(walk.call.subject)
             if subject is None or not walk.ended or not bare(walk.call, self.operation):

@@ -16,13 +16,16 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, parameters, steps
+from assay.rules.consents import EARLIER, Consents, NarrowedLists
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
-from assay.rules.queries import EARLIER, Consents, NarrowedLists, PageWalk, bare, page_walks
+from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 
 WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"
+#: Why nothing is listed before a consent.
+NEEDS_CONSENT = "the contract says that the operation cannot be called without a consent"
 #: How many of each resource the probe's customer owns.
 EACH = 2
 
@@ -55,6 +58,9 @@ class Listing(Kind):
                 description=asks,
                 scenario=Scenario(id=id_),
                 needs=needed,
+                not_applicable_because=NEEDS_CONSENT
+                if id_ == WITHOUT and self.operation.consent
+                else "",
                 requires=(BindingRequirement(operation=self.operation.id, feature="key"),),
             )
             for id_, asks, needed in asked
@@ -80,8 +86,8 @@ class Listing(Kind):
         subjects = history.subjects
         everybodys = frozenset(thing.key for subject in subjects.values() for thing in subject.owns)
         begun = {walk.pages[0].n: walk for walk in page_walks(history, self.operation.id)}
-        narrowed = NarrowedLists.read(history, self.grant)
-        consents = Consents(grant=self.grant)
+        narrowed = NarrowedLists.read(self.contract, history, self.grant)
+        consents = Consents.of(self.contract, self.grant, history)
         for exchange in history.exchanges:
             consents.note(exchange)
             walk = begun.get(exchange.n)

@@ -16,6 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules.consents import NarrowedLists
 from assay.rules.consequences import PROMISE, RESIZED
 from assay.rules.evidence import (
     AGREES,
@@ -24,7 +25,7 @@ from assay.rules.evidence import (
     UNCLEAR,
     describe_answer,
 )
-from assay.rules.queries import NarrowedLists, PageWalk, bare, page_walks, target_failed
+from assay.rules.queries import PageWalk, bare, page_walks, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
@@ -131,7 +132,7 @@ class Pagination(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each walk by itself, and against the resources of its customer."""
         subjects = history.subjects
-        narrowed = NarrowedLists.read(history, self.granting)
+        narrowed = NarrowedLists.read(self.contract, history, self.granting)
         exhausted = clauses.perhaps_exhausted(self.contract, self.operation.id, history)
         for walk in page_walks(history, self.operation.id):
             if exhausted.intersection(walk.numbers):

@@ -1,12 +1,11 @@
 """`quota`: a limit on the calls of each operation in a day or an hour.
 
 For each operation, the first calls are served, the next one is refused, and calls are served
-again in the next period. A call is still refused just before the end of the period, and on
-the day with 25 hours; each operation and each customer has its own count. Probes read first
-pages only and have no other calls refused, because documents leave open whether those count.
-If only calls without the customer count, every trial ends with attended calls, so that an
-operation that never answers is not mistaken for a quota. If all calls count, an operation
-that was never answered is called again in a later period.
+again in the next period. A call is still refused just before the end of the period, and on the day
+with 25 hours; each operation and each customer has its own count. Probes read first pages only and
+have no other calls refused: documents leave open whether those count. If only calls without the
+customer count, every trial ends with attended calls: an operation that never answers is no quota.
+If all calls count, an operation that was never answered is called again in a later period.
 
 The TPP: it makes no more calls in a period than allowed. A call is a breach if the limit was
 certainly used up before it, even if the bank serves it. Two names may be one customer whose
@@ -24,6 +23,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.declared import Convert
 from assay.rules.evidence import (
@@ -35,7 +35,7 @@ from assay.rules.evidence import (
     must_be_served,
     tpp_evidence,
 )
-from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
+from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import (
     CallLimit,
     Facet,
@@ -221,7 +221,7 @@ class Quota(Kind):
         if self.attended:
             controls |= answered_questions(history, present=False)
         named = {operation.id: operation for operation in self.operations}
-        consents = Consents(grant=self.grant)
+        consents = Consents.of(self.contract, self.grant, history)
         counts = Counts(limit=self.limit, period=self.period)
         for exchange in history.exchanges:
             call = exchange.call

@@ -17,11 +17,12 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
+from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
-from assay.rules.queries import Consents, ordinary, plain, served_operations
+from assay.rules.queries import ordinary, plain, served_operations
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
 
@@ -110,7 +111,7 @@ class UnavailableOperation(Kind):
             yield from _check_of_request(self, self.lifecycle, history)
             return
         known = served_operations(history)
-        consents = Consents(grant=self.grant)
+        consents = Consents.of(self.contract, self.grant, history)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)

@@ -17,9 +17,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Call, Exchange, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules.consents import Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import doubt, must_be_served
-from assay.rules.queries import Consents, answered_questions, bare, fresh_subjects, plain, question
+from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
 from assay.rules.rule import Facet, Kind, Scenario, Script, consent, needs, scenario_of
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import within_a_day
@@ -118,7 +119,7 @@ class Unmetered(Kind):
             attended=frozenset(operation for _, operation, _ in attended),
             fresh=fresh_subjects(history),
         )
-        consents = Consents(grant=self.grant)
+        consents = Consents.of(self.contract, self.grant, history)
         counts = _ServedCounts(quota=self.quota)
         for exchange in history.exchanges:
             call = exchange.call

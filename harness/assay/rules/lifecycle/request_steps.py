@@ -12,7 +12,6 @@ from datetime import date, timedelta
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import (
-    Accepted,
     Arrange,
     Authorise,
     Authorised,
@@ -33,6 +32,8 @@ from assay.rules import steps
 from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.steps import Part, send
 
+#: A request is signed as a consent is.
+SIGN, sign = steps.SIGN, steps.sign
 #: How many days ahead a deferred request is due.
 DAYS_AHEAD = 3
 
@@ -81,6 +82,8 @@ def request(
     given: dict[str, Json] = {}
     if lifecycle.create.owned:
         given[lifecycle.create.owned] = subject.owns[0].key
+    if lifecycle.create.grants:
+        given[lifecycle.create.grants] = [owned.key for owned in subject.owns]
     if lifecycle.create.due and lifecycle.deferred(mode):
         day = today(lifecycle, subject) + timedelta(days=ahead)
         given[lifecycle.create.due.argument] = day.isoformat()
@@ -136,22 +139,6 @@ def read_refused(lifecycle: Lifecycle, made: Exchange) -> Part[None]:
                 by=made.call.by,
             )
         )
-
-
-#: A plain signature; use `replace` for variations.
-SIGN = Authorise(subject="", request="", approval=None)
-
-
-def sign(made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
-    """Let the customer sign a request that was made; `how` says in which way."""
-    key = key_of(made)
-    if key is None:
-        return None
-    approval = made.outcome.approval if isinstance(made.outcome, Accepted) else None
-    reply = yield replace(how, subject=made.call.subject, request=key, approval=approval)
-    if not isinstance(reply, Authorised):
-        raise TypeError("a signature is answered by what became of it")
-    return reply
 
 
 def prepare_call(

@@ -31,7 +31,8 @@ from assay.history import (
     Withdrawn,
 )
 from assay.rules import clauses
-from assay.rules.queries import Consents, consented_keys, has_value, lists_keys, plain
+from assay.rules.consents import Consents, confirmed, consented_keys, lists_keys
+from assay.rules.queries import has_value, plain
 from assay.rules.state.calendar import dates, within_a_day
 
 #: Entries older than this do not change, even for a customer with activity.
@@ -135,9 +136,10 @@ class Answers:
     _era: int = 0
     _span: tuple[object, ...] = ()
     _requested: bool = False
+    _made: dict[str, tuple[str, bool]] = field(default_factory=dict[str, tuple[str, bool]])
 
     def __post_init__(self) -> None:
-        self._consents = Consents(grant=self.grant)
+        self._consents = Consents(grant=self.grant, contract=self.contract)
 
     @property
     def zone(self) -> ZoneInfo | None:
@@ -151,10 +153,14 @@ class Answers:
                 return self._exchange(event)
             case Subject(name=name, now=now, fresh=fresh):
                 self._at(now)
+                self._consents.note(event)
                 new = _Customer(fresh=fresh, state=next(self._states), era=self._era)
                 self._customers[name] = new
             case Advanced(now=now) | Effects(now=now) | Renewed(now=now):
                 self._at(now)
+            case Authorised(step=step) if step.request in self._made:
+                name, mild = self._made[step.request]
+                self._signed(event, name, mild=mild)
             case Authorised() | Withdrawn():
                 self._request()
             case _:
@@ -178,7 +184,7 @@ class Answers:
         call = exchange.call
         operation = self.contract.operations.get(call.operation)
         reads = operation is not None and operation.method == "GET" and not operation.writes
-        if not reads and not (operation and operation.grants):
+        if not reads and not (operation and (operation.grants or operation.about_consent)):
             self._request()
         customer = self._customers.get(call.subject)
         if customer is None:
@@ -187,6 +193,8 @@ class Answers:
             self._customers[call.subject] = customer
         if customer.era != self._era:
             self._forget(customer)
+        if reads and operation and operation.about_consent:
+            self._consents.note(exchange)
         if reads and not (operation and operation.grants):
             return self._read(exchange, customer)
         self._write(exchange, customer)
@@ -203,11 +211,24 @@ class Answers:
         consenting = grant is not None and call.operation == grant.id and lists_keys(call, grant)
         granted = consented_keys(call, grant) if grant and consenting else frozenset[str]()
         mild = granted and plain(call) and not call.by and not exchange.refused
-        if mild and granted <= self._consents.certain(call.subject):
+        mild = bool(mild) and granted <= self._consents.certain(call.subject)
+        self._granted(customer, mild=mild)
+        self._consents.note(exchange)
+        if grant is not None and grant.makes and exchange.item and exchange.item.key:
+            self._made[exchange.item.key] = call.subject, mild
+
+    def _signed(self, event: Authorised, name: str, *, mild: bool) -> None:
+        """Process the signature of a consent, which takes effect now."""
+        self._consents.note(event)
+        if name in self._customers:
+            self._granted(self._customers[name], mild=mild and confirmed(event))
+
+    def _granted(self, customer: _Customer, *, mild: bool) -> None:
+        """Process a consent; of one that covers no more than before, answers may contain less."""
+        if mild:
             customer.state = next(self._states)
         else:
             self._forget(customer)
-        self._consents.note(exchange)
 
     def _read(self, exchange: Exchange, customer: _Customer) -> SeenAnswers | None:
         call, outcome = exchange.call, exchange.outcome

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Self
 
-from assay.contract.model import Operation
+from assay.contract.model import Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Owned
 from assay.judging.verdict import Evidence
+from assay.rules.consents import Consents
 from assay.rules.evidence import DISAGREES, UNCLEAR, describe_answer, must_be_served
-from assay.rules.queries import Consents
 from assay.rules.state.calendar import dates
 
 #: Entries at most this old are in every history, however short.
@@ -29,11 +29,13 @@ class ServedThings:
     ways: frozenset[tuple[str, str, bool, bool]]
 
     @classmethod
-    def of(cls, operations: Iterable[Operation], grant: Operation, history: History) -> Self:
+    def of(
+        cls, contract: Contract, operations: Iterable[Operation], grant: Operation, history: History
+    ) -> Self:
         """Collect what a history shows as served."""
         about = {operation.id: operation.about or "" for operation in operations}
         things, ways = set[tuple[str, str, str]](), set[tuple[str, str, bool, bool]]()
-        consents = Consents(grant=grant)
+        consents = Consents.of(contract, grant, history)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)

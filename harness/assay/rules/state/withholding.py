@@ -9,8 +9,9 @@ from assay.contract.model import Contract, Operation
 from assay.history import Call, Exchange, History, Holding, Owned
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, steps
+from assay.rules.consents import consented_keys
 from assay.rules.evidence import counts_unattended, must_be_refused
-from assay.rules.queries import bare_or_ranged, consented_keys, plain, question
+from assay.rules.queries import bare_or_ranged, plain, question
 from assay.rules.rule import Script
 
 
@@ -56,14 +57,13 @@ class Withholding:
             if self.grant:
                 for about in abouts:
                     yield from steps.send(about)
-                yield from steps.send(
-                    Call(
-                        operation=self.grant.id,
-                        subject="psu",
-                        arguments={self.grant.grants or "": [plain_one, key]},
-                        variation=f"naming {state}",
-                    )
+                naming = Call(
+                    operation=self.grant.id,
+                    subject="psu",
+                    arguments={self.grant.grants or "": [plain_one, key]},
+                    variation=f"naming {state}",
                 )
+                yield from steps.consent(self.grant, naming)
             for about in abouts:
                 yield from steps.send(about)
 

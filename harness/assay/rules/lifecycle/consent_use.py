@@ -1,0 +1,182 @@
+"""Uses of consents in a history: each access with the consent that it used, and each reading of one.
+
+A consent is a request whose maker also grants. An access uses the consent that it names, or the
+last one that was made for its customer. What can be said of a consent at that moment is whether it
+was signed, refused or ended before, and whether a later one was signed. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+
+from assay.contract.model import Operation
+from assay.history import Call, Ending, Exchange, History, Owned, State
+from assay.rules.consents import confirmed, consented_keys, last_day, lists_keys
+from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
+from assay.rules.queries import plain
+from assay.rules.state.calendar import dates
+
+
+class ConsentPhase(Enum):
+    """What the customer did with a consent, as far as a history shows it."""
+
+    UNSIGNED = "it is not signed"
+    DECLINED = "its customer refused it"
+    AUTHORISED = "it is signed"
+    UNKNOWN = "it may be signed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentAt:
+    """A consent at a moment: its phase, the exchange that ended it, and the consents around it.
+
+    `former` are the consents of the same customer and TPP that were made before it, `later` those
+    after it, both without those that the TPP ended. `fresh` says that the customer had none before the history, and `perhaps_over` that
+    its last day, `until`, may be over.
+    """
+
+    instance: Instance
+    phase: ConsentPhase
+    ended: Exchange | None
+    former: tuple[ConsentPhase, ...]
+    later: tuple[ConsentPhase, ...]
+    fresh: bool
+    until: date | None
+    perhaps_over: bool
+
+    @property
+    def replaced(self) -> bool:
+        """Whether a later consent of the same customer is certainly signed."""
+        return ConsentPhase.AUTHORISED in self.later
+
+    @property
+    def perhaps_replaced(self) -> bool:
+        """Whether a later consent of the same customer may be signed."""
+        return self.replaced or ConsentPhase.UNKNOWN in self.later
+
+    @property
+    def signed(self) -> bool:
+        """Whether it is certainly signed, and not ended."""
+        return self.phase is ConsentPhase.AUTHORISED and self.ended is None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the exchanges and signatures that say so."""
+        signings = (each.n for each in self.instance.signings)
+        ends = (self.ended.n,) if self.ended else ()
+        return (self.instance.made.n, *signings, *ends)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentUse:
+    """A read of what a consent covers, or, without `owned`, of the consent itself.
+
+    `alone` says that no other consent can have opened what was read, and `foreign` that the consent
+    is that of another customer, who does not own it.
+    """
+
+    exchange: Exchange
+    consent: ConsentAt
+    owned: Owned | None
+    alone: bool
+    foreign: bool = False
+
+    @property
+    def state(self) -> State | None:
+        """The state that is shown."""
+        return self.exchange.item.state if self.exchange.item and self.owned is None else None
+
+
+def uses(lifecycle: Lifecycle, operation: Operation, history: History) -> Iterator[ConsentUse]:
+    """Yield each use of a consent, in order."""
+    tracker = Tracker(lifecycle=lifecycle)
+    for event in history.events:
+        noted = tracker.note(event)
+        if not isinstance(event, Exchange):
+            continue
+        if noted is not None and lifecycle.read and event.call.operation == lifecycle.read.id:
+            consent = _at(noted, event, tracker)
+            yield ConsentUse(exchange=event, consent=consent, owned=None, alone=True)
+        elif event.call.operation == operation.id:
+            yield from _access(event, operation, tracker)
+
+
+def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Iterator[ConsentUse]:
+    """Yield the use of a consent by a plain call about what the customer owns and consented to."""
+    call, subject = exchange.call, tracker.subjects.get(exchange.call.subject)
+    owned = subject.owned(call.arguments.get(operation.about or "")) if subject else None
+    bare = call.arguments.keys() <= {operation.about} and not (call.malformed or call.mode)
+    if owned is None or not bare or not call.own_token or call.follow:
+        return
+    other = tracker.find(call.consent) if call.consent else None
+    if other is not None and other.made.call.subject != call.subject:
+        theirs = tracker.subjects.get(other.made.call.subject)
+        if theirs is not None and theirs.owned(owned.key) is None:
+            consent = _at(other, exchange, tracker)
+            yield ConsentUse(
+                exchange=exchange, consent=consent, owned=owned, alone=True, foreign=True
+            )
+        return
+    mine = [each for each in tracker.requests if _of(each, call)]
+    named = [each for each in mine if each.key == call.consent] if call.consent else mine[-1:]
+    grant = tracker.lifecycle.create
+    for each in named:
+        if owned.key in consented_keys(each.made.call, grant):
+            others = [_phase(other, tracker) for other in _in_force(mine) if other is not each]
+            alone = not {ConsentPhase.AUTHORISED, ConsentPhase.UNKNOWN} & {*others}
+            yield ConsentUse(
+                exchange=exchange,
+                consent=_at(each, exchange, tracker),
+                owned=owned,
+                alone=bool(call.consent) or alone,
+            )
+
+
+def _of(instance: Instance, call: Call) -> bool:
+    """Whether a consent was made, and for the customer and the TPP of a call."""
+    own = instance.made.call.subject == call.subject and instance.made.call.by == call.by
+    return own and instance.made.accepted and instance.key is not None
+
+
+def _in_force(consents: Sequence[Instance]) -> list[Instance]:
+    """Return the consents that the TPP did not end."""
+    return [each for each in consents if not any(end.accepted for end in each.ends)]
+
+
+def _at(instance: Instance, exchange: Exchange, tracker: Tracker) -> ConsentAt:
+    """Return a consent at the moment of an exchange."""
+    made, subject = instance.made, tracker.subjects.get(instance.made.call.subject)
+    mine = [each for each in tracker.requests if _of(each, made.call)]
+    place = next((n for n, each in enumerate(mine) if each is instance), len(mine))
+    until = last_day(made.call, tracker.lifecycle.create)
+    today = dates(exchange.at, tracker.lifecycle.contract.zone)[-1]
+    return ConsentAt(
+        instance=instance,
+        phase=_phase(instance, tracker),
+        ended=next((end for end in instance.ends if not end.refused), None),
+        former=tuple(_phase(each, tracker) for each in _in_force(mine[:place])),
+        later=tuple(_phase(each, tracker) for each in _in_force(mine[place + 1 :])),
+        fresh=subject is not None and subject.fresh,
+        until=until,
+        perhaps_over=until is not None and today > until,
+    )
+
+
+def _phase(instance: Instance, tracker: Tracker) -> ConsentPhase:
+    """Return what the customer certainly did with a consent."""
+    call, grant = instance.made.call, tracker.lifecycle.create
+    if any(map(confirmed, instance.signings)):
+        return (
+            ConsentPhase.AUTHORISED
+            if plain(call) and lists_keys(call, grant)
+            else ConsentPhase.UNKNOWN
+        )
+    if any(each.ending is not Ending.REFUSED for each in instance.signings):
+        return ConsentPhase.UNKNOWN
+    if instance.signings:
+        return ConsentPhase.DECLINED
+    # A recording of the interface does not show who signs.
+    return ConsentPhase.UNSIGNED if call.subject in tracker.subjects else ConsentPhase.UNKNOWN

@@ -1,0 +1,254 @@
+"""Consents that have an id, a signature and an end: a sound bank conforms, each fault is found."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bank import Bank
+from click.testing import CliRunner
+from faults import FAULTS, NEUTRAL, RefusedError
+
+from assay.binding.read import read_target
+from assay.cli.main import group
+from assay.history import Accepted, Call, Item, Wire
+from assay.judging.verdict import Standing
+from assay.sandbox.serve import serving
+from assay.testing import accepted, exchange, problems, verdicts
+from assay.traffic.parse_request import ParsedRequest
+from assay.traffic.used_consents import UsedConsents
+
+HERE = Path(__file__).parent
+CONTRACT, TARGET = HERE / "quay.yaml", HERE / "target.yaml"
+#: One operation alone has no other one whose calls could be counted with it.
+OPEN = {"daily/per-method"}
+
+
+def of(bank, *standings):
+    """Run the contract against a bank; return the obligations that stand so."""
+    found = verdicts(CONTRACT, TARGET, bank())
+    return {obligation for obligation, standing in found.items() if standing in standings}
+
+
+@pytest.mark.parametrize("bank", NEUTRAL, ids=lambda each: each.__name__)
+def test_a_sound_bank_conforms(bank):
+    """All kinds work at a bank whose consents are signed, also those that know nothing of them."""
+    found = verdicts(CONTRACT, TARGET, bank())
+    left = {
+        obligation for obligation, standing in found.items() if standing is not Standing.CONFORMS
+    }
+
+    assert OPEN | {"own/entry", "all/all-without-consent", "owner/withheld-before"} == left
+    assert {Standing.NOT_APPLICABLE} == {found[each] for each in left - OPEN}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda each: each.__name__)
+def test_a_fault_turns_its_own_facets_red(fault):
+    """A violation is reported for what the fault breaks, and for nothing else."""
+    assert fault.breaks == of(fault, Standing.VIOLATES)
+
+
+def test_every_facet_has_a_fault():
+    """Each facet of the kinds about consents is broken by some bank."""
+    new = {"signed", "until", "revoked", "one"}
+    facets = {each for each in verdicts(CONTRACT, TARGET, Bank()) if each.split("/")[0] in new}
+    served = {"signed/signed-served", "one/new-served"}
+
+    assert facets == served | {facet for each in FAULTS for facet in each.breaks} - {
+        "scope/entry-refused"
+    }
+
+
+@pytest.mark.parametrize(
+    ("facet", "status"), [("signed/signed-served", "valid"), ("one/new-served", "valid")]
+)
+def test_a_consent_that_opens_nothing_violates_what_serves(facet, status):
+    """Where a signed consent is refused, what must be served is red."""
+
+    class Closed(Bank):
+        def usable(self, consent, now):
+            first = all(each.customer is not consent.customer for each in self.before(consent))
+            return super().usable(consent, now) and facet.startswith("one") and first
+
+        def before(self, consent):
+            world = next(each for each in self.worlds.values() if consent.id in each.consents)
+            return [*world.consents.values()][: [*world.consents].index(consent.id)]
+
+    assert facet in of(Closed, Standing.VIOLATES)
+
+
+def test_a_recording_of_the_run_gives_the_same_verdicts(tmp_path):
+    """What a run wrote is judged again to the same verdicts, and has no id of a consent."""
+    text = TARGET.read_text("utf-8").replace("transport: embedded", "transport: http")
+    with serving(Bank()) as address:
+        (tmp_path / "target.yaml").write_text(text.replace("https://quay.example", address))
+        words = ["--contract", CONTRACT, "--target", tmp_path / "target.yaml", "--no-doctor"]
+        run = CliRunner().invoke(
+            group, ["run", *map(str, words), "--allow-incomplete", "--out", str(tmp_path / "run")]
+        )
+    assert run.exit_code in {0, 3}, run.output
+    judged = CliRunner().invoke(
+        group,
+        [
+            *("judge", str(tmp_path / "run" / "journal.jsonl"), *map(str, words[:4])),
+            *("--allow-incomplete", "--out", str(tmp_path / "again")),
+        ],
+    )
+    assert judged.exit_code in {0, 3}, judged.output
+    first, second = (
+        json.loads((tmp_path / name / "report.json").read_text("utf-8"))["counts"]
+        for name in ("run", "again")
+    )
+
+    assert first["violates"] == second["violates"] == 0
+    assert first["conforms"] == second["conforms"]
+    journal = (tmp_path / "run" / "journal.jsonl").read_text("utf-8")
+    assert "<consent-id-1>" in journal
+    assert '"c-' not in journal
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("consent: permit}", "consent: permits}", "did you mean 'permit'"),
+        ("consent: permit}", "consent: revoke}", "makes no consent"),
+        ("grants: accounts, until: until,", "until: until,", "is no consent"),
+        ("until: until, arguments", "arguments", "has no last day"),
+        ("ends: consent, ", "", "no operation ends 'consent'"),
+        ("operation: entries,", "operation: accounts,", "not asked about one thing"),
+    ],
+)
+def test_a_wrong_name_is_a_finding(right, wrong, said, tmp_path):
+    """Each has a line and a hint."""
+    path = tmp_path / "quay.yaml"
+    path.write_text(CONTRACT.read_text("utf-8").replace(right, wrong))
+    assert any(said in each and "quay.yaml:" in each for each in problems(path))
+
+
+def test_without_an_output_a_former_consent_cannot_be_named(tmp_path):
+    """At a bank whose calls do not name their consent, the facets about a former one do not apply."""
+
+    class ByCustomer(Bank):
+        def chosen(self, consent_id, customer, world):
+            own = [each for each in world.consents.values() if each.customer is customer]
+            valid = [each for each in own if each.status == "valid"]
+            if not own:
+                raise RefusedError(403)
+            return (valid or own)[-1]
+
+    text = TARGET.read_text("utf-8").replace("    outputs: {consent-id: /id}\n", "")
+    (tmp_path / "target.yaml").write_text(
+        text.replace('    headers: {Consent-ID: "{consent-id}"}\n', "")
+    )
+    found = verdicts(CONTRACT, tmp_path / "target.yaml", ByCustomer())
+    named = {"one/former-kept", "one/former-refused", "signed/others-refused"}
+
+    assert {Standing.NOT_APPLICABLE} == {found[each] for each in named}
+    assert set() == {each for each, standing in found.items() if standing is Standing.VIOLATES}
+    assert Standing.CONFORMS is found["signed/unsigned-refused"] is found["revoked/ended-refused"]
+
+
+class OwnIds(Bank):
+    """A bank whose paths have ids of its own, which its list of accounts shows under a consent."""
+
+    def accounts(self, environ, customer, world):
+        status, body = super().accounts(environ, customer, world)
+        items = [{**each, "ref": f"ref-{each['number']}"} for each in body["accounts"]]
+        return status, {**body, "accounts": items}
+
+    def entries(self, environ, number, customer, world):
+        return super().entries(environ, number.removeprefix("ref-"), customer, world)
+
+
+@pytest.fixture
+def own_ids(tmp_path):
+    """Return a target file for a bank with ids of its own."""
+    text = TARGET.read_text("utf-8").replace(
+        "  entries:\n", "  entries:\n    arguments: {number: {path: number, found: accounts}}\n"
+    )
+    path = tmp_path / "own-ids.yaml"
+    path.write_text(text.replace("item: {key: /number,", "item: {key: /number, id: /ref,"))
+    return path
+
+
+def test_ids_that_a_list_has_under_a_consent_are_looked_up(own_ids):
+    """A consent is made for the look-up alone, and ended, so that it changes no verdict."""
+    found, usual = verdicts(CONTRACT, own_ids, OwnIds()), verdicts(CONTRACT, TARGET, Bank())
+    assert usual == found
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [each for each in FAULTS if not each.__name__.startswith("Ended")],
+    ids=lambda each: each.__name__,
+)
+def test_faults_are_found_where_ids_are_looked_up(fault, own_ids):
+    """The consent of the look-up hides no fault."""
+    mixed = type(fault.__name__, (OwnIds, fault), {})
+    found = verdicts(CONTRACT, own_ids, mixed())
+    assert fault.breaks <= {
+        each for each, standing in found.items() if standing is Standing.VIOLATES
+    }
+
+
+def test_a_recording_of_a_client_is_judged_by_the_consents_that_its_requests_name(tmp_path):
+    """Of two consents, a request may name either; what a HAR file does not show is left open."""
+
+    def entry(n, method, path, status, body, headers=(), sent=None):  # noqa: PLR0917
+        request = {
+            "method": method,
+            "url": f"https://quay.example{path}",
+            "headers": [{"name": "Authorization", "value": "Bearer t-of-a-customer"}]
+            + [{"name": name, "value": value} for name, value in headers],
+            "queryString": [],
+        }
+        if sent is not None:
+            request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
+        content = {"mimeType": "application/json", "text": json.dumps(body)}
+        typed = [{"name": "Content-Type", "value": "application/json"}]
+        response = {"status": status, "headers": typed, "content": content}
+        at = f"2026-09-16T09:00:{n:02d}Z"
+        return {"startedDateTime": at, "time": 5, "request": request, "response": response}
+
+    def made(n, id_):
+        sent = {"accounts": [{"number": "PT-1"}], "until": "2027-01-01"}
+        return entry(n, "POST", "/consents", 201, {"id": id_, "status": "received"}, sent=sent)
+
+    def read(n, id_, status):
+        named = [("Consent-ID", id_), ("Customer-Here", "1")]
+        body = {"entries": []} if status == 200 else {}
+        return entry(n, "GET", "/accounts/PT-1/entries", status, body, named)
+
+    entries = [
+        *(made(1, "consent-4711"), made(2, "consent-4712")),
+        *(read(3, "consent-4711", 200), read(4, "consent-4712", 403), read(5, "consent-0", 403)),
+    ]
+    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
+    (tmp_path / "x.har").write_text(json.dumps(har))
+    words = ["judge", tmp_path / "x.har", "--contract", CONTRACT, "--target", TARGET]
+    judged = CliRunner().invoke(group, [*map(str, words), "--out", str(tmp_path / "run")])
+    report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
+
+    assert 0 == report["counts"]["violates"], judged.output
+    written = "".join(each.read_text("utf-8") for each in (tmp_path / "run").rglob("*.json*"))
+    assert "consent-4711" not in written
+    assert "consent-4712" not in written
+
+
+def test_a_call_says_which_consent_it_names_if_that_is_not_the_last():
+    """The key of the former one, nothing for the last, and nothing for one that is unknown."""
+    used = UsedConsents(target=read_target(TARGET))
+    for id_ in ("c-1", "c-2"):
+        item = Item(key=id_, resource="consent")
+        outcome = Accepted(items=(item,), outputs={"consent-id": id_})
+        made = exchange(Call(operation="permit", subject="psu"), accepted())
+        made = replace(made, outcome=outcome)
+        assert [("consent-id", id_)] == [*used.learn(made)]
+
+    def named(id_, subject="psu"):
+        headers = (("Consent-Id", id_),)
+        wire = Wire(method="GET", url="https://quay.example/accounts", request_headers=headers)
+        return used.named(Call(operation="accounts", subject=subject), ParsedRequest(wire))
+
+    assert ["c-1", None, None] == [named(id_) for id_ in ("c-1", "c-2", "c-3")]
+    assert "c-2" == named("c-2", "other")
