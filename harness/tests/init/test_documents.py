@@ -78,6 +78,11 @@ FOUND = {
         "operations.transactions.item.on": "/bookingDate",
         "operations.create-payment.path": "/payments/transfer",
         "operations.create-payment.template.system": "SEPA",
+        "operations.create-payment.modes.deferred": {
+            "body": "/executionMode",
+            "value": "FutureDated",
+        },
+        "operations.transactions.item.key": "/itemId",
         "operations.create-payment.arguments.creditorAccount": {"body": "/recipient/accountNumber"},
         "operations.read-payment.method": "POST",
         "operations.read-payment.arguments": {"paymentRequestResourceId": {"body": "/paymentId"}},
