@@ -13,6 +13,15 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
+from assay.binding.fixture_settings import (
+    CustomerSource,
+    FixtureKind,
+    Fixtures,
+    FurtherTpp,
+    Role,
+    RoleHolding,
+    RoleRegistration,
+)
 from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
@@ -40,8 +49,6 @@ from assay.binding.spelling import (
     Turn,
 )
 from assay.contract.files.document import Document
-from assay.contract.model import Capability, Json
-from assay.history import Entry
 
 __all__ = [
     "AbsentParts",
@@ -54,6 +61,7 @@ __all__ = [
     "FieldAt",
     "FixtureKind",
     "Fixtures",
+    "FurtherTpp",
     "ItemBinding",
     "Matcher",
     "NextPage",
@@ -67,6 +75,7 @@ __all__ = [
     "ResourceAt",
     "Role",
     "RoleHolding",
+    "RoleRegistration",
     "Safety",
     "Sca",
     "ScaKind",
@@ -96,75 +105,6 @@ class Presence:
     header: str
     value: str
     absent: bool = False
-
-
-class FixtureKind(Enum):
-    """The kind of fixture provider."""
-
-    CONTROL = "control"
-    ROLES = "roles"
-    PYTHON = "python"
-    NONE = "none"
-
-
-class CustomerSource(Enum):
-    """Where a fixture provider of the user's has its customers from."""
-
-    CREATED = "created"
-    EXISTING = "existing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleHolding:
-    """One item that a listed customer owns, as stated in the target file.
-
-    `entries` is None when the entries below it are not known.
-    """
-
-    resource: str
-    key: str
-    traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    entries: tuple[Entry, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """A test customer that exists at the target: name, variables of secrets, holdings.
-
-    `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
-    variables of what the customer types in. `segment` is in the contract's words.
-    """
-
-    name: str
-    owns: tuple[RoleHolding, ...]
-    token_env: str | None = None
-    segment: str | None = None
-    login_env: str | None = None
-    password_env: str | None = None
-    code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fixtures:
-    """The fixture provider. `key_env` names the control API's secret, if any.
-
-    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`;
-    `customers` says whether it creates its customers for each trial.
-    `segments` maps the contract's customer segments to the target's words; `effects` points
-    into the fixture provider's report of an executed request, by the contract's field names.
-    """
-
-    kind: FixtureKind = FixtureKind.NONE
-    url: str | None = None
-    key_env: str | None = None
-    adapter: str = ""
-    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    customers: CustomerSource = CustomerSource.EXISTING
-    offers: frozenset[Capability] = frozenset()
-    roles: tuple[Role, ...] = ()
-    segments: Mapping[str, str] = field(default_factory=dict[str, str])
-    effects: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class ScaKind(Enum):

@@ -25,8 +25,6 @@ from assay.history import (
     Call,
     CredentialPlace,
     Exchange,
-    Register,
-    Registered,
     Renew,
     Renewed,
 )
@@ -41,7 +39,6 @@ __all__ = [
     "added_parameters",
     "credentials_for",
     "keep_outputs",
-    "register_value",
     "renew_token",
     "sendable_access",
     "third_party",
@@ -189,7 +186,9 @@ def third_party(executor: Executor, name: str) -> Access:
             # The second TPP is second at the bank too, whoever calls first.
             third_party(executor, "")
         common = environment.party or environment.common
-        executor.tpps[name] = sendable_access(executor.fixture.tpp()) if offered else common
+        # Listed customers have a usual TPP, and the file lists the further ones.
+        given = offered and (bool(name) or not environment.target.fixtures.tpps)
+        executor.tpps[name] = sendable_access(executor.fixture.tpp()) if given else common
     return executor.tpps[name]
 
 
@@ -257,23 +256,6 @@ def keep_outputs(executor: Executor, exchange: Exchange) -> None:
     executor.outputs.setdefault((call.subject, call.by), {}).update(had)
     if exchange.item and exchange.item.key:
         executor.consent_outputs[exchange.item.key] = had
-
-
-def register_value(executor: Executor, step: Register) -> Registered:
-    """Make a value of an argument registered for a customer.
-
-    Raises:
-        CannotArrange: there is no value, or the fixture provider cannot register one.
-
-    """
-    binding = executor.environment.target.operations.get(step.operation, BARE)
-    spelling = binding.arguments.get(step.argument)
-    value = step.value if step.value is not None else spelling.value if spelling else None
-    if value is None:
-        key = ("operations", step.operation, "arguments", step.argument)
-        raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-    since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
-    return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
 
 
 def added_parameters(executor: Executor, request: str) -> tuple[str, ...] | None:

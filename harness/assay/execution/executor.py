@@ -20,18 +20,18 @@ from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
     added_parameters,
     credentials_for,
     keep_outputs,
-    register_value,
     renew_token,
     sendable_access,
     values_for,
 )
 from assay.execution.environment import Environment
+from assay.execution.fixture_events import new_effects, registered
 from assay.execution.guard import Customer, customer_of
 from assay.execution.limits import check_offered
 from assay.execution.lookups import look_up_ids
@@ -86,8 +86,9 @@ Outputs: TypeAlias = dict[str, str | None]
 class Executor:
     """Performs the steps of one trial.
 
-    `ids`, `owners` and `resources` are the target's own ids of things, their subjects and their
-    kinds, by key. `outputs` are those of the last answers, by customer and TPP, and
+    `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
+    subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
+    of earlier events. `outputs` are those of the last answers, by customer and TPP, and
     `consent_outputs` those of each consent, by key; `looked_up` are customers whose ids were read.
     `name` is unique to the trial; `generated` counts generated values.
     """
@@ -157,9 +158,9 @@ class Executor:
                 self.now = self.fixture.clock(to)
                 event = Advanced(now=self.now)
             case Inquire():
-                event = Effects(now=self.fixture.clock(None), done=self._new_effects())
+                event = Effects(now=self.fixture.clock(None), done=new_effects(self))
             case Register():
-                event = register_value(self, step)
+                event = registered(self, step)
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
                 event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
@@ -176,18 +177,6 @@ class Executor:
         access = self.access.get(subject, self.environment.common)
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
-
-    def _new_effects(self) -> tuple[Effect, ...] | None:
-        """Return all executions of each request of which earlier events do not have all."""
-        offered = Capability.EFFECTS in self.environment.target.fixtures.offers
-        if not offered or (done := self.fixture.effects()) is None:
-            return None
-        told: dict[str, list[Effect]] = {}
-        for effect in done:
-            told.setdefault(effect.request, []).append(effect)
-        new = {key: those for key, those in told.items() if self.effects.get(key) != those}
-        self.effects |= new
-        return tuple(effect for those in new.values() for effect in those)
 
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())

@@ -58,7 +58,7 @@ class ReturnAddress(Kind):
     purpose = PROMISE
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request(also=_returns)
+    lifecycle: tracker.Lifecycle = the_request(also=_returns, signed=True)
     argument: str = parameters.derived(_argument)
 
     def facets(self) -> tuple[Facet, ...]:
