@@ -1,24 +1,39 @@
 """Values as they are written in contracts and target files, sent, and read again."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from assay.binding.arguments import arguments
 from assay.binding.encode import Access, encode
+from assay.binding.join import bind
 from assay.binding.pointer import MISSING, ElementPointer, find
-from assay.binding.read import read_document
+from assay.binding.read import read_document, read_target
 from assay.binding.values import RequestValues, filled
 from assay.contract.files.load import loads
 from assay.contract.model import Operation
+from assay.contract.parse import parse_contract
 from assay.errors import InputError
+from assay.history import Owned, Subject
 from assay.kinds import Call
+from assay.openapi import document
 from assay.rules.lifecycle.other_values import OTHER, difference, others
-from assay.testing import accepted, evidence, exchange, history, kind_in, unavailable
+from assay.testing import (
+    START,
+    accepted,
+    evidence,
+    exchange,
+    history,
+    kind_in,
+    refused,
+    unavailable,
+)
 
 CONTRACT = Path(__file__).parent / "kestrel.yaml"
 PAY = Operation(id="pay", method="POST", path="/pay/{kind}", arguments=("value",), makes="order")
@@ -200,3 +215,52 @@ def test_a_payment_of_another_customer_need_not_be_shown():
     made = exchange(pay, accepted("P1"))
     assert ["answers disagrees 2"] == evidence(kind, history(made, exchange(read, unavailable())))
     assert [] == evidence(kind, history(made, exchange(other, unavailable())))
+
+
+MORE = """\
+rules:
+  - id: made
+    kind: available
+    says: Payments can be made.
+    source: {section: Payments, line: 1}
+    operation: pay
+  - id: whole
+    kind: mandatory
+    says: A payment says whether it recurs.
+    source: {section: Payments, line: 1}
+    request: order
+    fields: [recurring, priority]
+"""
+
+
+@pytest.mark.parametrize("clause", ["made", "whole", "recurring"])
+@pytest.mark.parametrize("value", [{"priority": "12.34E0"}, {"recurring": "false"}])
+def test_another_notation_shows_nothing_when_it_is_refused(clause, value, tmp_path):
+    """A number with an exponent and a truth value as a text may be refused, or taken as they are."""
+    contract = tmp_path / "kestrel.yaml"
+    contract.write_text(CONTRACT.read_text("utf-8").replace("rules:\n", MORE))
+    kind = kind_in(contract, clause)
+    values = {"iban": "A1", "recurring": False, "priority": "3.10", "until": "2026-10-17"}
+    anna = Subject(name="anna", now=START, owns=(Owned(key="A1", resource="account"),))
+    pay = Call(operation="pay", subject="anna", mode="instant", arguments=values)
+    other = replace(pay, arguments={**values, **value})
+    for answer in (accepted("P2"), refused(status=400)):
+        events = (anna, exchange(pay, accepted("P1")), exchange(other, answer))
+        assert not [each for each in evidence(kind, history(*events)) if "disagrees" in each]
+
+
+def test_the_export_describes_elements_of_lists():
+    """Each element that meets the condition has the format; what else is in the list is open."""
+    target = read_target(CONTRACT.parent / "kestrel-target.yaml")
+    exported = document(bind([parse_contract(CONTRACT)], target), target)
+    operation = exported["paths"]["/accounts/search"]["post"]
+    answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    validator = Draft202012Validator({**exported, **answer})
+
+    def valid(*ids):
+        return validator.is_valid({"items": [{"ids": [*ids], "active": True}], "page": {}})
+
+    key = {"scheme": "KEY", "value": "x"}
+    assert valid(key, {"scheme": "IBAN", "value": "NO9386011117947"})
+    assert not valid(key, {"scheme": "IBAN", "value": ""})
+    assert not valid(key, {"scheme": "IBAN"})
