@@ -91,14 +91,26 @@ class CannotArrange(AssayError):  # noqa: N818 -- it reads as the sentence it is
 
     `shortage` says that it could be on another day. `key` leads to the place in the target
     file that would provide what is needed; empty where it is the fixture provider's to give.
+    A fixture may say which part of a customer it cannot prepare: things of a `resource`, only those
+    in the state `trait`, or only their `entries`.
     """
 
     def __init__(
-        self, needed: str, shortage: Shortage | None = None, *, key: tuple[str, ...] = ()
+        self,
+        needed: str,
+        shortage: Shortage | None = None,
+        *,
+        key: tuple[str, ...] = (),
+        resource: str = "",
+        trait: str = "",
+        entries: bool = False,
     ) -> None:
         super().__init__(needed)
         self.shortage = shortage
         self.key = key
+        self.resource = resource
+        self.trait = trait
+        self.entries = entries
 
 
 class KindError(AssayError):

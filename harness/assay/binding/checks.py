@@ -14,7 +14,16 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from assay.binding import outputs
-from assay.binding.security import ALGORITHMS, COVERS, AuthKind, ClientAuth, OAuth, SignatureKind
+from assay.binding.origin import origin
+from assay.binding.security import (
+    ALGORITHMS,
+    COVERS,
+    ISSUING,
+    AuthKind,
+    ClientAuth,
+    OAuth,
+    SignatureKind,
+)
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
 from assay.contract.files.document import Finding, Pointer, found
@@ -58,6 +67,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     for at, url in (
         (("base_url",), raw["base_url"]),
         (("fixtures", "url"), raw.get("fixtures", {}).get("url")),
+        *((("hosts", index), url) for index, url in enumerate(raw.get("hosts", ()))),
     ):
         if url is not None and (wrong := bad_url(url)):
             yield at, *wrong
@@ -68,9 +78,25 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     yield from waiver_findings(raw.get("waivers", ()))
     yield from _sca(raw)
     yield from _matchers(raw)
+    yield from _modes(raw)
     for name in ("headers", "queries", "operations"):
         yield from _days(raw.get(name), (name,))
     yield from outputs.findings(raw)
+
+
+def _modes(raw: _Raw) -> Iterator[Finding]:
+    """Check the modes that are a scope of tokens, or another bank."""
+    auth: _Raw = raw.get("auth", {})
+    kinds = {auth.get("kind"), auth.get("tpp", {}).get("kind")}
+    issuing = kinds & {kind.value for kind in ISSUING}
+    for operation, binding in raw.get("operations", {}).items():
+        for name, mode in binding.get("modes", {}).items():
+            at: Pointer = ("operations", operation, "modes", name)
+            if "scope" in mode and not issuing:
+                hint = "set auth.kind to client-credentials or authorization-code"
+                yield (*at, "scope"), "no token is requested that could have this scope", hint
+            if "base_url" in mode and (wrong := bad_url(mode["base_url"])):
+                yield (*at, "base_url"), *wrong
 
 
 def _days(value: object, at: Pointer) -> Iterator[Finding]:
@@ -148,6 +174,7 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     """Check that an SCA signer has what its kind needs."""
     sca = raw.get("sca", {})
     kind, at = sca.get("kind"), ("sca", "kind")
+    yield from _screen_hosts(raw, sca.get("hosts", ()))
     if kind in SCREEN_SIGNERS and not sca.get("screens"):
         hint = "for example screens: [{user: login, secret: password}, {answer: decision}]"
         yield at, f"`kind: {kind}` needs screens", hint
@@ -162,6 +189,27 @@ def _sca(raw: _Raw) -> Iterator[Finding]:
     if shown and raw["transport"] == TransportKind.EMBEDDED.value:
         hint = "write `transport: http` with the base_url that `assay serve` prints"
         yield at, "a browser cannot reach an embedded bank", hint
+
+
+def _screen_hosts(raw: _Raw, hosts: Sequence[str]) -> Iterator[Finding]:
+    """Check the hosts that have only screens; one that differs in its port is another host."""
+    if hosts and raw["sca"]["kind"] not in SCREEN_SIGNERS:
+        hint = "remove it, or write `kind: forms` or `kind: browser`"
+        yield ("sca", "hosts"), f"`kind: {raw['sca']['kind']}` follows no links", hint
+    called = {origin(url): "base_url" for url in [raw["base_url"]]}
+    called |= {origin(url): "hosts" for url in raw.get("hosts", ()) if not bad_url(url)}
+    for index, url in enumerate(hosts):
+        at: Pointer = ("sca", "hosts", index)
+        if wrong := bad_url(url):
+            yield at, *wrong
+        elif urlsplit(url).path.strip("/"):
+            yield at, "a host has no path", "for example https://login.bank.example"
+        elif origin(url) in called:
+            yield (
+                at,
+                f"links to this host are followed already ({called[origin(url)]})",
+                "remove it",
+            )
 
 
 def _matchers(raw: _Raw) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ from assay.binding.security import (
     SignatureKind,
 )
 from assay.binding.spelling import (
+    MODES_ONLY,
     FieldAt,
     ItemBinding,
     NextPage,
@@ -171,6 +172,8 @@ def _signature(raw: _Raw) -> _Raw:
 def _spelling(raw: _Raw) -> _Raw:
     """Return the keys of a spelling; of several pointers, the first is its name."""
     place = next(place for place in Place if place.value in raw)
+    if place in MODES_ONLY:
+        return {"place": place, "name": "", "value": raw[place.value].rstrip("/")}
     names = raw[place.value]
     name, *also = names if isinstance(names, list) else [names]
     shaped = {**_without(raw, place.value), "place": place, "name": name, "also": also}

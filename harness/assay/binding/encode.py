@@ -59,9 +59,11 @@ class HttpRequest:
 class _RequestDraft:
     """A request while arguments are being put into their places.
 
-    `standing` are the query parameters of every call, each of which an argument replaces.
+    `base` is the base URL, and `standing` are the query parameters of every call, each of which
+    an argument replaces.
     """
 
+    base: str
     path: str
     standing: dict[str, str]
     query: list[tuple[str, str]]
@@ -92,6 +94,7 @@ def encode(
     body = cast("dict[str, Any]", filled(binding.template, made))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
+        base=target.base_url if call.host is None else target.hosts[call.host],
         path=_path(call, operation, binding),
         standing={name: str(filled(text, made)) for name, text in standing.items()},
         query=[],
@@ -114,14 +117,13 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    _complete(draft, operation, made)
-    return _written(draft, call, target, method)
+    draft.path = _complete(made.outputs.path(draft.path), operation, made)
+    return _written(draft, call, method)
 
 
-def _written(draft: _RequestDraft, call: Call, target: Target, method: str) -> HttpRequest:
+def _written(draft: _RequestDraft, call: Call, method: str) -> HttpRequest:
     """Return the request of a complete draft."""
-    base = target.base_url if call.host is None else target.hosts[call.host]
-    url = base.rstrip("/") + draft.path
+    url = draft.base.rstrip("/") + draft.path
     query = [*draft.standing.items(), *draft.query]
     if call.malformed is Malformed.JUNK_QUERY:
         query += JUNK
@@ -206,15 +208,15 @@ def _place_mode(
     _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
 
 
-def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
-    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
-    draft.path = made.outputs.path(draft.path)
+def _complete(path: str, operation: Operation, made: RequestValues) -> str:
+    """Return a path with what repeats another call; refuse one in which a name still stands."""
     for name, value in made.slots.items():
-        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
-    if "{" in draft.path:
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
+    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
@@ -249,6 +251,10 @@ def _place(
                 put(draft.body, pointer, value)
         case Place.PATH:
             draft.path = draft.path.replace(f"{{{spelling.name}}}", quote(text, safe=""))
+        case Place.BASE:
+            draft.base = text
+        case Place.SCOPE:
+            pass  # the token has it
 
 
 def _credentials(

@@ -108,6 +108,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             binding.approval is not None or binding.approval_header
         ),
     ),
+    "given": BindingFeature(
+        key=("given",), is_bound=lambda binding, _, __: binding.given is not None
+    ),
     "output": BindingFeature(
         key=("outputs", _NAME),
         is_bound=lambda binding, _, name: (
@@ -172,8 +175,11 @@ def without_tpp_token(contract: Contract, target: Target) -> tuple[str, ...]:
         return ()
     if Capability.TPPS in target.fixtures.offers:
         return ()
-    operations = contract.operations.values()
-    return tuple(each.id for each in operations if each.by_tpp and each.available)
+    return tuple(
+        each.id
+        for each in contract.operations.values()
+        if each.by_tpp and each.available and each.id not in target.absent.operations
+    )
 
 
 def missing_reason(requirement: BindingRequirement) -> str:

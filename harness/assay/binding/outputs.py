@@ -23,7 +23,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 #: The longest value that is sent, in characters.
 LONGEST: Final = 2048
 #: Names that have a meaning in braces already.
-RESERVED: Final = ("now", "unique", "alike", "today")
+RESERVED: Final = ("now", "unique", "alike", "trial", "today")
 #: A name in braces.
 _NAMED: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9._-]*)\}")
 #: What a header can have, and a step of a path can be.

@@ -22,12 +22,21 @@ SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 class Place(Enum):
-    """Where an argument stands in a request."""
+    """Where an argument stands in a request.
+
+    A mode may also stand in the request for the token, or be a bank with a base URL of its own.
+    """
 
     QUERY = "query"
     HEADER = "header"
     BODY = "body"
     PATH = "path"
+    SCOPE = "scope"
+    BASE = "base_url"
+
+
+#: The places that only a mode has, which is then the value itself.
+MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +206,8 @@ class OperationBinding:
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
-    values of its accepted answers that later calls send. `outcomes` are this operation's
+    values of its accepted answers that later calls send. `given` says that there is no call: the
+    consent comes with the customer's token. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
 
@@ -221,6 +231,7 @@ class OperationBinding:
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
+    given: str | None = None
     outcomes: Outcomes | None = None
     line: int = 0
 
@@ -248,12 +259,12 @@ def values_from_file(operation: Operation) -> Iterator[str]:
 
 
 def keys_without_value(
-    operation: Operation, binding: OperationBinding, made: Collection[str] = ()
+    operation: Operation, binding: OperationBinding, elsewhere: Collection[str] = ()
 ) -> Iterator[tuple[Pointer, str]]:
     """Yield the keys of a target file without which a plain call cannot be made, as text, too.
 
-    `made` are the slots and arguments of the calls that make the request of the operation, and
-    the outputs of earlier answers.
+    `elsewhere` are the names of values that come from answers, or from the call that made the
+    request of the operation.
     """
     at: Pointer = ("operations", operation.id)
     for name in values_from_file(operation):
@@ -265,6 +276,6 @@ def keys_without_value(
     placed = {each.name for each in arguments.values() if each.place is Place.PATH}
     placed |= {each.name for each in binding.modes.values() if each.place is Place.PATH}
     for name in SLOT.findall(binding.path or operation.path):
-        if name not in {*placed, *made, *binding.taken(operation), *binding.modes}:
+        if name not in {*binding.taken(operation), *binding.modes, *placed, *elsewhere}:
             path: Pointer = (*at, "path")
             yield path, f"{spell(path)}: {{{name}}}"

@@ -61,6 +61,7 @@ __all__ = [
     "OperationBinding",
     "Outcomes",
     "OutputAt",
+    "PageMatcher",
     "Place",
     "Presence",
     "ResourceAt",
@@ -177,12 +178,27 @@ class ScaKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageMatcher:
+    """One way to recognise a page of the screens; every part that is given must match.
+
+    `statuses` are exact codes or classes like "4xx", `text` is shown on the page, `url` stands in
+    its address.
+    """
+
+    statuses: tuple[str, ...] = ()
+    text: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sca:
     """How a request is signed.
 
     A screen is known by the names of its form's fields: each of `screens` maps names to
     what is filled in: login, password, factor, code or decision. `factors` and
-    `decisions` map the contract's words to the target's. `callback` is the loopback address to which
+    `decisions` map the contract's words to the target's. `hosts` have only screens: they are
+    followed like those of the target, and never called. `disconnected` recognises the page for a
+    customer whom the target disconnected. `callback` is the loopback address to which
     a person's browser comes back, `wait` the timeout for that in seconds.
     """
 
@@ -190,6 +206,8 @@ class Sca:
     screens: tuple[Mapping[str, str], ...] = ()
     factors: Mapping[str, str] = field(default_factory=dict[str, str])
     decisions: Mapping[str, str] = field(default_factory=dict[str, str])
+    hosts: tuple[str, ...] = ()
+    disconnected: tuple[PageMatcher, ...] = ()
     callback: str = ""
     wait: float = 300.0
 
@@ -222,10 +240,14 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentParts:
-    """The resources and operations that a bank does not have, by name, each with the reason."""
+    """The resources and operations that a bank does not have, by name, each with the reason.
+
+    Of the operations, the consent of those in `given` comes with the customer's token.
+    """
 
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     operations: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether anything is absent."""
@@ -236,7 +258,7 @@ class AbsentParts:
         for name, reason in self.resources.items():
             yield AbsentParts(resources={name: reason}), reason
         for name, reason in self.operations.items():
-            yield AbsentParts(operations={name: reason}), reason
+            yield AbsentParts(operations={name: reason}, given=self.given & {name}), reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,6 +318,13 @@ class Target:
         spots = self.document.spots.at("operations") if self.document else None
         written = spots.below if spots and isinstance(spots.below, Mapping) else ()
         return tuple(name for name in written if name not in self.operations)
+
+    @property
+    def base_urls(self) -> tuple[str, ...]:
+        """The further base URLs under which calls are made: its hosts, and modes that are banks."""
+        modes = (mode for each in self.operations.values() for mode in each.modes.values())
+        banks = (str(mode.value) for mode in modes if mode.place is Place.BASE)
+        return tuple(dict.fromkeys((*self.hosts, *banks)))
 
     @property
     def outputs(self) -> Mapping[str, str]:

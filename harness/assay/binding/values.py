@@ -23,7 +23,8 @@ class RequestValues:
     """What belongs to one request and to no other.
 
     `now` is the moment (ISO 8601), `today` the bank's calendar day, `unique` a UUID that is never
-    the same twice, and `alike` is the same for requests that ask for the same. `ids` are the target's own names, and
+    the same twice, `alike` is the same for requests that ask for the same, and `trial` for all
+    requests of a trial. `ids` are the target's own names, and
     `resources` what kind of thing it is, by key. `outputs` are values of earlier answers, and
     `slots` values in the path that no argument has.
     """
@@ -32,6 +33,7 @@ class RequestValues:
     today: date | None = None
     unique: str = ""
     alike: str = ""
+    trial: str = ""
     ids: Mapping[str, str] = field(default_factory=dict[str, str])
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     outputs: OutputValues = field(default_factory=OutputValues)
@@ -41,7 +43,7 @@ class RequestValues:
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.
 _DAY = re.compile(r"\{today(?:([+-][0-9]{1,5}))?\}", re.ASCII)
 #: The other placeholders.
-_NAMES: Final = ("now", "unique", "alike")
+_NAMES: Final = ("now", "unique", "alike", "trial")
 
 
 def has_placeholder(value: Json) -> bool:
@@ -93,17 +95,17 @@ def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
         return value
     if isinstance(value, list | tuple):
         return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
-    if spelling.each and value in (None, ""):
-        return _empty_shape(spelling, value)
+    if spelling.each and value in (None, "") and (empty := _empty_shape(spelling)) is not None:
+        return None if value is None else empty
     return _sent_value(value, spelling, made)
 
 
-def _empty_shape(spelling: Spelling, value: Json) -> Json:
-    """Return no value, or an empty one, where the value has a shape of its own: null, or {} or []."""
-    if value is None:
-        return None
+def _empty_shape(spelling: Spelling) -> Json:
+    """Return the empty form of a shape that has the value and nothing else: null and {} stand for it."""
     shape = next(iter(spelling.each.values()))
-    return {} if isinstance(shape, Mapping) else [] if isinstance(shape, list) else value
+    if isinstance(shape, Mapping):
+        return {} if len(cast("Mapping[str, Any]", shape)) == 1 else None
+    return [] if isinstance(shape, list) and len(shape) == 1 else None
 
 
 def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:

@@ -75,7 +75,8 @@ class _Checked:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
-                    if binding is not None and operation.available:
+                    absent = operation.id in target.absent.operations
+                    if binding is not None and operation.available and not absent:
                         made = made_slots(
                             operation, contract.operations.values(), target.operations
                         )

@@ -158,6 +158,7 @@ def _finding(finding: Finding) -> dict[str, object]:
         "path": finding.path,
         "line": finding.line,
         "key": finding.key,
+        "inherited": finding.inherited,
         "expected": finding.expected,
         "found": finding.found,
         "hint": finding.hint,

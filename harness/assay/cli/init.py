@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.errors import InputError
+from assay.errors import InputError, did_you_mean
 from assay.report.wording import counted
 
 if TYPE_CHECKING:
     from assay.contract.model import Contract
     from assay.init.defaults import TargetDraft
+    from assay.init.inherited import InheritedTarget
 
 EPILOG = """\b
 Examples:
@@ -53,7 +54,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     "document",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="OpenAPI 3 document of the bank (JSON or YAML) to draft the file from.",
+    help="OpenAPI document of the bank (version 2 or 3, JSON or YAML) to draft the file from.",
 )
 @click.option("--name", help="Name of the target in reports.")
 @click.option("--base-url", help="Base URL; every path is appended to it.")
@@ -70,7 +71,9 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
     type=click.Choice(FIXTURES),
     help="Source of test data: a control API, existing test customers (roles), or none.",
 )
-@click.option("--extends", type=click.Choice(EXTENDS), help="Shipped target to inherit from.")
+@click.option(
+    "--extends", metavar="NAME", help=f"Shipped target to inherit from: {', '.join(EXTENDS)}."
+)
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing and use the defaults.")
 @click.option(
     "--kind",
@@ -106,7 +109,7 @@ def command(
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
         raise InputError.one(str(out), what, hint="check the path") from None
-    return _report(out, text, draft)
+    return _report(out, text, draft, contracts)
 
 
 def _write_kind(name: str) -> int:
@@ -150,7 +153,9 @@ def _draft(
     """Combine the document's answers with those of the options and the user."""
     from assay.init.defaults import init_defaults  # noqa: PLC0415
 
-    start = init_defaults(contracts, path, named=named)
+    extends = given.get("extends")
+    inherited = _inherited(_checked("extends", extends)) if path and extends else None
+    start = init_defaults(contracts, path, named=named, inherited=inherited)
     answers = {
         "name": _name(out),
         "base_url": EXAMPLE_URL,
@@ -179,16 +184,27 @@ def _draft(
     return start.draft(chosen, reasons)
 
 
+def _inherited(name: str) -> InheritedTarget | None:
+    """Return the shipped target that a draft extends, with all that it extends itself."""
+    if name == "none":
+        return None
+    from assay.binding.read import extended, shipped_file  # noqa: PLC0415
+    from assay.contract.files.load import load  # noqa: PLC0415
+    from assay.init.inherited import InheritedTarget  # noqa: PLC0415
+
+    return InheritedTarget(raw=extended(load(shipped_file(name))).data)
+
+
 #: The questions, in this order.
 QUESTIONS: Mapping[str, str] = {
-    "name": "Name of the target in reports",
-    "base_url": "Base URL (every path is appended to it)",
-    "environment": "Environment: sandbox or live",
-    "zone": "Time zone of the bank's calendar day (- if unknown)",
-    "auth": "How calls are authenticated",
-    "presence": "Header that marks a call as made with the customer present (- if none)",
+    "base_url": "Base URL of the API, to which paths are appended (for example https://sandbox.bank.example/v1)",
+    "environment": "Is it a sandbox, or the live bank?",
+    "zone": "Time zone of the bank's calendar day (for example Europe/Paris; - if unknown)",
+    "auth": "How are calls authenticated? bearer = a token, key = an API key, client-credentials and authorization-code = OAuth",
+    "presence": "Header that marks a call as made with the customer present (for example PSU-IP-Address; - if none)",
     "fixtures": "Where does test data come from? control = control API, roles = existing test customers, none",
-    "extends": "Shipped target with the API that the bank implements",
+    "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = the sandbox bank of Assay, none)",
+    "name": "Short name of the target in reports (for example acme-sandbox)",
 }
 #: The reasons in the file for answers that were not given.
 DEFAULT_REASONS: Mapping[str, str] = {
@@ -201,7 +217,6 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "environment": ("sandbox", "live"),
     "auth": AUTHS,
     "fixtures": FIXTURES,
-    "extends": EXTENDS,
 }
 
 
@@ -213,6 +228,8 @@ def _ask(key: str, question: str, default: str) -> str:
             return _checked(key, str(answer))
         except InputError as error:
             click.echo(f"  {error.problems[0].what} ({error.problems[0].hint})")
+            if key == "name":
+                default = _plain_name(str(answer)) or default
 
 
 def _checked(key: str, answer: str) -> str:
@@ -229,7 +246,14 @@ def _checked(key: str, answer: str) -> str:
 def _check_name(answer: str) -> tuple[str, str] | None:
     if _NAME.fullmatch(answer.strip()) and len(answer) <= 64:  # noqa: PLR2004 -- of names
         return None
-    return "expected a name of lower-case letters, digits, dots and hyphens", "for example my-bank"
+    hint = f"did you mean '{name}'?" if (name := _plain_name(answer)) else "for example my-bank"
+    return "expected a name of lower-case letters, digits, dots and hyphens", hint
+
+
+def _plain_name(answer: str) -> str:
+    """Return a name of a target that is similar to a text; empty if there is none."""
+    name = re.sub(r"[^a-z0-9.]+", "-", answer.lower()).strip("-.")[:64].strip("-.")
+    return name if _NAME.fullmatch(name) else ""
 
 
 def _check_url(answer: str) -> tuple[str, str] | None:
@@ -251,8 +275,17 @@ def _check_header(answer: str) -> tuple[str, str] | None:
     return "expected the name of a header without secrets", "for example PSU-IP-Address"
 
 
+def _check_extends(answer: str) -> tuple[str, str] | None:
+    if answer in EXTENDS:
+        return None
+    begun = next((name for name in EXTENDS if answer and name.startswith(answer.lower())), "")
+    hint = f"did you mean '{begun}'?" if begun else did_you_mean(answer, EXTENDS)
+    return f"no shipped target {answer!r} to extend", hint
+
+
 #: The checks of answers that are not chosen from a list.
 CHECKS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
+    "extends": _check_extends,
     "name": _check_name,
     "base_url": _check_url,
     "zone": _check_zone,
@@ -262,20 +295,17 @@ CHECKS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {
 
 def _name(out: Path) -> str:
     """Return a target name derived from a file name."""
-    name = re.sub(r"[^a-z0-9]+", "-", out.stem.lower()).strip("-")[:64].strip("-")
-    return name if _NAME.fullmatch(name) else "my-bank"
+    return _plain_name(out.stem.replace(".", "-")) or "my-bank"
 
 
-def _report(out: Path, text: str, draft: TargetDraft) -> int:
+def _report(out: Path, text: str, draft: TargetDraft, contracts: Sequence[str]) -> int:
     """Report what was written and what to do next; read the file as `assay check` would."""
     from assay.binding.join import bind  # noqa: PLC0415
     from assay.binding.read import read_target  # noqa: PLC0415
 
     rows = list(enumerate(text.splitlines(), 1))
     guessed = [number for number, row in rows if "  # guessed: " in row]
-    missing = [
-        (number, row.strip()) for number, row in rows if row.lstrip().startswith("# missing")
-    ]
+    missing = [(number, row.strip()) for number, row in rows if row.lstrip().startswith("# TODO: ")]
     click.echo(
         f"Wrote {out}: {counted(len(guessed), 'guessed line')}, {counted(len(missing), 'gap')}"
     )
@@ -284,8 +314,10 @@ def _report(out: Path, text: str, draft: TargetDraft) -> int:
     # Any problem in it is reported as by `assay check`.
     bind(draft.contracts, read_target(out))
     click.echo("Next:")
-    click.echo(f"  review    each line of {out} marked `guessed` or `missing`")
-    click.echo(f"  check     assay check {out}")
-    click.echo(f"  examine   assay doctor --target {out}")
-    click.echo(f"  plan      assay plan --target {out}")
+    click.echo(f"  review    each line of {out} marked `guessed` or `TODO`")
+    click.echo("  edit      assay schema target > assay-target.schema.json (for editors)")
+    named = "".join(f" --contract {name}" for name in contracts)
+    click.echo(f"  check     assay check {' '.join((*contracts, str(out)))}")
+    click.echo(f"  examine   assay doctor{named} --target {out}")
+    click.echo(f"  plan      assay plan{named} --target {out}")
     return 0

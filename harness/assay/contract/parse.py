@@ -175,6 +175,7 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         returns=raw.get("returns"),
         consent=raw.get("consent"),
         about_consent=False,
+        given=False,
         **{name: tuple(raw.get(name, ())) for name in names},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from pathlib import Path
@@ -22,6 +22,8 @@ from assay.history import Authorised, Effects, Event, Exchange, Subject, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import Prepared
 from assay.report.sanitize import clean
+from assay.rules.clauses import clauses_of
+from assay.rules.rule import Kind
 
 #: How much of a text from the target is quoted, in characters.
 MOST = 160
@@ -42,7 +44,8 @@ class Weight(Enum):
 class Finding:
     """One problem at one place: what was expected, what was found, and a hint.
 
-    `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place.
+    `line` counts from 1; 0 means the whole file. `key` is the dotted name of the place. A key
+    that the file inherits is reported at its line with `extends`; `inherited` is the place itself.
     `expected` is empty where `found` is a complete statement.
     """
 
@@ -53,6 +56,7 @@ class Finding:
     expected: str
     found: str
     hint: str = ""
+    inherited: str = ""
 
     @property
     def blocking(self) -> bool:
@@ -62,7 +66,8 @@ class Finding:
     @property
     def problem(self) -> Problem:
         """The finding in the form in which all commands report a problem in a file."""
-        key = f"{self.key}: " if self.key else ""
+        inherited = f" (inherited from {self.inherited})" if self.inherited else ""
+        key = f"{self.key}{inherited}: " if self.key else ""
         asked = "; is this intended?" if self.weight is Weight.DOUBT else ""
         expected = f"expected {self.expected}, found " if self.expected else ""
         what = f"{key}{expected}{self.found}{asked}"
@@ -267,6 +272,20 @@ class DoctorContext:
         )
         return tuple(operation for operation in operations if operation.id in called)
 
+    def contract_of(self, operation: Operation) -> Contract:
+        """Return the contract of an operation."""
+        bound = self.contracts_bound
+        return next(each for each in bound if each.operations.get(operation.id) is operation)
+
+    def not_offered(self, operation: Operation) -> str:
+        """Return why an operation is not offered, if the file says so of a rule about it."""
+        for contract in self.contracts_bound:
+            for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+                reason = self.target.not_offered.get(clause.id)
+                if reason and operation.id in _named(kind):
+                    return reason
+        return ""
+
     def excerpt(self, answer: SeenAnswer) -> str:
         """Return the beginning of a body, redacted."""
         if answer.body is MISSING:
@@ -284,15 +303,28 @@ class DoctorContext:
     ) -> Finding:
         """Return a finding at a key of the target file, or at its nearest parent that exists."""
         path, line = self.target.place(*pointer)
+        document, inherited = self.target.document, ""
+        if document is not None and path != document.path:
+            own, extends = document.place(("extends",))
+            if own == document.path:
+                path, line, inherited = own, extends, f"{path}:{line}"
         return Finding(
             weight=weight,
             path=path,
             line=line,
+            inherited=inherited,
             key=spell(pointer),
             expected=expected,
             found=one_line(self.redactor.link(found)),
             hint=one_line(self.redactor.link(hint)),
         )
+
+
+def _named(kind: Kind) -> frozenset[str]:
+    """Return the operations that a clause itself names, or that its facets require."""
+    values = (getattr(kind, each.name) for each in fields(kind))
+    required = (need.operation for facet in kind.facets() for need in facet.requires)
+    return frozenset((*required, *(each.id for each in values if isinstance(each, Operation))))
 
 
 def ordinary(exchange: Exchange) -> bool:

@@ -168,8 +168,6 @@ def _arguments(context: DoctorContext, operation: Operation) -> Mapping[str, obj
 def _presence(context: DoctorContext) -> Gap | None:
     if any(answer.accepted for answer in context.presences):
         return None
-    if context.target.presence is None:
-        return _idle("the file has no presence header")
     if not context.counted:
         return _idle("the contracts limit no calls without the customer")
     place, expected = ("presence", "header"), "a header with an effect"

@@ -9,34 +9,34 @@ too, as far as they come over the same connection.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from assay.binding.encode import Access, HttpRequest
-from assay.contract.model import Contract
-from assay.doctor import fixtures, pointers, preflight, request_effects, statuses
+from assay.doctor import (
+    fixtures,
+    known_words,
+    pointers,
+    preflight,
+    request_effects,
+    request_states,
+    request_values,
+    statuses,
+)
 from assay.doctor.context import (
     DoctorContext,
-    EarlyEnd,
     Finding,
     Weight,
     from_problem,
-    one_line,
 )
 from assay.doctor.coverage import COVERED
-from assay.doctor.probes import DoctorCost, DoctorProbe, ProbePlan, cost, doctor_probes
-from assay.errors import CannotArrange, InputError, TargetError
+from assay.doctor.probes import DoctorCost, cost
+from assay.doctor.probing import make_calls, probe_plans
+from assay.errors import InputError
 from assay.execution.environment import set_up
-from assay.execution.executor import executing
 from assay.fixtures.providers import Customers, customers_of
-from assay.history import Authorised, Event, Subject, Wire
 from assay.judging.verdict import Exit
 from assay.planning.prepare import Prepared, prepare
-from assay.rules.steps import perform_all
-from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.protocol import Delivery, Transport
 
 __all__ = [
     "EXAMINED_BY",
@@ -133,116 +133,11 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
         yield from map(from_problem, error.problems)
 
 
-@dataclass(slots=True, kw_only=True)
-class RecordingTransport:
-    """A transport that remembers the last answer."""
-
-    transport: Transport
-    base_url: str = field(init=False)
-    reached: bool = False
-    last: Wire = field(default_factory=lambda: Wire(method="", url=""))
-
-    def __post_init__(self) -> None:
-        self.base_url = self.transport.base_url
-
-    def send(self, request: HttpRequest) -> Delivery:
-        """Send a request and remember its answer."""
-        sent = self.transport.send(request)
-        self.last, self.reached = sent.wire, self.transport.reached
-        return sent
-
-    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
-        """Call the control API."""
-        return self.transport.control(method, path, body)
-
-    def close(self) -> None:
-        """Close the transport."""
-        self.transport.close()
-
-
-def _probes(context: DoctorContext) -> Iterator[Finding]:
-    """Run every probe, keep the answers, and report which could not be completed."""
-    numbers = count(1)
-    for plan in _probe_plans(context):
-        context.counted |= plan.counted() is not None
-        for probe in doctor_probes(plan):
-            early = _run(context, plan.contract, probe, numbers)
-            if early:
-                missing = one_line(context.redactor.text(early.missing))
-                context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
-    yield from _ended_early(context)
-
-
-def _probe_plans(context: DoctorContext) -> Iterator[ProbePlan]:
-    """Yield the probe plan of each contract."""
-    for contract in context.contracts_bound:
-        yield ProbePlan(
-            contract=contract,
-            target=context.target,
-            makes_customers=context.makes_customers,
-            today=context.today,
-        )
-
-
-def _run(
-    context: DoctorContext, contract: Contract, probe: DoctorProbe, numbers: Iterator[int]
-) -> EarlyEnd | None:
-    """Run one probe as far as possible; return what was missing to complete it, if anything."""
-    environment = context.environment
-    if environment is None:
-        return EarlyEnd(missing="a target")
-    name, script = probe.name, probe.start()
-    watching = RecordingTransport(transport=environment.screens or environment.client)
-
-    def record(event: Event, access: Access) -> None:
-        context.redactor.learn_access(access)
-        if isinstance(event, Subject):
-            context.redactor.learn(event, access)
-            context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
-        context.note(f"{contract.id} {name}", contract, event)
-        if isinstance(event, Authorised):
-            context.signed.append((event, watching.last))
-        context.on_call()
-
-    watched = replace(environment, screens=watching)
-    try:
-        with executing(
-            watched, contract.operations, number=lambda: next(numbers), record=record
-        ) as executor:
-            perform_all(script, executor.perform)
-    except InputError as error:
-        context.problems += error.problems
-    except AuthenticationError as error:
-        context.problems.append(error.problem)
-    except CannotArrange as error:
-        return EarlyEnd(missing=str(error), key=error.key)
-    except TargetError as error:
-        return EarlyEnd(missing=str(error))
-    finally:
-        script.close()
-    return None
-
-
-def _ended_early(context: DoctorContext) -> Iterator[Finding]:
-    """Report which probes could not be completed, and what was missing."""
-    for problem in dict.fromkeys(context.problems):
-        yield from_problem(problem)
-    for early in context.early_ends:
-        if early.segment:
-            expected = f"the bank's word for {early.segment}"
-            place = ("fixtures", "segments", early.segment)
-            yield context.finding(place, expected, early.missing)
-            continue
-        where = early.key or ("fixtures",)
-        weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
-        found = f"a call could not be made: it needs {early.missing}"
-        yield context.finding(where, "", found, weight=weight)
-
-
 #: All checks, in the order in which to fix problems.
 STEPS: Final[Sequence[Check]] = (
     Check("target", "the file can be read and fits the contracts", _target_file),
     Check("unused", "every key has an effect", preflight.unused, ("target",)),
+    Check("words", "no word is known to mean something else", known_words.examine, ("target",)),
     Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
     Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
     Check("secrets", "every secret is set", preflight.secrets, ("target",)),
@@ -253,7 +148,7 @@ STEPS: Final[Sequence[Check]] = (
     Check("clocks", "the clocks agree", preflight.clocks, ("answers",)),
     Check("ready", "the target can be set up", _ready, ("answers",)),
     Check("fixtures", "the fixture provider answers", fixtures.answers, ("ready",)),
-    Check("calls", "an ordinary call can be made", _probes, ("fixtures",)),
+    Check("calls", "an ordinary call can be made", make_calls, ("fixtures",)),
     Check("zone", "the time zone is the bank's", fixtures.zone, ("calls",)),
     Check("static", "answers depend on the request", request_effects.static_answers, ("fixtures",)),
     Check("status", "every answer matches an outcome", statuses.examine, ("static",)),
@@ -262,7 +157,14 @@ STEPS: Final[Sequence[Check]] = (
     Check("dates", "date arguments have an effect", request_effects.dates, ("static",)),
     Check("presence", "the presence header has an effect", request_effects.presence, ("status",)),
     Check("screens", "the SCA screens are known", fixtures.screens, ("static",)),
-    Check("effects", "executed payments are reported", fixtures.effects, ("screens",)),
+    Check("effects", "executed requests are reported", request_states.effects, ("screens",)),
+    Check(
+        "states",
+        "requests are shown as what was done",
+        request_states.examine,
+        ("pointers", "screens"),
+    ),
+    Check("values", "every mode and second value is accepted", request_values.examine, ("status",)),
 )
 #: The check that examines each binding feature.
 EXAMINED_BY: Final[Mapping[str, str]] = {
@@ -270,14 +172,15 @@ EXAMINED_BY: Final[Mapping[str, str]] = {
     "outcomes": "status",
     **dict.fromkeys(pointers.POINTERS, "pointers"),
     "next": "pages",
+    "other": "values",
 }
 #: The features that no check examines, each with the reason.
 NOT_EXAMINED: Final[Mapping[str, str]] = {
     "queries": "a refusal names arguments, which look like values that are always sent",
     "template": "a refusal names arguments, which look like values that are always sent",
-    "other": "another value is sent only in probes that compare two requests",
     "unlisted": "an ordinary call is about something that is listed",
     "credentials": "an ordinary call has no customer credentials, which banks must refuse",
+    "given": "a token shows what it covers only to the rules",
     "volatile": "volatile values show only when the same call is answered at another time",
 }
 
@@ -355,13 +258,19 @@ def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:
     distinct: dict[tuple[str, int, str, str], Finding] = {}
     for finding in findings:
         distinct.setdefault(
-            (finding.path, finding.line, finding.key.rpartition(".")[2], finding.found), finding
+            (
+                finding.inherited or finding.path,
+                finding.line,
+                finding.key.rpartition(".")[2],
+                finding.found,
+            ),
+            finding,
         )
     return tuple(distinct.values())
 
 
 def _cost(context: DoctorContext) -> DoctorCost:
     total = DoctorCost()
-    for plan in _probe_plans(context) if context.environment else ():
+    for plan in probe_plans(context) if context.environment else ():
         cost(plan, total)
     return total

@@ -10,6 +10,7 @@ from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability
 from assay.doctor.context import DoctorContext, Finding, Weight
 from assay.doctor.pointer_probe import nearest
+from assay.doctor.request_probes import DENIED
 from assay.errors import TargetError
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
@@ -17,7 +18,7 @@ from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
 API: Final = "assay-control/1"
-DENIED: Final = frozenset({401, 403})
+_REFUSED: Final = frozenset({401, 403})
 #: The control API's names of the capabilities that a target file can offer.
 CAPABILITIES: Final[Mapping[Capability, str]] = {
     Capability.PSU: "customers",
@@ -52,7 +53,7 @@ def answers(context: DoctorContext) -> Iterator[Finding]:
         status, body = environment.client.control("GET", "/", None)
     except TargetError as error:
         reason = str(error)
-    if status in DENIED and fixtures.key_env:
+    if status in _REFUSED and fixtures.key_env:
         found = f"{status}: the key is refused"
         yield context.finding(("fixtures", "key_env"), "the control API's key", found)
     elif isinstance(body, dict) and cast("dict[str, Any]", body).get("api") == API:
@@ -111,14 +112,14 @@ _MOST = 12
 
 def screens(context: DoctorContext) -> Iterator[Finding]:
     """Examine every visit of the SCA screens."""
-    made = any(answer.operation.makes and answer.exchange.accepted for answer in context.answers)
-    if made and not context.signed and context.target.sca.kind is not ScaKind.NONE:
-        found = "no request that was signed"
-        yield context.finding(("sca",), "SCA screens", found, weight=Weight.UNSEEN)
     for event, page in context.signed:
         yield from _factors(context, event)
         yield from _codes(context, event)
-        if event.ending is not Ending.CONFIRMED:
+        if event.step.variation == DENIED and event.ending is Ending.CONFIRMED:
+            found = "one that signs the request"
+            place, expected = ("sca", "decisions", "refuse"), "a decision that refuses the request"
+            yield context.finding(place, expected, found, weight=Weight.DOUBT)
+        elif event.ending is not Ending.CONFIRMED and not event.step.variation:
             yield from _stopped(context, event, page)
 
 
@@ -212,13 +213,3 @@ def _codes(context: DoctorContext, event: Authorised) -> Iterator[Finding]:
     )
     weight = Weight.UNSEEN if event.ending is Ending.CONFIRMED else Weight.FAULT
     yield context.finding(("fixtures",), expected, "none", hint, weight=weight)
-
-
-def effects(context: DoctorContext) -> Iterator[Finding]:
-    """Examine whether executed payments have the fields that the target file points at."""
-    done = [effect for event in context.effects for effect in event.done or ()]
-    for name in context.target.fixtures.effects if done else ():
-        if not any(name in effect.fields for effect in done):
-            pointer = context.target.fixtures.effects[name]
-            place = ("fixtures", "effects", name)
-            yield context.finding(place, f"{name} of an executed payment", f"nothing at {pointer}")

@@ -1,24 +1,21 @@
-"""Checks of the pointers into one item: key, date, resource, state and fields.
+"""Checks of the pointers into one item: key, date, resource and state.
 
-More than names is known: what the customer owns, what a request was sent with, which values
-a contract allows in a field. A pointer that finds another value is recognised by that. The
-keys of what customers own are known, and links to a created request end with its key.
+More than names is known: the keys of what customers own, and their resources; and links to a
+created request end with its key. The fields are in `item_fields`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 
-from assay.binding.spelling import FieldAt
 from assay.contract.files.document import Pointer
-from assay.contract.model import Contract, Json, Operation
+from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.item_fields import all_owned, alternatives
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
-    Fits,
     PointerProbe,
     compare,
     correction,
@@ -28,8 +25,6 @@ from assay.doctor.pointer_probe import (
     nearest,
     values,
 )
-from assay.history import Owned
-from assay.rules.clauses import clauses_of
 
 #: How many different words of a bank are reported for one key.
 _MOST_WORDS = 5
@@ -58,7 +53,22 @@ def resource(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the words by which a bank says which resource an item is."""
     if bound := seen.binding.item.resource:
         known = {name: (word,) for name, word in bound.values.items()}
-        yield from _words(seen, "resource", (bound.at,), known)
+        findings = tuple(_words(seen, "resource", (bound.at,), known))
+        yield from findings or _resources(seen)
+
+
+def _resources(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report a word that is shown only for owned items of another resource than its own."""
+    owned = {item.key: item.resource for item in all_owned(seen)}
+    items = [item for answer in seen.answers for item in answer.exchange.items]
+    shown = {(item.resource, owned[item.key]) for item in items if item.key in owned}
+    for resource, actual in sorted(pair for pair in shown if pair[0] and pair[0] != pair[1]):
+        if (resource, resource) not in shown and resource:
+            place, expected = (
+                (*seen.place("resource"), "values", resource),
+                f"the word for {resource}",
+            )
+            yield seen.context.finding(place, expected, f"that for {actual}", weight=Weight.DOUBT)
 
 
 def state(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -117,111 +127,6 @@ def _unknown_word(
     return context.finding(where, expected, repr(masked), f"add {masked!r}")
 
 
-# -- Fields
-
-
-def fields(seen: AnsweredOperation) -> Iterator[Finding]:
-    """Examine the fields: each must exist and hold a value that it can have."""
-    for name, bound in seen.binding.item.fields.items():
-        # The fields of a request are known only if it was sent with them.
-        if not seen.operation.request or _sent_values(seen, name):
-            yield from _field(seen, name, bound)
-
-
-def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Finding]:
-    fits = _field_fits(seen, name)
-    shown = [value for value in values(seen.items, bound.at) if value is not None]
-    if shown and (fits is None or any(map(fits, _decoded(seen, name)))):
-        return
-    probe = PointerProbe(
-        feature="field",
-        name=name,
-        at=bound.at,
-        what=f"the field {name}",
-        fits=fits or is_plain,
-        named=fits is None,
-        names=(name,),
-    )
-    hint = correction(seen.items, probe)
-    if hint:
-        found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
-        yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
-    elif not shown:
-        place = _argument_of(seen, name) or seen.place("field", name)
-        found = f"nothing at {bound.at[0]}"
-        yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
-
-
-def _decoded(seen: AnsweredOperation, name: str) -> list[Json]:
-    """Return a field of every item as decoded."""
-    items = (item for answer in seen.answers for item in answer.exchange.items)
-    return [item.fields[name] for item in items if name in item.fields]
-
-
-def is_plain(value: Json) -> bool:
-    """Whether it is a text, a number, or true or false."""
-    return not isinstance(value, dict | list) and value is not None
-
-
-def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
-    """Return the place of the argument from which a field of a request has its value."""
-    for operation in seen.context.operations if seen.operation.request else ():
-        if operation.makes == seen.operation.request and name in operation.arguments:
-            return ("operations", operation.id, "arguments", name)
-    return None
-
-
-def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
-    """Return what accepted calls sent for a field of a request."""
-    request, operations = seen.operation.request, seen.context.operations
-    sending = [
-        operation.id for operation in operations if request in (operation.makes, operation.changes)
-    ]
-    calls = [answer.exchange.call for answer in seen.context.plain(*sending) if answer.accepted]
-    return [call.arguments[name] for call in calls if name in call.arguments]
-
-
-def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
-    """Return what recognises the value of a field, if anything is known of it."""
-    if seen.operation.request:
-        sent = _sent_values(seen, name)
-        return lambda value: any(alike(value, argument) for argument in sent)
-    contracts = seen.context.contracts_bound
-    contract = next(
-        candidate for candidate in contracts if seen.operation.id in candidate.operations
-    )
-    if name in {seen.operation.about, *(resource.key for resource in contract.resources.values())}:
-        owned = {item.key for item in _owned(seen)}
-        return lambda value: isinstance(value, str) and value in owned
-    return _allowed(contract, name)
-
-
-def _allowed(contract: Contract, name: str) -> Fits | None:
-    """Return what recognises the values that clauses allow in a field, if any clause does."""
-    value_sets = (clause.allowed_values(name) for clause in clauses_of(contract))
-    allowed = [values for values in value_sets if values is not None]
-    if not allowed:
-        return None
-    return lambda value: all(
-        any(same(value, allowed_value) for allowed_value in each) for each in allowed
-    )
-
-
-def _owned(seen: AnsweredOperation) -> list[Owned]:
-    """Return everything that the customers of the probes own."""
-    return [owned for subject in seen.context.subjects.values() for owned in subject.owns]
-
-
-def alike(value: Json, sent: Json) -> bool:
-    """Whether a value in an answer may be one that was sent."""
-    if same(value, sent) or str(value) == str(sent):
-        return True
-    try:
-        return Decimal(str(value)) == Decimal(str(sent))
-    except InvalidOperation:
-        return str(value)[:10] == str(sent)[:10] and is_day(sent)
-
-
 # -- Keys
 
 
@@ -233,6 +138,7 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
     if operation.makes:
         yield from _created_key(seen)
         return
+    yield from alternatives(seen, "key", item.key)
     known = _known_keys(seen)
     probe = PointerProbe(
         feature="key",
@@ -244,7 +150,7 @@ def key(seen: AnsweredOperation) -> Iterator[Finding]:
     shown = values(seen.items, item.key)
     foreign = known and (finding is None or not finding.hint) and not operation.about
     if foreign and any(map(is_text, shown)):
-        yield from _foreign_keys(seen)
+        yield from tuple(_foreign_keys(seen)) or _keys_of_resources(seen)
     elif finding is not None and (known or not shown):
         yield finding
 
@@ -265,13 +171,29 @@ def _foreign_keys(seen: AnsweredOperation) -> Iterator[Finding]:
             yield context.finding(place, expected, found, weight=Weight.DOUBT)
 
 
+def _keys_of_resources(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report a resource none of whose items has the key of one that a customer owns."""
+    shown: defaultdict[str, set[str]] = defaultdict(set)
+    owned: defaultdict[str, set[str]] = defaultdict(set)
+    for answer in seen.answers:
+        for item in answer.exchange.items:
+            if item.resource and item.key:
+                shown[item.resource].add(item.key)
+    for thing in all_owned(seen) if seen.context.makes_customers else ():
+        owned[thing.resource].add(thing.key)
+    for resource, keys in shown.items():
+        if owned[resource] and not keys & owned[resource]:
+            expected, found = f"the key of each {resource}", "something else"
+            yield seen.context.finding(seen.place("key"), expected, found, weight=Weight.DOUBT)
+
+
 def _known_keys(seen: AnsweredOperation) -> frozenset[Json]:
     """Return the keys of what the customers own, some of which an operation should list."""
     if seen.operation.request:
         return frozenset()
     if not seen.operation.about:
-        return frozenset(owned.key for owned in _owned(seen))
-    entries = (entry for owned in _owned(seen) for entry in owned.entries)
+        return frozenset(owned.key for owned in all_owned(seen))
+    entries = (entry for owned in all_owned(seen) for entry in owned.entries)
     return frozenset(entry.key for entry in entries if seen.binding.item.on)
 
 

@@ -27,6 +27,8 @@ Fits: TypeAlias = Callable[[Json], bool]
 _DEEP, _MOST, _FIRST = 8, 2_000, 3
 #: The least similarity of names that may be confused.
 ALIKE = 0.6
+#: The least similarity of two spellings of one name.
+_SAME_WORD = 0.75
 #: Longer names are ignored.
 _LONGEST = 100
 
@@ -123,6 +125,22 @@ def is_link(value: Json) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} or (value.startswith("/") and len(value) > 1)
+
+
+def is_reference(value: Json) -> bool:
+    """Whether a value can be a URI reference: a link, or one relative to the address (RFC 3986)."""
+    if not isinstance(value, str) or not value.isprintable() or " " in value or not value:
+        return False
+    return is_link(value) or ("://" not in value and any(mark in value for mark in "/?#"))
+
+
+def differs_in_spelling(pointer: str, other: str) -> bool:
+    """Whether two pointers differ in one step only, and there in a few letters."""
+    mine, theirs = steps(pointer), steps(other)
+    pairs = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
+    if len(mine) != len(theirs) or len(pairs) != 1:
+        return False
+    return SequenceMatcher(None, *pairs[0]).ratio() >= _SAME_WORD
 
 
 def kind(value: Json) -> str:

@@ -15,17 +15,21 @@ from assay.binding.features import BINDING_FEATURES
 from assay.binding.outputs import usable
 from assay.binding.pointer import lists
 from assay.contract.model import Json
-from assay.doctor import items
+from assay.doctor import item_fields, items
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
     PointerProbe,
     compare,
     correction,
+    differs_in_spelling,
     is_link,
+    is_reference,
     is_things,
     kind,
+    members,
     suggest,
+    values,
 )
 from assay.history import Indeterminate
 from assay.rules.queries import has_value
@@ -92,15 +96,57 @@ def _links(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the pointers to links, except that to the next page (see `request_effects`)."""
     for n, pointer in enumerate(seen.binding.links):
         if seen.binding.next is None or pointer != seen.binding.next.at:
-            probe = PointerProbe(
-                feature="links",
-                below=(n,),
-                at=(pointer,),
-                what="a link",
-                fits=is_link,
-                missing=Weight.UNSEEN,
-            )
-            yield from compare(seen, probe, seen.bodies)
+            yield from _link(seen, n, pointer)
+
+
+def _link(seen: AnsweredOperation, n: int, pointer: str) -> Iterator[Finding]:
+    """Examine one pointer to a link, which an answer may leave out."""
+    place = (*seen.place("links"), n)
+    shown = [value for value in values(seen.bodies, (pointer,)) if value is not None]
+    echoed = next((name for value in shown for name in _sent_as(seen, value)), "")
+    if echoed:
+        found = f"the value that was sent as {echoed}"
+        yield seen.context.finding(place, "a link of the bank", found)
+    elif any(map(is_reference, shown)):
+        return
+    elif shown:
+        found = f"{kind(shown[0])} at {pointer}"
+        yield seen.context.finding(place, "a link", found, weight=Weight.FAULT)
+    else:
+        similar = _similar_link(seen, pointer)
+        if pointer in seen.binding.optional_links and not similar:
+            return
+        weight = Weight.DOUBT if similar else Weight.UNSEEN
+        hint = (
+            f"did you mean {similar}?"
+            if similar
+            else "if the bank may leave it out, write {at: …, optional: true}"
+        )
+        found = f"nothing at {pointer}"
+        yield seen.context.finding(place, "a link", found, hint, weight=weight)
+
+
+def _sent_as(seen: AnsweredOperation, value: Json) -> Iterator[str]:
+    """Yield the arguments that were sent with a value, if any were."""
+    for answer in seen.context.answers:
+        for name, sent in answer.exchange.call.arguments.items():
+            if isinstance(sent, str) and sent and sent == value:
+                yield name
+
+
+def _similar_link(seen: AnsweredOperation, pointer: str) -> str:
+    """Return the pointer to an unnamed link that differs in the spelling of one step, if any."""
+    binding = seen.binding
+    named = {*binding.links, binding.approval, binding.next.at if binding.next else ""}
+    return next(
+        (
+            at
+            for body in seen.bodies
+            for at, value in members(body)
+            if at not in named and is_link(value) and differs_in_spelling(at, pointer)
+        ),
+        "",
+    )
 
 
 def _values(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -117,6 +163,10 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
         if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
     ]
     for name, pointer in seen.binding.values.items():
+        if any(pointer.startswith(f"{at}/") for at in seen.binding.list):
+            found = f"{pointer}, which is in the list"
+            yield context.finding(seen.place("value", name), f"{name} beside the items", found)
+            continue
         probe = PointerProbe(
             feature="value",
             name=name,
@@ -151,7 +201,7 @@ POINTERS: Final[Mapping[str, Callable[[AnsweredOperation], Iterator[Finding]]]] 
     "on": items.date,
     "resource": items.resource,
     "state": items.state,
-    "field": items.fields,
+    "field": item_fields.fields,
     "approval": _approval,
     "links": _links,
     "value": _values,

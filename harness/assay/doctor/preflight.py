@@ -28,7 +28,7 @@ from assay.transport.auth.tls import explainer, tls_context
 from assay.transport.secrets import unset
 
 #: The comments of `assay init` at a guessed line and at a gap.
-_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"))
+_MARKS = (("# guessed:", "guessed"), ("# missing:", "missing"), ("# TODO:", "TODO"))
 #: A certificate that expires within this time is reported.
 SOON: Final = timedelta(days=30)
 #: How far clocks may differ: tokens, signatures and calendar days tolerate no more.
@@ -76,12 +76,25 @@ def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
     parties = (target.auth, target.auth.tpp)
     logs_in = any(auth and auth.kind is AuthKind.CODE for auth in parties)
     writes = Capability.WRITE in target.fixtures.offers
+    yield from _items_without_place(context)
     if target.sca.kind is not ScaKind.NONE and not (writes or logs_in):
         operations = (
             operation for each in context.contracts_bound for operation in each.operations.values()
         )
         if any(operation.makes for operation in operations):
             yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
+
+
+def _items_without_place(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
+    """Yield the items whose pointers lead nowhere, because nothing says where the items are."""
+    for contract in context.contracts_bound:
+        for name, operation in contract.operations.items():
+            binding = context.target.operations.get(name)
+            placed = binding is None or binding.list or binding.one is not None
+            wanted = operation.lists or operation.makes or operation.shows
+            if binding and not placed and wanted and binding.item.keyed:
+                need = "list" if operation.lists else "one"
+                yield ("operations", name, "item"), f"pointers into items, without `{need}`"
 
 
 def waivers(context: DoctorContext) -> Iterator[Finding]:
@@ -153,6 +166,8 @@ def _urls(target: Target) -> Iterator[tuple[Pointer, SplitResult]]:
         yield ("fixtures", "url"), urlsplit(target.fixtures.url)
     for n, host in enumerate(() if target.nearby else target.hosts):
         yield ("hosts", n), urlsplit(host)
+    for n, host in enumerate(() if target.nearby else target.sca.hosts):
+        yield ("sca", "hosts", n), urlsplit(host)
     for name, auth in (("auth",), target.auth), (("auth", "tpp"), target.auth.tpp):
         if auth and auth.oauth:
             yield (*name, "token_url"), urlsplit(auth.oauth.token_url)
@@ -204,6 +219,10 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
     except ssl.SSLError as error:
         problem = explainer(target)(error)
         return from_problem(problem) if problem else None
+    except UnansweredError:
+        # Every host is asked for its base path, which need not exist.
+        found = f"no answer to HEAD {url.path or '/'} within {target.timeout:g} s"
+        return context.finding(key, "an HTTP response", found, weight=Weight.UNSEEN)
     except (OSError, HTTPException) as error:
         if url.scheme == "https" and target.tls and target.tls.certificate_file:
             # Some servers close the connection without an alert when they reject a certificate.
@@ -219,6 +238,10 @@ def _request(context: DoctorContext, key: Pointer, url: SplitResult) -> Finding 
     return None
 
 
+class UnansweredError(Exception):
+    """A server accepted a connection and a request, and did not answer in time."""
+
+
 def _head(target: Target, url: SplitResult) -> HTTPResponse:
     timeout, port = target.timeout, _port(url)
     if url.scheme == "https":
@@ -229,8 +252,13 @@ def _head(target: Target, url: SplitResult) -> HTTPResponse:
     else:
         connection = HTTPConnection(url.hostname or "", port, timeout=timeout)
     try:
+        connection.connect()  # with TLS, including the handshake
         connection.request("HEAD", url.path or "/", headers={"Accept": "application/json"})
         return connection.getresponse()
+    except TimeoutError as error:
+        if connection.sock is None:
+            raise
+        raise UnansweredError from error
     finally:
         connection.close()
 

@@ -8,7 +8,7 @@ known to have more items must name a next page with other items.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from operator import gt, lt
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import PointerProbe, correction, is_link, nearest
 from assay.doctor.probes import SINCE, UNTIL
 from assay.history import Accepted, Indeterminate
+from assay.rules.clauses import page_size
 
 #: A shorter body may be the same by chance.
 _DISTINCTIVE = 24
@@ -34,8 +35,8 @@ def static_answers(context: DoctorContext) -> Iterator[Finding]:
         # Operations that read, change or end a request may show it alike.
         comparable = operation.available and not operation.request
         if answer.good and comparable and len(body) >= _DISTINCTIVE:
-            asked = asked_for(context, answer) if answer.raw_items else ("", "")
-            requests[body].add((operation.id, *asked))
+            customer, about = asked_for(context, answer) if answer.raw_items else ("", "")
+            requests[body].add((operation.id, customer, about))
     for several in requests.values():
         names = sorted({name for name, _, _ in several})
         if len(several) > 1:
@@ -64,6 +65,7 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
     """Examine which calls were served after those without the customer were used up."""
     header, answers = context.target.presence, context.presences
     if header is None:
+        yield from _without_header(answers, context)
         return
     absent = [answer.accepted for answer in answers if not answer.exchange.call.present]
     present = [answer.accepted for answer in answers if answer.exchange.call.present]
@@ -73,6 +75,16 @@ def presence(context: DoctorContext) -> Iterator[Finding]:
         found = "no call to check it: that would use up the calls of real customers"
         place, weight = ("presence", "header"), Weight.UNSEEN
         yield context.finding(place, "a header with an effect", found, weight=weight)
+
+
+def _without_header(answers: Sequence[SeenAnswer], context: DoctorContext) -> Iterator[Finding]:
+    """Report a bank that limits ordinary calls, although the file has no header to mark them."""
+    refused = next((n for n, answer in enumerate(answers, 1) if not answer.accepted), None)
+    if refused is not None and refused > 1:
+        expected = "a header that marks calls with the customer present"
+        found = f"none, and call {refused} of a customer is refused ({answers[refused - 1].status})"
+        hint = "set presence.header and presence.value"
+        yield context.finding(("presence",), expected, found, hint)
 
 
 def _presence(
@@ -233,7 +245,7 @@ def _has_more(context: DoctorContext, first: SeenAnswer) -> bool:
 def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
     """Report why no second page was read: there is none, or the target file does not find it."""
     first = context.first(operation.id)
-    if first is None or not first.accepted or (operation.about and not operation.since):
+    if first is None or not first.accepted or not _pageable(context, operation):
         return
     place, expected = first.place("next"), "another page after the first"
     if not context.makes_customers and first.binding.next:
@@ -243,9 +255,15 @@ def _one_page(context: DoctorContext, operation: Operation) -> Iterator[Finding]
         hint = _next_link(context, operation)
         weight = Weight.FAULT if hint else Weight.DOUBT
         if first.binding.next is None:
-            hint, weight = hint or "add `next`", Weight.UNSEEN
+            hint, weight = hint or "add `next`", Weight.DOUBT
         found = f"none after {len(first.exchange.items)} items, although there are more"
         yield context.finding(place, expected, found, hint, weight=weight)
+
+
+def _pageable(context: DoctorContext, operation: Operation) -> bool:
+    """Whether an operation lists resources, or entries below one, which have pages."""
+    sizes = (page_size(contract, operation.id) for contract in context.contracts_bound)
+    return not operation.about or bool(operation.since) or any(size is not None for size in sizes)
 
 
 def _names_next(answer: SeenAnswer) -> bool:

@@ -21,8 +21,10 @@ from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unav
 __all__ = ["examine", "matched"]
 
 _Judge: TypeAlias = Callable[[DoctorContext, SeenAnswer], Iterator[Finding]]
-UNKNOWN, NOT_MADE, CLOSED = 404, 501, 503
+UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
 DENIED = frozenset({401, 403})
+#: The statuses with which banks answer what they do not have.
+ABSENT = frozenset({404, 405, 501})
 MOVED, REFUSED = range(300, 400), range(400, 500)
 
 
@@ -72,7 +74,11 @@ def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:
 def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     """Report what the status says of a call that was not accepted."""
     status = answer.status
-    if answer.good:
+    reason = context.not_offered(answer.operation) if status in ABSENT else ""
+    if reason:
+        found = f"{status}, as `not_offered` says: {reason}"
+        yield context.finding(answer.place(), "", found, weight=Weight.NOTE)
+    elif answer.good:
         yield from _misread(context, answer)
     elif status in DENIED:
         return  # reported by `refusals.credentials`
@@ -81,6 +87,10 @@ def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Findin
         hint = f"is it {context.redactor.bounded(where, 100)}?" if where else ""
         expected, found = "an address that answers directly", f"a redirect ({status})"
         yield context.finding(("base_url",), expected, found, hint)
+    elif answer.operation.grants and status in ABSENT:
+        yield _no_consents(context, answer)
+    elif status in REFUSED and _plain_mode_accepted(context, answer):
+        yield _mode(context, answer)
     elif status in REFUSED:
         yield from _REFUSALS.get(status, refusals.arguments)(context, answer)
     elif status == CLOSED:
@@ -88,6 +98,33 @@ def _not_accepted(context: DoctorContext, answer: SeenAnswer) -> Iterator[Findin
         yield context.finding(answer.place(), "an answer", "503", hint, weight=Weight.UNSEEN)
     else:
         yield from _failed(context, answer)
+
+
+def _no_consents(context: DoctorContext, answer: SeenAnswer) -> Finding:
+    """Ask whether the bank has consents, which are optional, or has them at another path."""
+    path = answer.binding.path or answer.operation.path
+    place = answer.place("method" if answer.status == NOT_ALLOWED else "path")
+    expected, found = "the path of consents", f"{answer.status} at {path}"
+    hint = "if the bank has no consents, say so under `absent`"
+    return context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def _plain_mode_accepted(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether the same request was accepted in another mode."""
+    mode, plain = answer.exchange.call.mode, context.plain(answer.operation.id)
+    accepted = {other.exchange.call.mode for other in plain if other.accepted}
+    return bool(mode and answer.operation.makes and accepted - {mode})
+
+
+def _mode(context: DoctorContext, answer: SeenAnswer) -> Finding:
+    """Ask whether the bank offers a mode, or has another word for it."""
+    mode = answer.exchange.call.mode or ""
+    found = f"{answer.status}: {context.excerpt(answer)}"
+    expected = f"a request in the mode {mode} to be accepted, as in another mode"
+    hint = f"if the bank has no {mode} requests, set modes.{mode} to null"
+    place = answer.place(*refusals.argument_key(answer))
+    where = answer.place("modes", mode) if place == answer.place("arguments") else place
+    return context.finding(where, expected, found, hint, weight=Weight.DOUBT)
 
 
 def _failed(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:

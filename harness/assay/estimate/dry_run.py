@@ -9,7 +9,7 @@ step. The counts are therefore upper bounds for a target that conforms to its co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -18,13 +18,13 @@ from itertools import count
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.security import ISSUING, Auth
 from assay.binding.target import Budget, Role, Target
-from assay.contract.model import Json
+from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
-from assay.execution.call_values import keep_outputs
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
+from assay.execution.partial_arrangement import PartialArrangement
 from assay.fixtures.providers import (
     Customers,
     MissingFixtures,
@@ -41,12 +41,14 @@ from assay.history import (
     Event,
     Exchange,
     History,
+    Item,
     Renew,
     Step,
     Subject,
     Wire,
 )
 from assay.planning.plan import Plan, Trial, script_of
+from assay.rules.clauses import surely_listed
 from assay.rules.dry_run import DryTarget
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
@@ -153,13 +155,30 @@ class DryExecutor(Executor):
         self.dry_target.now = self.look()
         event = self.dry_target.reply(call)
         assert isinstance(event, Exchange)  # noqa: S101 -- a call is answered by an exchange
+        if self.partly.missing and operation.lists:
+            # What can still be judged is seen only in lists of what the customer does own.
+            event = replace(event, outcome=Accepted(items=tuple(self._listed(call, operation))))
         event = replace(event, n=self.number(), wire=replace(ANSWER, url=request.url))
         binding = self.environment.target.operations.get(operation.id)
         if binding is not None and binding.outputs and isinstance(event.outcome, Accepted):
             outputs = dict.fromkeys(binding.outputs, ANYTHING)
             event = replace(event, outcome=replace(event.outcome, outputs=outputs))
-            keep_outputs(self, event)
+            self.kept.keep(event, binding)
         return event
+
+    def _listed(self, call: Call, operation: Operation) -> Iterator[Item]:
+        """Yield an item for each thing that a list may have, of values that say nothing."""
+        contract, now = self.dry_target.contract, self.dry_target.now
+        subjects = (event for event in self.events if isinstance(event, Subject))
+        owned = [thing for each in subjects if each.name == call.subject for thing in each.owns]
+        key = call.arguments.get(operation.about or "")
+        for resource in (contract.resources[name] for name in operation.lists):
+            fields = dict.fromkeys(resource.fields, ANYTHING)
+            for thing in owned:
+                if operation.about and thing.key == key and thing.resource == resource.of:
+                    yield Item(resource=resource.id, key=f"{key}-{resource.id}", fields=fields)
+                elif thing.resource == resource.id and surely_listed(contract, thing, now):
+                    yield Item(resource=resource.id, key=thing.key, fields=fields)
 
     def _signed(self, step: Authorise) -> Authorised:
         """Check that a signer is available, and have the request signed."""
@@ -220,7 +239,8 @@ def dry_run_trial(
         dry_target=dry_target,
         granted=granted,
     )
-    stopped = _play(script, executor)
+    executor.partly = PartialArrangement()
+    stopped = _play(executor.partly.going_on(script), executor)
     history = History(events=tuple(executor.events))
     observed: set[str] = set()
     if stopped:

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
-from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
+from assay.binding.spelling import Place
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.execution.repeated_values import repeated_values
 from assay.history import (
-    Accepted,
     Authorise,
     Call,
     CredentialPlace,
-    Exchange,
     Register,
     Registered,
     Renew,
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "credentials_for",
-    "keep_outputs",
     "register_value",
     "renew_token",
     "sendable_access",
@@ -46,13 +43,14 @@ __all__ = [
     "values_for",
 ]
 
+#: The length of the text that is unique to a trial: it must fit into a reference or label.
+TRIAL_LENGTH = 12
 #: The longest token that is sent, in characters: HTTP servers refuse larger headers, whoever calls.
 MAX_TOKEN = 8192
 #: What a call of the TPP needs where nothing provides its token.
 UNAUTHENTICATED_TPP: Final = (
     "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
 )
-_NO_OUTPUTS = OutputValues()
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
@@ -99,6 +97,9 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
             raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
         request = _token_request(executor, call, access, by_tpp=party)
         return replace(access, token=token_store.for_password(request))
+    if _scope_of(executor, call) is not None and not issued:
+        key = ("operations", operation.id, "modes", call.mode or "")
+        raise CannotArrange(f"a token endpoint for {'.'.join(key)} (`auth`)", key=key)
     if token_store is None or call.credentials or not issued:
         return access
     token = token_store.token(_token_request(executor, call, access, by_tpp=party))
@@ -144,7 +145,15 @@ def _token_request(
         named=bool(step.by),
         now=executor.look(),
         sign_in=lambda link: _sign_in(executor, link, step.subject, access),
+        scope=_scope_of(executor, step) if isinstance(step, Call) else None,
     )
+
+
+def _scope_of(executor: Executor, call: Call) -> str | None:
+    """Return the scope of the token for a call, where its mode says so."""
+    binding = executor.environment.target.operations.get(call.operation, BARE)
+    mode = binding.modes.get(call.mode or "")
+    return str(mode.value) if mode is not None and mode.place is Place.SCOPE else None
 
 
 def _keep_token(executor: Executor, step: Call | Renew, token: str, *, by_tpp: bool) -> None:
@@ -181,7 +190,8 @@ def third_party(executor: Executor, name: str) -> Access:
 def values_for(executor: Executor, call: Call) -> RequestValues:
     """Return the generated values of one request, as far as the target file uses them.
 
-    Two equal calls have the same `alike`; `unique` is different in every call.
+    Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
+    different in every call.
     """
     target = executor.environment.target
     binding = target.operations.get(call.operation, BARE)
@@ -189,7 +199,9 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     plain = RequestValues(
-        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+        ids=executor.ids,
+        resources=executor.resources,
+        outputs=executor.kept.values_for(call, target.outputs),
     )
     slots = repeated_values(executor, call, executor.operations[call.operation], plain)
     if not (standing or binding.template or values):
@@ -205,6 +217,7 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
         today=_today(executor, call) if dated else None,
         unique=str(uuid5(executor.name, str(executor.generated))),
         alike=uuid5(executor.name, equal).hex[:30],
+        trial=executor.name.hex[:TRIAL_LENGTH],
     )
 
 
@@ -213,33 +226,6 @@ def _today(executor: Executor, call: Call) -> date:
     environment = executor.environment
     zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
     return executor.look().astimezone(zone).date()
-
-
-def _outputs_for(executor: Executor, call: Call) -> OutputValues:
-    """Return the outputs that a call can use: those of its customer and TPP."""
-    sources = executor.environment.target.outputs
-    if not sources:
-        return _NO_OUTPUTS
-    known = executor.outputs.get((call.subject, call.by), {})
-    if call.consent is not None:
-        known = {**known, **executor.consent_outputs.get(call.consent, {})}
-    return OutputValues(
-        sources=sources,
-        values={name: value for name, value in known.items() if value is not None},
-        unusable=frozenset(name for name, value in known.items() if value is None),
-    )
-
-
-def keep_outputs(executor: Executor, exchange: Exchange) -> None:
-    """Keep the outputs of an accepted answer, for later calls of its customer and TPP."""
-    call, outcome = exchange.call, exchange.outcome
-    binding = executor.environment.target.operations.get(call.operation, BARE)
-    if not binding.outputs or not isinstance(outcome, Accepted):
-        return
-    had = {name: outcome.outputs.get(name) for name in binding.outputs}
-    executor.outputs.setdefault((call.subject, call.by), {}).update(had)
-    if exchange.item and exchange.item.key:
-        executor.consent_outputs[exchange.item.key] = had
 
 
 def register_value(executor: Executor, step: Register) -> Registered:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from assay.binding.encode import Access
+from assay.binding.origin import origin
 from assay.binding.target import ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
@@ -85,7 +86,12 @@ class Environment:
         sca = self.target.sca
         match sca.kind:
             case ScaKind.FORMS:
-                return FormsSigner(sca=sca, transport=self.screens or self.client)
+                hosts = (self.target.base_url, *self.target.hosts, *endpoints(self.target))
+                return FormsSigner(
+                    sca=sca,
+                    transport=self.screens or self.client,
+                    hosts=frozenset(map(origin, hosts)),
+                )
             case ScaKind.CONTROL:
                 return ControlSigner(sca=sca, fixture=fixture)
             case ScaKind.BROWSER if self.chromium:
@@ -205,7 +211,7 @@ def _embedded(bank: Bank, target: Target) -> Application:
 def _chromium(target: Target) -> Chromium | None:
     if target.sca.kind is not ScaKind.BROWSER:
         return None
-    from assay.sca.chromium import find_chromium, origin  # noqa: PLC0415 -- seldom used
+    from assay.sca.chromium import find_chromium  # noqa: PLC0415 -- seldom used
 
     chromium = find_chromium(target)
     base = origin(target.base_url)

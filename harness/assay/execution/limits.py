@@ -117,7 +117,7 @@ def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:
             yield from query.get(spelling.name) or (MISSING,)
         case Place.HEADER:
             yield from _header(spelling, request)
-        case Place.PATH:
+        case Place.PATH | Place.SCOPE | Place.BASE:
             yield MISSING  # only the bank knows where the value begins and ends
 
 

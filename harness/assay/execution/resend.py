@@ -118,6 +118,8 @@ def changed(request: HttpRequest, step: Resend, template: str) -> HttpRequest:
             return replace(request, headers=_headers(request.headers, step))
         case Place.BODY:
             return replace(request, body=_body(request.body, step))
+        case Place.SCOPE | Place.BASE:
+            return request  # no part of a request
 
 
 def _merged(step: Resend, known: Mapping[str, Json]) -> dict[str, Json]:
@@ -302,6 +304,8 @@ class _RequestParts:
                 return self.headers.get(spelling.name.lower(), MISSING)
             case Place.BODY:
                 return find(self.body, spelling.name)
+            case Place.SCOPE | Place.BASE:
+                return MISSING
 
     def has_mode(self, mode: Spelling) -> bool:
         """Whether a mode is requested; one that is the whole body is compared by members."""

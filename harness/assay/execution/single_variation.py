@@ -92,7 +92,7 @@ class VariationGuard:
             return ""
         changed = _changed(varied, plain)
         tokens = list(_tokens(target))
-        if not different & {"subject", "by"}:
+        if not (different & {"subject", "by"} or _is_in_token(different, call, control, binding)):
             # A token that was renewed in between varies nothing.
             changed = {place: how for place, how in changed.items() if not _within(place, tokens)}
         if not changed:
@@ -165,9 +165,22 @@ def _where(spelling: Spelling, leaves: list[Where]) -> list[Where]:
             return [("header", spelling.name.lower())]
         case Place.PATH:
             return [("path",)]
+        case Place.BASE:
+            return [("base",)]
+        case Place.SCOPE:
+            return []
         case Place.BODY:
             pointers = (spelling.name, *spelling.also)
             return [("body", *steps(pointer), *leaf) for pointer in pointers for leaf in leaves]
+
+
+def _is_in_token(
+    different: frozenset[str], call: Call, control: AcceptedCall, binding: OperationBinding
+) -> bool:
+    """Whether two calls differ in a mode that is the scope of their tokens."""
+    modes = (binding.modes.get(each or "") for each in (call.mode, control.call.mode))
+    scoped = any(mode is not None and mode.place is Place.SCOPE for mode in modes)
+    return scoped and "mode" in different
 
 
 def _within(where: Where, places: list[Where]) -> bool:

@@ -9,44 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from assay.binding.checks import bad_url
-from assay.contract.model import Contract, Json
+from assay.contract.model import Contract
 from assay.errors import InputError
-from assay.init.openapi_operations import (
-    OpenApiOperation,
-    OperationMatch,
-    base_url,
-    openapi_operations,
-    schemes,
-)
-from assay.init.openapi_schemas import is_plain_name, words
+from assay.init.authentication import GuessedAuth, guessed_auth
+from assay.init.foreign_values import ForeignDocument
+from assay.init.inherited import InheritedTarget
+from assay.init.openapi_operations import OpenApiOperation, base_url, openapi_operations
+from assay.init.openapi_schemas import words
 from assay.init.operation_bindings import Found, matched
-from assay.init.safe_load import ForeignDocument, mapping, read, text
+from assay.init.operation_matching import OperationMatch, has_evidence
+from assay.init.safe_load import read
 
 __all__ = ["InitDefaults", "TargetDraft", "init_defaults"]
 
-#: The kind of the target file for each OAuth flow, the preferred one first.
-_FLOWS: Final = {
-    "authorizationCode": "authorization-code",
-    "clientCredentials": "client-credentials",
-}
 #: Words in the name of the header that marks a call as made with the customer present.
 _PRESENCE: Final = (
     {"psu", "ip", "address"},
     {"customer", "ip", "address"},
     {"customer", "present"},
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuessedAuth:
-    """How calls are authenticated: the kind of the target file, and its settings."""
-
-    kind: str
-    why: str = ""
-    given: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +43,7 @@ class InitDefaults:
     document: ForeignDocument | None = None
     offers: tuple[OpenApiOperation, ...] = ()
     found: Found = field(default_factory=dict[str, Mapping[str, OperationMatch]])
+    inherited: InheritedTarget = field(default_factory=InheritedTarget)
 
     def draft(self, answers: Mapping[str, str], whys: Mapping[str, str]) -> TargetDraft:
         """Return the draft of a target file, given the answers to all questions."""
@@ -93,45 +77,54 @@ class TargetDraft:
         return self.start.contracts
 
     @property
-    def given(self) -> Mapping[str, Json]:
-        """The settings of the document for the way in which calls are authenticated."""
-        return self.start.auth.given if self.auth == self.start.auth.kind else {}
-
-    @property
     def prefix(self) -> str:
         """The prefix of this target's environment variables."""
         return "".join(letter if letter.isalnum() else "_" for letter in self.name.upper())
 
 
 def init_defaults(
-    contracts: tuple[Contract, ...], path: Path | None, *, named: bool
+    contracts: tuple[Contract, ...],
+    path: Path | None,
+    *,
+    named: bool,
+    inherited: InheritedTarget | None = None,
 ) -> InitDefaults:
     """Read the document, if there is one, and match its operations to the contracts.
 
-    Unless the contracts were `named` by the user, those without a match are dropped.
+    `inherited` is the target file that the draft extends. Unless the contracts were `named` by the user, those without a match are dropped.
 
     Raises:
         InputError: the document cannot be read, or matches no contract.
 
     """
+    zones = dict.fromkeys(str(contract.zone) for contract in contracts if contract.zone)
+    zone = {"zone": next(iter(zones))} if len(zones) == 1 else {}
+    # What the contract says is no guess.
+    known = {"zone": ""} if zone else {}
     if path is None:
-        return InitDefaults(contracts=contracts)
+        return InitDefaults(contracts=contracts, defaults=zone, whys=known)
+    inherited = inherited or InheritedTarget()
     document = read(path)
     offers = openapi_operations(document)
-    matches = matched(contracts, offers)
-    kept = tuple(
-        contract
-        for contract in contracts
-        if any(contract.operations[name].available for name in matches[contract.id])
-    )
-    if not kept:
+    found = {
+        contract.id: match
+        for contract, match in zip(
+            contracts, matched(contracts, offers, inherited).values(), strict=True
+        )
+        if any(contract.operations[name].available for name in match)
+        and (named or has_evidence(contract, match))
+    }
+    if not found:
         what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
-        raise InputError.one(str(path), what, hint="is it the right document and contract?")
-    kept = contracts if named else kept
-    used = tuple(each.offered for contract in kept for each in matches[contract.id].values())
-    auth, present, url = _auth(document), _presence(used), base_url(document)
-    defaults = {"auth": auth.kind}
-    whys = {"auth": auth.why or "the document does not define it"}
+        hint = "nothing is guessed; is it the right document and contract?"
+        raise InputError.one(str(path), what, hint=hint)
+    kept = tuple(contract for contract in contracts if named or contract.id in found)
+    found = {contract.id: found.get(contract.id, {}) for contract in kept}
+    used = tuple(match.offered for matches in found.values() for match in matches.values())
+    auth = guessed_auth(document, kept, found)
+    present, url = _presence(used), base_url(document)
+    defaults = {**zone, "auth": auth.kind}
+    whys = {**known, "auth": auth.why or "the document does not define it"}
     if url:
         defaults["base_url"], whys["base_url"] = url, "the first server of the document"
     if present:
@@ -145,54 +138,9 @@ def init_defaults(
         auth=auth,
         document=document,
         offers=offers,
-        found={contract.id: matches[contract.id] for contract in kept},
+        found=found,
+        inherited=inherited,
     )
-
-
-def _auth(document: ForeignDocument) -> GuessedAuth:
-    """Return how the document authenticates calls; by default with a bearer token."""
-    guesses = (
-        guess(scheme) for guess in (_oauth, _bearer, _api_key) for scheme in schemes(document)
-    )
-    return next((auth for auth in guesses if auth is not None), GuessedAuth(kind="bearer"))
-
-
-def _oauth(scheme: Mapping[str, Any]) -> GuessedAuth | None:
-    """Return the first OAuth flow of a scheme that has the URLs it needs."""
-    flows = mapping(scheme.get("flows"))
-    for name, kind in _FLOWS.items():
-        flow = mapping(flows.get(name))
-        token, authorize = text(flow.get("tokenUrl")), text(flow.get("authorizationUrl"))
-        if _url(token) and (kind == "client-credentials" or _url(authorize)):
-            scopes = " ".join(
-                scope for scope in mapping(flow.get("scopes")) if is_plain_name(scope)
-            )
-            given = {"authorize_url": authorize, "token_url": token, "scope": scopes}
-            return GuessedAuth(
-                kind=kind,
-                why=f"the OAuth flow {name} in the document",
-                given={key: value for key, value in given.items() if value},
-            )
-    return None
-
-
-def _bearer(scheme: Mapping[str, Any]) -> GuessedAuth | None:
-    if text(scheme.get("type")) == "http" and text(scheme.get("scheme")).lower() == "bearer":
-        return GuessedAuth(kind="bearer", why="the bearer scheme in the document")
-    return None
-
-
-def _api_key(scheme: Mapping[str, Any]) -> GuessedAuth | None:
-    name, place = text(scheme.get("name")), (text(scheme.get("type")), text(scheme.get("in")))
-    if place != ("apiKey", "header") or not is_plain_name(name):
-        return None
-    if name.lower() == "authorization":
-        return GuessedAuth(kind="bearer", why="the Authorization header")
-    return GuessedAuth(kind="key", why=f"the header {name} in the document", given={"header": name})
-
-
-def _url(url: str) -> bool:
-    return is_plain_name(url) and not bad_url(url)
 
 
 def _presence(offers: Sequence[OpenApiOperation]) -> str:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.contract.model import Json
-from assay.init.openapi_operations import THEIRS, MatchedOperation, guessed
+from assay.init.matched_operation import MatchedOperation
+from assay.init.name_matching import THEIRS, beside, called, guessed, is_masked
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
-from assay.init.requests import beside, called
 from assay.init.yaml_writer import YamlEntry
 
 #: Words for the date by which lists are filtered, the usual ones first.
 _DATES = ("booking", "book", "posting", "date", "transaction", "value")
 #: Usual words for the states of a request, in lower case.
 _STATES = {
-    "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated",
+    "open": "rcvd pdng actc accp acsp acwc acwp patc part received pending open initiated submitted scheduled",
     "done": "acsc accc executed done completed settled",
     "rejected": "rjct rejected failed",
     "ended": "canc cancelled canceled refused expired revoked",
 }
+#: The codes of ISO 20022 for a refusal, a time-out, and a cancellation by the customer or TPP.
+_ENDED_CODES = ("CUST", "NOAS", "DS02")
 
 
 def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -30,9 +32,8 @@ def key(shape: MatchedOperation) -> Iterator[YamlEntry]:
     elif name := _list_key(shape):
         leaf = _field(name, shape.item, shape.operation.lists)
         beside_it = shape.item if _is_mixed(shape) else ()
-        yield (
-            _pointer("key", leaf, name, beside_it) if leaf else shape.gap("key", example=f"/{name}")
-        )
+        found = _pointer("key", leaf, name, beside_it) if leaf else _by_scheme("key", shape, name)
+        yield found or shape.gap("key", example=f"/{name}")
     elif shape.operation.since:
         leaf = _identifier(shape.item, shape.operation.lists)
         why = f"{leaf.name} looks like an identifier" if leaf else ""
@@ -65,7 +66,7 @@ def _request_leaf(shape: MatchedOperation) -> tuple[str, SchemaLeaf | None]:
     resource = shape.contract.resources[shape.operation.request or ""]
     name = resource.key or "id"
     exact = next((leaf for leaf in shape.item if leaf.steps == (name,)), None)
-    return name, exact or _identifier(shape.item, [resource.id, "request"])
+    return name, exact or _identifier(shape.item, [resource.id, "request"], shape.identifiers)
 
 
 def bank_id(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -137,10 +138,29 @@ def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
         }
         words_of: dict[str, Json] = {state: [*each] for state, each in matching.items() if each}
         if "status" in leaf.words and words_of:
-            value: dict[str, Json] = {"at": leaf.pointer, "values": words_of}
-            yield YamlEntry(key="state", value=value, why=f"by the values of {leaf.name}")
+            reason = _reason_of(shape, leaf)
+            if reason is None or not matching["rejected"]:
+                value: dict[str, Json] = {"at": leaf.pointer, "values": words_of}
+                yield YamlEntry(key="state", value=value, why=f"by the values of {leaf.name}")
+                return
+            ended = [[word, code] for word in matching["rejected"] for code in _by_customer(reason)]
+            words_of["ended"] = [*matching["ended"], *ended]
+            value = {"at": [leaf.pointer, reason.pointer], "values": words_of}
+            why = f"by the values of {leaf.name} and {reason.name}"
+            yield YamlEntry(key="state", value=value, why=why)
             return
     yield shape.gap("state")
+
+
+def _reason_of(shape: MatchedOperation, status: SchemaLeaf) -> SchemaLeaf | None:
+    """Return the leaf with the reason of a status, if it has one for the customer's refusal."""
+    reasons = (leaf for leaf in shape.item if "reason" in leaf.words and leaf is not status)
+    return next((leaf for leaf in reasons if _by_customer(leaf)), None)
+
+
+def _by_customer(reason: SchemaLeaf) -> list[str]:
+    """Return the codes for a request that its customer, and not the bank, brought to an end."""
+    return [code for code in _ENDED_CODES if code in reason.values]
 
 
 def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -153,7 +173,8 @@ def fields(shape: MatchedOperation) -> Iterator[YamlEntry]:
     for name in dict.fromkeys(names):
         leaf = _field_leaf(shape, name)
         if leaf is None:
-            yield shape.gap("field", name, example=f"/{name}")
+            found = _by_scheme(name, shape, name) if shape.lists else None
+            yield found or shape.gap("field", name, example=f"/{name}")
         else:
             yield _pointer(name, leaf, name, shape.item if _is_mixed(shape) else ())
 
@@ -162,7 +183,7 @@ def _field_leaf(shape: MatchedOperation, name: str) -> SchemaLeaf | None:
     if shape.lists:
         return _field(name, shape.item, shape.operation.lists)
     key_name, key_leaf = _request_leaf(shape)
-    return key_leaf if key_leaf and name == key_name else called(name, shape.item)
+    return key_leaf if key_leaf and name == key_name else called(name, shape.parts)
 
 
 def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -174,25 +195,61 @@ def volatile(shape: MatchedOperation) -> Iterator[YamlEntry]:
 def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = ()) -> YamlEntry:
     """Return a pointer, with that beside it that identifies other resources, if there is one."""
     why, neighbour = guessed(name, leaf), beside(leaf, item) if len(leaf.steps) > 1 else None
+    if at != "key" and leaf.form == "date-time":
+        day: dict[str, Json] = {"at": leaf.pointer, "first": len("2026-12-31")}
+        return YamlEntry(
+            key=at, value=day, why=f"{why or name}; a moment, which begins with the day"
+        )
     if neighbour is None:
         return YamlEntry(key=at, value=leaf.pointer, why=why)
     why = f"{why}; or the identification beside it"
     return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
 
 
+def _by_scheme(at: str, shape: MatchedOperation, name: str) -> YamlEntry | None:
+    """Return the one of several identifications whose scheme has the name of a key."""
+    for leaf in shape.item:
+        *above, last = leaf.steps
+        if words(last) != ("identification",) or above[-1:] != [EACH]:
+            continue
+        for scheme in shape.item:
+            value = next((word for word in scheme.values if name.upper() in word.upper()), None)
+            if scheme.steps[:-1] == leaf.steps[:-1] and "scheme" in scheme.words and value:
+                place: dict[str, Json] = {
+                    "in": SchemaLeaf(steps=tuple(above[:-1])).pointer,
+                    "where": {f"/{scheme.name}": value},
+                    "at": f"/{last}",
+                }
+                why = f"{value} is a value of {scheme.name}"
+                return YamlEntry(key=at, value=place, why=why)
+    return None
+
+
 def _field(name: str, item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
     """Return the leaf with the name of a field that is not about another party."""
     about = {word for pointer in lists for word in words(pointer)}
+    mine = words(name)
+    # In an item of `balances`, `type` is the type of a balance.
+    short = mine[1:] if len(mine) > 1 and mine[0] in about else mine
 
     def far(leaf: SchemaLeaf) -> tuple[bool, int, int]:
         return leaf.name != name, len(leaf.path - about) - len(leaf.path & about), len(leaf.steps)
 
-    near = (leaf for leaf in item if leaf.words == words(name) and not leaf.path & THEIRS)
-    return min((leaf for leaf in near if EACH not in leaf.steps), key=far, default=None)
+    own = [leaf for leaf in item if not leaf.path & THEIRS and EACH not in leaf.steps]
+    near = [leaf for leaf in own if leaf.words == mine]
+    near = near or [leaf for leaf in own if leaf.words == short and len(leaf.steps) == 1]
+    return min((leaf for leaf in near if not is_masked(leaf)), key=far, default=None)
 
 
-def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf | None:
-    """Return the leaf that looks like the bank's own name of an item."""
+def _identifier(
+    item: Sequence[SchemaLeaf],
+    lists: Sequence[str],
+    slots: frozenset[tuple[str, ...]] = frozenset(),
+) -> SchemaLeaf | None:
+    """Return the leaf that looks like the bank's own name of an item.
+
+    `slots` are the words of path parameters, which are identifiers.
+    """
     usual = {word for pointer in lists for word in words(pointer)}
     usual |= {"resource", "entry", "id", "reference", "internal"}
     near = [
@@ -202,6 +259,9 @@ def _identifier(item: Sequence[SchemaLeaf], lists: Sequence[str]) -> SchemaLeaf 
         and (leaf.words[-1:] == ("id",) or "reference" in leaf.words)
         and set(leaf.words) <= usual
     ]
+    mine = {word for pointer in lists for word in words(pointer)} - {"request"}
+    named = [leaf for leaf in item if len(leaf.steps) == 1 and mine & set(leaf.words)]
+    near = near or [leaf for leaf in named if leaf.words in slots]
     order = ("id", "resource", *lists)
 
     def rank(leaf: SchemaLeaf) -> int:

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Any
 
-from assay.init.safe_load import ForeignDocument, mapping, sequence, text
+from assay.init.foreign_values import ForeignDocument, mapping, sequence, text
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 #: Words that do not distinguish names.
@@ -66,6 +67,8 @@ def printable(text: str) -> str:
 EACH = "*"
 MOST_LEAVES = 2_000
 MOST_DEPTH = 10
+#: How many alternatives of a schema, and how many values of an enumeration, are read.
+MOST_ALTERNATIVES, MOST_VALUES = 100, 200
 #: Longer values and pointers are ignored.
 MOST_VALUE, MOST_POINTER = 200, 400
 
@@ -155,12 +158,12 @@ def _walk(
 def _inner(
     node: dict[str, Any], steps: tuple[str, ...], *, required: bool
 ) -> Iterator[tuple[object, tuple[str, ...], bool]]:
-    needed = {text(name) for name in sequence(node.get("required"))}
-    for name, below in mapping(node.get("properties")).items():
+    needed = {text(name) for name in sequence(node.get("required"))[:MOST_LEAVES]}
+    for name, below in islice(mapping(node.get("properties")).items(), MOST_LEAVES):
         if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
             yield below, (*steps, name), required and name in needed
     for word in ("allOf", "oneOf", "anyOf"):
-        for below in sequence(node.get(word)):
+        for below in sequence(node.get(word))[:MOST_ALTERNATIVES]:
             yield below, steps, required and word == "allOf"
     for word in ("if", "then", "else"):
         if word in node:
@@ -171,9 +174,11 @@ def _inner(
 
 def _leaf(node: dict[str, Any], steps: tuple[str, ...], *, required: bool) -> SchemaLeaf:
     fixed = [text(node["const"])] if "const" in node else []
-    fixed += [text(value) for value in sequence(node.get("enum"))]
+    fixed += [text(value) for value in sequence(node.get("enum"))[:MOST_VALUES]]
     examples = [text(node[name]) for name in ("default", "example") if name in node]
-    examples += [text(value) for value in sequence(node.get("examples"))]
+    # Open enumerations are examples, too.
+    for key in ("examples", "x-namespaced-enum", "x-extensible-enum"):
+        examples += [text(value) for value in sequence(node.get(key))[:MOST_VALUES]]
     return SchemaLeaf(
         steps=steps,
         kind=_kind(node),

@@ -13,13 +13,12 @@ from typing import Final, TypeAlias
 
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
-from assay.init import items, requests, responses
-from assay.init.openapi_operations import (
-    MatchedOperation,
-    OpenApiOperation,
-    OperationMatch,
-    matches,
-)
+from assay.init import body_templates, items, requests, responses
+from assay.init.inherited import InheritedTarget
+from assay.init.matched_operation import MatchedOperation
+from assay.init.openapi_operations import OpenApiOperation
+from assay.init.operation_matching import OperationMatch, filled_path, matches
+from assay.init.sent_outputs import SentOutputs, sent_outputs
 from assay.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.clauses import clauses_of
 
@@ -39,6 +38,8 @@ def _path(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if path != shape.operation.path:
         reasons = "; ".join(filter(None, (shape.match.why, shape.path_why)))
         yield YamlEntry(key="path", value=path, why=reasons)
+    elif shape.explicit:
+        yield YamlEntry(key="path", value=path)
     if shape.operation.available:
         for slot in requests.unfilled_slots(shape):
             example = path.replace(f"{{{slot}}}", "…")
@@ -50,12 +51,28 @@ def _aliases(shape: MatchedOperation) -> Iterator[YamlEntry]:
     operation = shape.operation
     if not operation.aliases or not shape.offers:
         return
-    same_method = (offer for offer in shape.offers if offer.method == operation.method)
-    paths = {_SLOT.sub("{}", offer.path) for offer in same_method}
-    paths.discard(_SLOT.sub("{}", shape.match.offered.path))
-    kept = [path for path in operation.aliases if _SLOT.sub("{}", path) in paths]
-    if len(kept) < len(operation.aliases):
-        yield YamlEntry(key="aliases", value=kept, why="the document has no other paths")
+    others = {
+        _SLOT.sub("{}", offer.path): offer.path
+        for offer in shape.offers
+        if offer.method == operation.method and _names_item(shape, offer)
+    }
+    others.pop(_SLOT.sub("{}", shape.match.offered.path), None)
+    plain = [_SLOT.sub("{}", path) for path in operation.aliases]
+    kept = [others[path] for path in plain if path in others]
+    if kept != [*operation.aliases]:
+        why = "the document has only these of the contract's other paths"
+        why = why if kept else "the document has none of the contract's other paths"
+        yield YamlEntry(key="aliases", value=kept, why=why)
+
+
+def _names_item(shape: MatchedOperation, offer: OpenApiOperation) -> bool:
+    """Whether another path takes the item that a call is about in the same place."""
+    if not shape.operation.about:
+        return True
+    slot = requests.about_slot(shape)
+    if slot:
+        return f"{{{slot}}}" in offer.path
+    return bool(shape.offered.named("query").keys() & offer.named("query").keys())
 
 
 def _credentials(shape: MatchedOperation) -> Iterator[YamlEntry]:
@@ -72,7 +89,7 @@ GUESSES: Final[Mapping[str, _Guess]] = {
     "argument": requests.arguments,
     "mode": requests.modes,
     "queries": requests.queries,
-    "template": requests.template,
+    "template": body_templates.template,
     "credentials": _credentials,
     "list": responses.list_of_items,
     "one": responses.single_item,
@@ -90,39 +107,76 @@ GUESSES: Final[Mapping[str, _Guess]] = {
 }
 #: The features that no function above guesses, each with the reason.
 NOT_GUESSED: Final[Mapping[str, str]] = {
-    "headers": "guessed for all operations together, at the top level (`target_file`)",
+    "headers": "guessed for all operations together (`target_file`, `sent_outputs`)",
     "other": "written with its argument",
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
+    "given": "what a token covers, a document says in prose",
     "output": "which value a later call needs, a document seldom says",
 }
 #: The features that matter where a call is refused in any case.
 _OF_UNAVAILABLE: Final = frozenset({"method", "path", "aliases", "argument"})
 
 
-def matched(contracts: Sequence[Contract], offers: Sequence[OpenApiOperation]) -> Found:
+def matched(
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation],
+    inherited: InheritedTarget,
+) -> Found:
     """Match the operations of a document to those of the contracts."""
-    return {contract.id: matches(contract, offers) for contract in contracts}
+    return {
+        contract.id: matches(contract, offers, inherited.matches(contract, offers))
+        for contract in contracts
+    }
 
 
 def operations(
-    contracts: Sequence[Contract], offers: Sequence[OpenApiOperation] | None, matches: Found
+    contracts: Sequence[Contract],
+    offers: Sequence[OpenApiOperation] | None,
+    matches: Found,
+    inherited: InheritedTarget,
 ) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
+        found = matches.get(contract.id, {})
         named = _by_own_names(contract, matches)
+        sent = sent_outputs(contract, found)
+        listers = {*_with_ids(contract, found), *inherited.with_ids()}
+        unknown = offers is not None and any(
+            not operation.available and name not in found
+            for name, operation in contract.operations.items()
+        )
         for operation in contract.operations.values():
-            match = matches.get(contract.id, {}).get(operation.id)
+            match = found.get(operation.id)
             if offers is None:
                 match = OperationMatch(offered=_unknown(operation))
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
-                below = nested(_entries(shape))
+                shape = replace(shape, has_ids=shape.lister in listers)
+                # With paths of its own, a target is not asked at those of the contract.
+                placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
+                below = nested(inherited.corrections(shape, placed))
+                below = (*_sent(sent, operation), *below)
                 if below:
                     yield YamlEntry(key=operation.id, below=below)
-            elif operation.available:
-                what = "no matching operation in the document"
-                yield gap("operations", operation.id, what=what, example="{path: /…}")
+            elif not inherited.operation(operation.id):
+                yield _not_offered(operation)
+
+
+def _sent(sent: SentOutputs, operation: Operation) -> Iterator[YamlEntry]:
+    """Yield the values of answers that an operation gives or sends."""
+    why = "an identifier and a header have the same name"
+    for key, values in (("outputs", sent.outputs), ("headers", sent.headers)):
+        if operation.id in values:
+            yield YamlEntry(key=key, value={**values[operation.id]}, why=why)
+
+
+def _not_offered(operation: Operation) -> YamlEntry:
+    """Return the comment for an operation that the document does not have."""
+    what = "no operation of the document matches"
+    if not operation.available:
+        what = f"the path at which this bank would offer {operation.method} {operation.path}"
+    return gap("operations", operation.id, what=what, example="{path: /…}")
 
 
 def _entries(shape: MatchedOperation) -> Iterator[tuple[tuple[str, ...], YamlEntry]]:
@@ -166,9 +220,18 @@ def _by_own_names(contract: Contract, matches: Found) -> bool:
     entries = (
         entry
         for name, match in matches.get(contract.id, {}).items()
-        for entry in requests.arguments(_shape(contract, operations[name], match))
+        for shape in [replace(_shape(contract, operations[name], match), has_ids=True)]
+        for entry in requests.arguments(shape)
     )
     return any(isinstance(entry.value, dict) and "found" in entry.value for entry in entries)
+
+
+def _with_ids(contract: Contract, found: Mapping[str, OperationMatch]) -> Iterator[str]:
+    """Yield the operations that show the bank's own names of items."""
+    for name, match in found.items():
+        shape = _shape(contract, contract.operations[name], match)
+        if shape.operation.available and any(not entry.missing for entry in items.bank_id(shape)):
+            yield name
 
 
 def _lister(contract: Contract, operation: Operation) -> str | None:
@@ -184,22 +247,18 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
 
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's value for parameters that the contract does not have."""
-    path, why = shape.offered.path, ""
     kept = requests.about_slot(shape)
-    parameters = shape.offered.named("path")
-    for slot in shape.slots:
-        values = parameters[slot].leaf.values if slot in parameters else ()
-        if slot != kept and values and re.fullmatch(r"[A-Za-z0-9._-]+", values[0]):
-            path = path.replace(f"{{{slot}}}", values[0])
-            why = f"{values[0]} is the first value of {slot}"
-    return path, why
+    path, why = filled_path(shape.offered)
+    return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
 
 
-def outcomes(paired: Found) -> Iterator[YamlEntry]:
+def outcomes(paired: Found, inherited: InheritedTarget) -> Iterator[YamlEntry]:
     """Yield the statuses of success, where the document lists them."""
     offers = [match.offered for matches in paired.values() for match in matches.values()]
     statuses = sorted({status for offered in offers for status in offered.statuses})
     if statuses and all(status.isdigit() for status in statuses):
+        if inherited.raw and inherited.accepts(map(int, statuses)):
+            return
         accepted = [{"statuses": [int(status) for status in statuses]}]
         why = "the success statuses in the document"
         inner = YamlEntry(key="accepted", value=accepted, why=why)

@@ -6,11 +6,15 @@ Guessed by the names of parameters and of members of the body.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
-from assay.init.openapi_operations import THEIRS, MatchedOperation, OpenApiParameter, guessed
+from assay.init.matched_operation import MatchedOperation
+from assay.init.name_matching import beside, called, guessed, is_unique_header
+from assay.init.openapi_operations import OpenApiParameter
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
@@ -33,7 +37,7 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if operation.grants:
         yield _grant(shape, operation.grants)
     for name in operation.arguments:
-        yield _member(shape, name)
+        yield from _member(shape, name)
 
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
@@ -46,11 +50,44 @@ def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         yield YamlEntry(key=name, value={"query": name})
     elif slot is not None:
         yield _named(shape, name, "path", paths.get(slot) or query.get(slot), slot)
-    elif near := [parameter for parameter in query.values() if _names(name, parameter, shape)]:
-        yield _named(shape, name, "query", near[0], near[0].name)
+    elif near := [taken for taken in _taken(shape) if _names(name, taken.name, shape)]:
+        yield _named(shape, name, near[0].place, near[0].parameter, near[0].at)
     else:
         what = "the parameter that names the item of a call"
         yield shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What an operation takes in its query; or in its body, if it reads by POST."""
+
+    place: str
+    at: str
+    parameter: OpenApiParameter
+
+    @property
+    def name(self) -> str:
+        return self.parameter.name
+
+
+def _taken(shape: MatchedOperation) -> list[_Taken]:
+    """Return the query parameters, and at the top of the body of a POST that reads, the members."""
+    taken = [
+        _Taken(place="query", at=name, parameter=parameter)
+        for name, parameter in shape.offered.named("query").items()
+    ]
+    if shape.offered.method == "POST" and not (shape.operation.makes or shape.operation.grants):
+        for leaf in shape.offered.request:
+            if len(leaf.steps) == 1 and leaf.kind not in {"object", "array"}:
+                parameter = OpenApiParameter(
+                    name=leaf.name,
+                    place="body",
+                    required=leaf.required,
+                    leaf=leaf,
+                    description=leaf.description,
+                )
+                taken.append(_Taken(place="body", at=leaf.pointer, parameter=parameter))
+    return taken
 
 
 def about_slot(shape: MatchedOperation) -> str | None:
@@ -78,10 +115,12 @@ def _words_for(name: str, shape: MatchedOperation) -> set[str]:
     return {word for name in names for word in words(name)}
 
 
-def _names(name: str, parameter: OpenApiParameter, shape: MatchedOperation) -> bool:
+def _names(name: str, parameter: str, shape: MatchedOperation) -> bool:
     """Whether a parameter names the item of a call."""
-    theirs = set(words(parameter.name))
-    return bool(_words_for(name, shape) & theirs and {"id", *words(name)} & theirs)
+    theirs = set(words(parameter))
+    return bool(
+        _words_for(name, shape) & theirs and {"id", "number", "iban", *words(name)} & theirs
+    )
 
 
 def _named(
@@ -92,33 +131,39 @@ def _named(
     is_key = bool(set(words(name)) & set(words(called)))
     # A resource id is the bank's own name, whatever its description says.
     if "iban" in words(name) and "resource" not in words(called):
-        is_key |= bool(_IBAN.search(about))
-    if shape.lister and not is_key:
-        why = f"{called} is not {name}, so it is looked up in {shape.lister}"
-        return YamlEntry(key=name, value={place: called, "found": shape.lister}, why=why)
-    return YamlEntry(key=name, value={place: called}, why=f"{called} names the item of the call")
+        is_key |= bool(_IBAN.search(about)) or words(called) == ("account", "number")
+    if is_key or not shape.lister:
+        why = f"{called} names the item of the call"
+        return YamlEntry(key=name, value={place: called}, why=why)
+    if not shape.has_ids:
+        what = f"{called} is not {name}, and {shape.lister} shows no id of its items"
+        example = f"{{{place}: {called}, found: {shape.lister}}}"
+        return shape.gap("argument", name, what=what, example=example)
+    why = f"{called} is not {name}, so it is looked up in {shape.lister}"
+    return YamlEntry(key=name, value={place: called, "found": shape.lister}, why=why)
 
 
 def _range(
     shape: MatchedOperation, name: str, forms: Sequence[tuple[str, ...]], *, end: bool
 ) -> YamlEntry:
     """Return the parameter for the beginning or the end of a range of dates."""
-    query = shape.offered.named("query")
-    if name in query:
+    everything = _taken(shape)
+    if any(taken.place == "query" and taken.at == name for taken in everything):
         return YamlEntry(key=name, value={"query": name})
-    similar = (
-        parameter for form in forms for parameter in query.values() if _has_form(parameter, form)
-    )
-    parameter = next(similar, None)
-    if parameter is None:
+    similar = [taken for form in forms for taken in everything if _has_form(taken.parameter, form)]
+    # Of several dates, lists are filtered by that of the booking.
+    taken = next((each for each in similar if "booking" in words(each.name)), None)
+    taken = taken or next(iter(similar), None)
+    if taken is None:
         what = f"the parameter for the {'to' if end else 'from'} date"
         return shape.gap("argument", name, what=what, example=f"{{query: {name}}}")
-    spelling: dict[str, Json] = {"query": parameter.name}
-    why = f"the parameter {parameter.name} is similar to {name}"
-    if parameter.leaf.form == "date-time":
-        spelling["text"] = "{}T00:00:00Z"
+    spelling: dict[str, Json] = {taken.place: taken.at}
+    why = f"the parameter {taken.name} is similar to {name}"
+    excludes = end and bool(_OUT.search(taken.parameter.description))
+    if taken.parameter.leaf.form == "date-time":
+        spelling["text"] = "{}T23:59:59Z" if end and not excludes else "{}T00:00:00Z"
         why += ", with a time"
-    if end and _OUT.search(parameter.description):
+    if excludes:
         spelling["exclusive"] = True
         why += ", and excludes the day"
     return YamlEntry(key=name, value=spelling, why=why)
@@ -154,22 +199,23 @@ def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
 
 def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
     """Yield the path parameters that no argument of the contract fills."""
-    filled = _bound(shape, "path") | {shape.operation.about}
+    filled = bound_places(shape, "path") | {shape.operation.about}
     yield from (slot for slot in shape.slots if slot not in filled)
 
 
 def queries(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield required query parameters that no argument of the contract fills."""
-    bound = _bound(shape, "query")
+    bound = bound_places(shape, "query")
     for name, parameter in shape.offered.named("query").items():
         if parameter.required and name not in bound:
             known = parameter.leaf.values and not secret_kind(name)
-            value = parameter.leaf.values[0] if known else "…"
+            values = parameter.leaf.values
+            value = ("booked" if "booked" in values else values[0]) if known else "…"
             what = f"a value for {name}, which the document requires in the query"
             yield shape.gap("queries", what=what, example=flow({name: value}))
 
 
-def _bound(shape: MatchedOperation, place: str) -> set[str]:
+def bound_places(shape: MatchedOperation, place: str) -> set[str]:
     """Return what arguments and modes are bound to in a place: parameters, or pointers."""
     entries = (*arguments(shape), *modes(shape))
     bound = (entry.value.get(place) for entry in entries if isinstance(entry.value, dict))
@@ -177,30 +223,22 @@ def _bound(shape: MatchedOperation, place: str) -> set[str]:
     return {str(at) for several in pointers for at in several}
 
 
-#: Other names of the contract's arguments: all words of one of the sets.
-_ALSO: dict[str, tuple[frozenset[str], ...]] = {
-    "creditorAccount": (frozenset({"creditor", "account", "iban"}),),
-    "debtorAccount": (frozenset({"debtor", "account", "iban"}),),
-    "amount": (frozenset({"instructed", "amount"}),),
-    "currency": (frozenset({"instructed", "amount", "currency"}),),
-    "date": (frozenset({"requested", "execution", "date"}), frozenset({"execution", "date"})),
-    "successfulReportUrl": (frozenset({"success", "url"}), frozenset({"redirect", "uri"})),
-}
-
-
 def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
     """Return where a consent lists what it covers, possibly in several lists."""
     arrays = [
         leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
     ]
-    known = {word for known in (name, *shape.contract.operations) for word in words(known)}
-    lists = [leaf for leaf in arrays if set(leaf.words) & known] or arrays[:1]
+    operations = shape.contract.operations.values()
+    available = [operation.id for operation in operations if operation.available]
+    known = {word for known in (name, *available) for word in words(known)}
+    lists = [leaf for leaf in arrays if set(leaf.words) & known]
+    lists = lists or [leaf for leaf in arrays if _item_shape(shape, leaf)][:1]
     if not lists:
         what = "the pointer to the list of what a consent covers"
         return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
-    pointers = [leaf.pointer for leaf in lists]
+    pointers = [leaf.pointer for leaf in lists if len(leaf.steps) == len(lists[0].steps)]
     spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
-    several = "the list" if len(lists) == 1 else f"the {len(lists)} lists"
+    several = "the list" if len(pointers) == 1 else f"the {len(pointers)} lists"
     why = f"{several} in the body of {shape.offered}"
     item = _item_shape(shape, lists[0])
     if item:
@@ -218,26 +256,17 @@ def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
     inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
     members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
     members = [leaf for leaf in members if EACH not in leaf.steps]
-    if not members:
-        return {}
     resources = shape.contract.resources.values()
     keys = {resource.key for resource in resources if resource.key}
-    first = next((leaf for leaf in members if leaf.steps[-1] in keys), members[0])
-    neighbour = beside(first, members)
+    first = next((leaf for leaf in members if leaf.steps[-1] in keys), None)
+    if first is None:
+        return {}
+    neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
     kinds = [resource.id for resource in resources if resource.key and not resource.of]
     if neighbour is None or len(kinds) == 1:
         return _nested(first.steps)
     rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
     return {"by": {kinds[0]: _nested(first.steps), **rest}}
-
-
-def beside(leaf: SchemaLeaf, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the leaf beside the key that identifies other resources."""
-    above = leaf.steps[:-1]
-    for candidate in leaves:
-        if candidate.words == ("identification",) and candidate.steps[: len(above)] == above:
-            return candidate
-    return None
 
 
 def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
@@ -246,73 +275,65 @@ def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
     return {first: _nested(tuple(rest)) if rest else "{}"}
 
 
-def _member(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where an argument of a request goes in the body."""
+def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
+    """Yield where an argument of a request goes, and that its value is missing."""
+    entry, is_date = _placed(shape, name)
+    yield entry
+    spelling = entry.value if isinstance(entry.value, dict) else {}
+    own = is_date or name == shape.operation.owned
+    if shape.operation.makes and spelling and "value" not in spelling and not own:
+        what = f"what an ordinary request has as {name}"
+        example = flow({**spelling, "value": "…"})
+        yield shape.gap("argument", name, what=what, example=example)
+
+
+def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
+    """Return where an argument goes: a parameter of its name, or in the body; and if it is a date."""
+    for place in ("header", "query"):
+        parameter = shape.offered.named(place).get(name)
+        if parameter is not None:
+            taken: dict[str, Json] = {place: name}
+            if place == "header" and is_unique_header(name):
+                taken["value"] = "{unique}"
+            return YamlEntry(key=name, value=taken), False
     leaf = called(name, shape.offered.request)
     if leaf is None:
-        what = "the pointer to this argument in the body"
-        return shape.gap("argument", name, what=what, example=f"{{body: /{name}, value: …}}")
+        what = f"the place of {name} in the request"
+        example = f"{{body: /{name}, value: …}}"
+        return shape.gap("argument", name, what=what, example=example), False
     spelling: dict[str, Json] = {"body": leaf.pointer}
-    if leaf.form not in {"date", "date-time"}:
+    # The account of the customer is that of the fixture, whatever the document's example.
+    if leaf.form not in {"date", "date-time"} and name != shape.operation.owned:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
-    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf))
+    is_date = leaf.form in {"date", "date-time"}
+    return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
 
 
 def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, ...]:
-    """Return valid values: that of the contract, or those of the document."""
+    """Return valid values: that of the contract, or those of the document.
+
+    A value that a rule of the contract names is no ordinary one, and of an enumeration the
+    bank may accept just some: only its first is taken.
+    """
     values = (clause.fixed_value(name) for clause in clauses_of(shape.contract))
     fixed = next((value for value in values if value is not None), None)
-    return leaf.values if fixed is None else (fixed,)
+    if fixed is not None:
+        return (fixed,)
+    special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
+    ordinary = tuple(value for value in leaf.values if value not in special)
+    return ordinary[:1] if leaf.fixed else ordinary[:2]
 
 
-def called(name: str, leaves: Iterable[SchemaLeaf]) -> SchemaLeaf | None:
-    """Return the leaf of a body for a field of a request: the same name, or a similar one."""
-    mine = frozenset(words(name))
-    values = [leaf for leaf in leaves if leaf.steps and leaf.kind not in {"object", "array"}]
-    # The account of another party is another field.
-    values = [leaf for leaf in values if leaf.path & mine & THEIRS or not leaf.path & THEIRS]
-    exact = [leaf for leaf in values if leaf.name == name]
-    if exact:
-        return min(exact, key=lambda leaf: len(leaf.steps))
-    for wanted in (mine, *_ALSO.get(name, ())):
-        near = [leaf for leaf in values if wanted <= leaf.path and set(leaf.words) & wanted]
-        if near:
-            return min(near, key=lambda leaf: (len(leaf.path - wanted), len(leaf.steps)))
-    return None
-
-
-def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
-    """Yield what else a body must contain, with the document's examples."""
-    bound = _bound(shape, "body")
-    value: dict[str, Json] = {}
-    missing: list[str] = []
-    for leaf in shape.offered.request:
-        inside = any(
-            pointer == leaf.pointer or pointer.startswith(leaf.pointer + "/") for pointer in bound
-        )
-        if not leaf.required or len(leaf.steps) != 1 or inside:
-            continue
-        if secret_kind(leaf.name):
-            missing.append(leaf.name)  # a secret of somebody does not belong in the file
-        elif leaf.values and leaf.kind in {"string", "boolean", "integer"}:
-            value[leaf.name] = _typed(leaf)
-        else:
-            missing.append(leaf.name)
-    if value:
-        yield YamlEntry(
-            key="template", value=value, why="required members, with the document's examples"
-        )
-    if missing:
-        what = f"required members of the body: {', '.join(missing[:8])}"
-        yield shape.gap("template", what=what, example=f"{{{missing[0]}: …}}")
-
-
-def _typed(leaf: SchemaLeaf) -> Json:
-    text = leaf.values[0]
-    if leaf.kind == "boolean":
-        return text == "true"
-    if leaf.kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", text):
-        return int(text)
-    return text
+def _texts(values: Sequence[Json]) -> Iterator[str]:
+    """Yield all texts in the parameters of rules."""
+    pending = [*values]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            pending += cast("Mapping[str, Json]", value).values()
+        elif isinstance(value, list | tuple):
+            pending += cast("Sequence[Json]", value)

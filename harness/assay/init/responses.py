@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from assay.contract.model import Json
-from assay.init.openapi_operations import MatchedOperation, guessed
+from assay.init.matched_operation import MatchedOperation
+from assay.init.name_matching import guessed
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry
 from assay.rules.clauses import page_size
@@ -28,10 +30,22 @@ def with_items(shape: MatchedOperation) -> MatchedOperation:
     objects = [leaf for leaf in shape.members if leaf.kind == "object"]
     items = [leaf for leaf in objects if not leaf.path & _LINKS]
     alone = len(items) == 1 and len(objects) == len(shape.members)
-    single = items[0] if alone else None
+    # Beside others, the object that has the identifier of a request is the request.
+    single = items[0] if alone else next(filter(partial(_has_id, shape), items), None)
     below = (leaf.below(single.steps if single else ()) for leaf in shape.offered.answer)
-    item = tuple(leaf for leaf in below if leaf and _is_value(leaf) and EACH not in leaf.steps)
-    return replace(shape, single=single, item=item if shape.shows_one else ())
+    parts = tuple(leaf for leaf in below if leaf and _is_value(leaf)) if shape.shows_one else ()
+    item = tuple(leaf for leaf in parts if EACH not in leaf.steps)
+    return replace(shape, single=single, item=item, parts=parts)
+
+
+def _has_id(shape: MatchedOperation, single: SchemaLeaf) -> bool:
+    """Whether an object has the identifier of the request that an operation is about."""
+    mine = set(words(shape.operation.request or "")) - {"request"}
+    identifiers = {each for each in shape.identifiers if mine & set(each)}
+    inside = (leaf.below(single.steps) for leaf in shape.offered.answer)
+    members = {leaf.words for leaf in inside if leaf and len(leaf.steps) == 1}
+    at_top = {leaf.words for leaf in shape.members}
+    return not at_top & identifiers and bool(members & identifiers)
 
 
 def _is_value(leaf: SchemaLeaf) -> bool:
@@ -81,7 +95,7 @@ def list_of_items(shape: MatchedOperation) -> Iterator[YamlEntry]:
 def single_item(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointer to the single item of a response."""
     if shape.single and shape.shows_one:
-        why = f"the only object in the response of {shape.offered}"
+        why = f"the object with the request in the response of {shape.offered}"
         yield YamlEntry(key="one", value=shape.single.pointer, why=why)
     elif shape.shows_one:
         yield YamlEntry(key="one", value="") if shape.members else shape.gap("one")
@@ -116,14 +130,33 @@ def _link_header(shape: MatchedOperation) -> YamlEntry | None:
 def _cursor(shape: MatchedOperation) -> YamlEntry | None:
     marks = {"cursor", "token"}
     cursors = (
-        leaf for leaf in _outside(shape) if marks & set(leaf.words) or leaf.words == ("next",)
+        leaf
+        for leaf in _outside(shape)
+        if marks & set(leaf.words) or leaf.words in {("next",), ("next", "page")}
     )
-    takers = (name for name in shape.offered.named("query") if {*marks, "after"} & {*words(name)})
-    cursor, taker = next(cursors, None), next(takers, None)
-    if cursor is None or taker is None:
+    takers = [name for name in shape.offered.named("query") if {*marks, "after"} & {*words(name)}]
+    cursor = next(cursors, None)
+    if cursor is None:
         return None
-    value: dict[str, Json] = {"cursor": cursor.pointer, "query": taker}
-    return YamlEntry(key="next", value=value, why=f"{taker} takes the value of {cursor.name}")
+    if takers:
+        value: dict[str, Json] = {"cursor": cursor.pointer, "query": takers[0]}
+        why = f"{takers[0]} takes the value of {cursor.name}"
+        return YamlEntry(key="next", value=value, why=why)
+    if shape.offered.method != "POST":
+        return None
+    members = (leaf for leaf in shape.offered.request if leaf.steps and EACH not in leaf.steps)
+    taker = next((leaf for leaf in members if _takes_page(leaf, marks)), None)
+    if taker is None:
+        return None
+    value = {"cursor": cursor.pointer, "body": taker.pointer}
+    return YamlEntry(key="next", value=value, why=f"{taker.name} takes the value of {cursor.name}")
+
+
+def _takes_page(leaf: SchemaLeaf, marks: set[str]) -> bool:
+    """Whether a member of a body takes the value that leads to the next page."""
+    mine = set(leaf.words)
+    is_cursor = bool({*marks, "after"} & mine) and "page" in mine | leaf.path
+    return leaf.words == ("page", "id") or "cursor" in mine or is_cursor
 
 
 def _counted(shape: MatchedOperation) -> YamlEntry | None:
@@ -164,9 +197,13 @@ def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 def links(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointers to links, if there are any."""
-    pointers = [leaf.pointer for leaf in _all_links(shape)][:_MOST_LINKS]
+    several = _all_links(shape)[:_MOST_LINKS]
+    pointers: list[Json] = [
+        leaf.pointer if leaf.required else {"at": leaf.pointer, "optional": True}
+        for leaf in several
+    ]
     if pointers and (shape.lists or shape.shows_one):
-        yield YamlEntry(key="links", value=[*pointers], why="named as links")
+        yield YamlEntry(key="links", value=pointers, why="named as links")
 
 
 def _all_links(shape: MatchedOperation) -> list[SchemaLeaf]:

@@ -8,6 +8,7 @@ values are bounded. An alias is not expanded, however often it is used.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,75 +16,33 @@ import yaml
 from yaml import events as ev
 
 from assay.errors import InputError
+from assay.init.foreign_values import ForeignDocument, mapping, text
+from assay.init.swagger2 import from_swagger
 
-__all__ = ["ForeignDocument", "mapping", "read", "sequence", "text"]
+__all__ = ["read"]
 
-MAX_BYTES: Final = 8 * 1024 * 1024
+MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_DEPTH: Final = 100
-MAX_VALUES: Final = 400_000
-#: How many references may lead from one to the next.
-MAX_HOPS: Final = 16
+#: How many values a document may have; lists, mappings and their keys count, too.
+MAX_VALUES: Final = 4_000_000
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class ForeignDocument:
-    """A document whose internal references can be followed; no other file is read."""
-
-    def __init__(self, root: dict[str, Any], path: str) -> None:
-        self.root = root
-        self.path = path
-
-    def at(self, node: object) -> dict[str, Any]:
-        """Return a mapping, or the one that it refers to; an empty one for anything else."""
-        for _ in range(MAX_HOPS):
-            resolved = mapping(node)
-            where = resolved.get("$ref")
-            if not isinstance(where, str):
-                return resolved
-            node = self._target(where)
-        return {}
-
-    def _target(self, where: str) -> object:
-        if not where.startswith("#/"):
-            return None
-        node: object = self.root
-        for step in where[2:].split("/"):
-            name = step.replace("~1", "/").replace("~0", "~")
-            node = mapping(node).get(name)
-        return node
-
-
-def mapping(node: object) -> dict[str, Any]:
-    """Return a mapping as it is, and an empty one for anything else."""
-    return cast("dict[str, Any]", node) if isinstance(node, dict) else {}
-
-
-def sequence(node: object) -> list[Any]:
-    """Return a list as it is, and an empty one for anything else."""
-    return node if isinstance(node, list) else []
-
-
-def text(node: object) -> str:
-    """Return a text as it is, and an empty one for anything else."""
-    return node if isinstance(node, str) else ""
-
-
 def read(path: Path) -> ForeignDocument:
-    """Read an OpenAPI document.
+    """Read an OpenAPI document; one of version 2 is converted.
 
     Raises:
-        InputError: it cannot be read, or is none of version 3.
+        InputError: it cannot be read, or is no OpenAPI document.
 
     """
-    root = _parsed(_content(path), str(path))
-    version = text(mapping(root).get("openapi"))
-    if not version.startswith("3."):
-        what = "this is no OpenAPI document of version 3"
-        if "swagger" in mapping(root):
-            what += ", but of version 2"
-        hint = "it says `openapi: 3.0.0` or later; older ones can be converted"
-        raise InputError.one(str(path), what, hint=hint)
-    return ForeignDocument(mapping(root), str(path))
+    root = mapping(_parsed(_content(path), str(path)))
+    document = ForeignDocument(root, str(path))
+    if text(root.get("openapi")).startswith("3."):
+        return document
+    if text(root.get("swagger")).startswith("2."):
+        return from_swagger(document)
+    hint = "it begins with `openapi: 3.0.0` or later, or with `swagger: '2.0'`"
+    raise InputError.one(str(path), "this is not an OpenAPI document", hint=hint)
 
 
 def _content(path: Path) -> str:
@@ -106,9 +65,12 @@ def _content(path: Path) -> str:
 
 def _parsed(content: str, path: str) -> object:
     if content.lstrip().startswith("{"):
+        if sum(map(content.count, "[{,")) > MAX_VALUES:
+            raise _too_large(path)
         try:
             # Numbers keep their spelling, and `true` becomes a text.
-            return _words(json.loads(content, parse_int=str, parse_float=str, parse_constant=str))
+            parsed = json.loads(content, parse_int=str, parse_float=str, parse_constant=str)
+            return _with_texts(parsed)
         except json.JSONDecodeError as error:
             raise InputError.one(
                 path, f"JSON cannot be read: {error.msg}", line=error.lineno
@@ -126,13 +88,27 @@ def _parsed(content: str, path: str) -> object:
         raise InputError.one(path, "YAML cannot be read: look at its escapes") from None
 
 
-def _words(node: Any) -> Any:
-    """Return JSON with texts in place of true, false and null."""
-    if isinstance(node, dict):
-        return {name: _words(member) for name, member in cast("dict[str, Any]", node).items()}
-    if isinstance(node, list):
-        return [_words(member) for member in node]
-    return {True: "true", False: "false", None: "null"}.get(node, node)
+def _too_large(path: str) -> InputError:
+    what = "the document is too large or nested too deep to be read"
+    hint = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} levels"
+    return InputError.one(path, what, hint=hint)
+
+
+_TEXTS: Final[dict[Any, str]] = {True: "true", False: "false", None: "null"}
+
+
+def _with_texts(root: Any) -> Any:
+    """Return parsed JSON with texts in place of true, false and null, changed in place."""
+    stack: list[Any] = [root]
+    while stack:
+        node = stack.pop()
+        entries = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in list(cast("Iterable[tuple[Any, Any]]", entries)):
+            if isinstance(value, dict | list):
+                stack.append(value)
+            elif not isinstance(value, str):
+                node[key] = _TEXTS[value]
+    return root
 
 
 def _built(content: str, path: str) -> object:
@@ -140,7 +116,7 @@ def _built(content: str, path: str) -> object:
     builder = _LooseBuilder()
     for number, event in enumerate(yaml.parse(content, Loader=_Loader)):
         if number > MAX_VALUES or len(builder.stack) > MAX_DEPTH:
-            raise InputError.one(path, "the document is too large or nested too deep to be read")
+            raise _too_large(path)
         builder.take(event)
     return builder.root
 

@@ -12,19 +12,25 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from assay.binding.features import describe
+from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
+from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
+from assay.init.foreign_values import text
+from assay.init.name_matching import is_unique_header
 from assay.init.openapi_operations import OpenApiOperation, schemes
-from assay.init.openapi_schemas import words
 from assay.init.operation_bindings import operations, outcomes
-from assay.init.safe_load import text
+from assay.init.sent_outputs import sent_outputs
 from assay.init.yaml_writer import YamlEntry, gap, render
 
 __all__ = ["render_target_file"]
 
 #: The default offers of a control API (for reading, and for payments) and of listed customers.
 CONTROL: Final = ("psu", "two-psu", "consent", "roster", "clock", "credentials", "entries")
-CONTROL_WRITES: Final = ("write", "tpps", "segments", "registrations", "banks", "effects")
+CONTROL_WRITES: Final = (
+    *("write", "tpps", "segments", "registrations", "banks", "effects"),
+    *("direct-access", "renewal"),
+)
 ROLES: Final = ("psu", "consent")
 #: The URLs that the OAuth kinds need.
 ADDRESSES: Final = {
@@ -33,12 +39,17 @@ ADDRESSES: Final = {
 }
 #: In place of a signer that is not known: the file can be checked before it is complete.
 SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
+#: The first line of a file, for editors; `assay schema target` prints the schema.
+MODELINE: Final = "yaml-language-server: $schema=assay-target.schema.json"
 EXAMPLE_IBAN: Final = "FR7630001007941234567890185"
 #: Headers that other sections set, and headers of signatures.
-_ELSEWHERE: Final = frozenset(["authorization", "content-type", "accept", "cookie", "host"])
+_ELSEWHERE: Final = frozenset(
+    ["authorization", "content-type", "accept", "accept-encoding", "cookie", "host"]
+)
 _SIGNED: Final = frozenset(
     ["signature", "digest", "tpp-signature-certificate", "content-digest", "signature-input"]
 )
+_VALUE: Final = re.compile(r"[!-z|~]+( [!-z|~]+)*")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -75,9 +86,10 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _head(draft: TargetDraft) -> Iterator[str]:
     source = " from an OpenAPI document" if draft.start.document else ""
+    yield MODELINE
     yield f"Target file for {draft.name}, drafted by `assay init`{source}."
     yield "Review each line marked `guessed`: guesses are based on names only. A line marked"
-    yield "`missing` is a gap: obligations that need it stay unverified. Then run `assay check` on"
+    yield "`TODO` is a gap: obligations that need it stay unverified. Then run `assay check` on"
     yield "this file, and `assay plan` to see what would be tested. Do not put secrets in this file."
 
 
@@ -88,6 +100,9 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield from _protection(draft)
         yield from _headers(draft)
     says = ("", _sentence("presence"))
+    inherited = draft.start.inherited.raw.get("presence") or {}
+    if inherited and draft.presence in {"", inherited["header"]}:
+        return
     if draft.presence:
         header: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
         why = draft.whys.get("presence", "")
@@ -106,27 +121,60 @@ def _sentence(*key: str) -> str:
 
 def _auth(draft: TargetDraft) -> YamlEntry:
     says = ["", "How calls are authenticated; secrets are read from environment variables."]
-    value: dict[str, Json] = {"kind": draft.auth}
-    unknown = [name for name in ADDRESSES.get(draft.auth, ()) if name not in draft.given]
-    if draft.auth in ADDRESSES:
-        value |= draft.given
-        value |= {"client_id_env": f"{draft.prefix}_CLIENT_ID"}
-        value |= {"client_secret_env": f"{draft.prefix}_CLIENT_SECRET"}
-    elif draft.auth == "key":
-        value |= {"header": "X-Api-Key", **draft.given}
-    if draft.auth in {"bearer", "key"} and draft.fixtures == "none":
-        value["token_env"] = f"{draft.prefix}_TOKEN"
-    elif draft.auth in {"bearer", "key"}:
+    if draft.auth in {"bearer", "key"} and draft.fixtures != "none":
         says.append("Each customer under `fixtures` has its own token.")
-    below = tuple(YamlEntry(key=key, value=member) for key, member in value.items())
-    for name in unknown:
-        what = f"{describe('auth', name).title}, instead of the line below"
-        missing = gap("auth", name, what=what, example="https://…")
-        below += (missing, YamlEntry(key=name, value="https://bank.example/unknown"))
+    guess = (
+        draft.start.auth if draft.auth == draft.start.auth.kind else GuessedAuth(kind=draft.auth)
+    )
+    below = tuple(_auth_entries(draft, guess, "" if draft.fixtures != "none" else "TOKEN"))
+    by_tpp = tuple(_tpp_entries(draft, guess))
+    if by_tpp:
+        below += (YamlEntry(key="tpp", below=by_tpp, why=guess.tpp.why if guess.tpp else ""),)
+    others = (*guess.others, *(guess.tpp.others if guess.tpp else ()))
+    if others:
+        first, *more = others
+        rest = f" and {len(more)} more" if more else ""
+        what = f"the document authenticates {first}{rest} in another way than this"
+        below += (gap("auth", "tpp", what=what, example="{kind: …}"),)
     why = draft.whys.get("auth", "")
-    if len(value) == 1 or draft.auth == "key":
+    if not (by_tpp or others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
+        value = {entry.key: entry.value for entry in below}
         return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
     return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
+
+
+def _tpp_entries(draft: TargetDraft, guess: GuessedAuth) -> Iterator[YamlEntry]:
+    """Yield how calls made as the TPP are authenticated, where that must be said."""
+    operations = [each for contract in draft.contracts for each in contract.operations.values()]
+    if not any(operation.by_tpp and operation.available for operation in operations):
+        return
+    if guess.tpp:
+        yield from _auth_entries(draft, guess.tpp, "TPP_TOKEN", "TPP_")
+    elif guess.kind in {"bearer", "key"} and draft.fixtures == "roles":
+        # The token of a listed customer is not the TPP's.
+        yield from _auth_entries(draft, guess, "TPP_TOKEN", "TPP_")
+
+
+def _auth_entries(
+    draft: TargetDraft, guess: GuessedAuth, token: str, prefix: str = ""
+) -> Iterator[YamlEntry]:
+    """Yield the settings of one kind of authentication, and what of it is missing."""
+    yield YamlEntry(key="kind", value=guess.kind)
+    if guess.kind == "key":
+        yield YamlEntry(key="header", value=guess.given.get("header", "X-Api-Key"))
+    if guess.kind in {"bearer", "key"} and token:
+        yield YamlEntry(key="token_env", value=f"{draft.prefix}_{token}")
+    if guess.kind not in ADDRESSES:
+        return
+    for key, value in guess.given.items():
+        yield YamlEntry(key=key, value=value)
+    yield YamlEntry(key="client_id_env", value=f"{draft.prefix}_{prefix}CLIENT_ID")
+    yield YamlEntry(key="client_secret_env", value=f"{draft.prefix}_{prefix}CLIENT_SECRET")
+    for name in ADDRESSES[guess.kind]:
+        if name not in guess.given:
+            what = f"{describe('auth', name).title}, instead of the line below"
+            yield gap("auth", name, what=what, example="https://…")
+            yield YamlEntry(key=name, value="https://bank.example/unknown")
 
 
 def _used(draft: TargetDraft) -> Sequence[OpenApiOperation]:
@@ -146,8 +194,8 @@ def _required_headers(draft: TargetDraft) -> dict[str, list[OpenApiOperation]]:
 
 def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield that certificates and signatures are missing, where the document requires them."""
-    offered = schemes(draft.start.document) if draft.start.document else ()
-    if any(text(scheme.get("type")) == "mutualTLS" for scheme in offered):
+    offered = schemes(draft.start.document) if draft.start.document else {}
+    if any(text(scheme.get("type")) == "mutualTLS" for scheme in offered.values()):
         yield gap("tls")
     if _SIGNED & {name.lower() for name in _required_headers(draft)}:
         yield gap("signature")
@@ -155,26 +203,44 @@ def _protection(draft: TargetDraft) -> Iterator[YamlEntry]:
 
 def _headers(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield the headers of every call, and those that are missing."""
-    known = _ELSEWHERE | _SIGNED | {draft.presence.lower()}
+    known = _ELSEWHERE | _SIGNED | {draft.presence.lower()} | _said_elsewhere(draft)
     required = {
         name: offers
         for name, offers in _required_headers(draft).items()
         if _TOKEN.fullmatch(name) and name.lower() not in known
     }
-    unique = {name: "{unique}" for name in required if _is_unique(name)}
-    if unique:
-        why = "required; the name suggests a unique value"
-        yield YamlEntry(key="headers", value={**unique}, why=why)
+    inherited = {name.lower() for name in draft.start.inherited.raw.get("headers") or ()}
+    required = {name: offers for name, offers in required.items() if name.lower() not in inherited}
+    known_values = {
+        name: "{unique}" if is_unique_header(name) else _only_value(offers[0], name)
+        for name, offers in required.items()
+    }
+    values = {name: value for name, value in known_values.items() if value}
+    if values:
+        why = "required; by their names and the document's values"
+        yield YamlEntry(key="headers", value={**values}, why=why)
     for name, offers in required.items():
-        if name not in unique:
+        if name not in values:
             rest = f" and {len(offers) - 1} more" if len(offers) > 1 else ""
             what = f"{name} is required by {offers[0]}{rest}"
             yield gap("headers", what=what, example=f"{{{name}: …}}")
 
 
-def _is_unique(header: str) -> bool:
-    """Whether the name of a header says that each request has another value."""
-    return "id" in words(header) and bool({"request", "correlation"} & set(words(header)))
+def _said_elsewhere(draft: TargetDraft) -> set[str]:
+    """Return the headers that the operations of the file set, in lower case."""
+    names: set[str] = set()
+    for contract in draft.contracts:
+        names |= sent_outputs(contract, draft.start.found[contract.id]).names
+        for operation in contract.operations.values():
+            names |= {name.lower() for name in operation.arguments}
+    return names
+
+
+def _only_value(offered: OpenApiOperation, header: str) -> str:
+    """Return the first of the values that a document allows in a header; empty if it has none."""
+    leaf = offered.named("header")[header].leaf
+    usable = leaf.fixed and leaf.values and not secret_kind(header)
+    return leaf.values[0] if usable and _VALUE.fullmatch(leaf.values[0]) else ""
 
 
 def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
@@ -208,7 +274,9 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield replace(gap("sca", what=what), says=("", _sentence("sca")))
         yield YamlEntry(key="sca", value=SIGNER)
     elif draft.fixtures == "control" and writes:
-        yield YamlEntry(key="sca", value={"kind": "control"}, says=("", _sentence("sca")))
+        what = "the signer that operates the bank's screens, instead of the line below"
+        yield replace(gap("sca", what=what), says=("", _sentence("sca")))
+        yield YamlEntry(key="sca", value={"kind": "control"})
     elif draft.extends:
         yield YamlEntry(key="sca", value=None)
 
@@ -245,10 +313,13 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
             yield YamlEntry(key="operations", below=below, says=says)
         return
     offers = None if draft.start.document is None else draft.start.offers
-    below = tuple(operations(draft.contracts, offers, draft.start.found))
-    says = ("", "How each operation is bound; what is left out is as in the contract.")
-    yield YamlEntry(key="operations", below=below, says=says)
-    yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found))
+    inherited = draft.start.inherited
+    below = tuple(operations(draft.contracts, offers, draft.start.found, inherited))
+    left_out = "inherited" if draft.extends else "as in the contract"
+    says = ("", f"How each operation is bound; what is left out is {left_out}.")
+    if below:
+        yield YamlEntry(key="operations", below=below, says=says)
+    yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found, inherited))
 
 
 def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:

@@ -1,7 +1,7 @@
 """Writer of a target file: keys and values with their comments.
 
 A guess has `# guessed: <why>` on its line, and a gap is a comment line of its own,
-`# missing: <what>`. Certain lines have neither.
+`# TODO: <what>`. Certain lines have neither.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def render(entries: Sequence[YamlEntry], indent: int = 0) -> Iterator[str]:
             yield f"{space}# {line}" if line else ""
         why = f"  # guessed: {printable(entry.why)}" if entry.why else ""
         if entry.missing:
-            yield f"{space}# missing: {entry.missing}"
+            yield f"{space}# TODO: {entry.missing}"
         elif entry.below is None:
             value = entry.value
             # Outside brackets, a text with braces needs no quotes.

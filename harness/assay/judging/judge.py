@@ -107,6 +107,8 @@ def _verdict(
         standing, reason, shortage = Standing.UNVERIFIED, run.stopped, run.shortage
     elif not evidence:
         reason = _undecided(run.history)
+    elif standing is Standing.INDETERMINATE and run.stopped:
+        reason = f"{reason}; the trial {run.stopped}"
     return Verdict(
         obligation=obligation.id,
         standing=standing,

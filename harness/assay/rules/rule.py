@@ -164,7 +164,6 @@ class Kind:
 
     contract: Contract = the_contract()  # noqa: RUF009 -- declares a parameter
 
-    # -- from a contract to an instance ----------------------------------------------
     @classmethod
     def declared(cls) -> Mapping[str, Parameter]:
         """Return the declared parameters by the name of their field."""
@@ -196,7 +195,6 @@ class Kind:
             values[field_name] = parameter.read(clause, contract, values)
         return cls(**values)
 
-    # -- the bank's side -------------------------------------------------------------
     def facets(self) -> Sequence[Facet]:
         """Return the ways in which the clause can hold or be broken."""
         raise NotImplementedError
@@ -288,6 +286,10 @@ class Kind:
 
     def may_reject(self, request: str, arguments: Mapping[str, Json]) -> bool:
         """Whether the clause may reject a request because of the value of an argument."""
+        return False
+
+    def alters(self, argument: str, value: Json, at: datetime) -> bool:
+        """Whether the clause lets a bank keep another value of an argument of a request."""
         return False
 
     def call_ids(self, operation: str) -> Sequence[str]:

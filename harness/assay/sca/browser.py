@@ -18,9 +18,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.binding.encode import Access
+from assay.binding.origin import Origin, origin
 from assay.binding.target import Sca
 from assay.history import Authorise, Wire
-from assay.sca.chromium import Chromium, Origin, first_line, origin
+from assay.sca.chromium import Chromium, first_line
 from assay.sca.html_forms import CARRIED, MOST, PICKED, Form
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Wait
 from assay.sca.screen_flow import REFUSALS, ScreenFlow, first_link, joined

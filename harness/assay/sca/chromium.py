@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from shutil import which
-from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
+from assay.binding.origin import Origin, origin
 from assay.binding.target import Target
 from assay.errors import CannotArrange, InputError, Problem
 
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 #: Names of the executable on the PATH; nothing is ever downloaded.
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PORTS: Mapping[str, int] = {"http": 80, "https": 443}
-
-#: Scheme, host and port; two URLs of one origin are the same host.
-Origin: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -148,18 +144,9 @@ def find_chromium(target: Target) -> Chromium:
             for what, hint in missing
         )
     base = origin(target.base_url)
-    origins = map(origin, target.hosts)
+    origins = map(origin, (*target.hosts, *target.sca.hosts))
     hosts = {base: base} | {host: base if target.nearby else host for host in origins}
     return Chromium(path=path, hosts=hosts, timeout=target.timeout)
-
-
-def origin(url: str) -> Origin:
-    """Return the origin of a URL; an empty one if it is not an HTTP URL."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
-    except ValueError:
-        return "", "", 0
 
 
 def _address(host_origin: Origin) -> str:

@@ -1,16 +1,17 @@
 """The signing screens over plain HTTP, form by form.
 
-Links and redirects are followed on the target's hosts only, and cookies last for one
-flow. `screen_flow` decides what is filled in.
+Links and redirects are followed on the target's hosts and those in `sca.hosts` only, and cookies
+last for one flow. `screen_flow` decides what is filled in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin
 
 from assay.binding.encode import Access, HttpRequest
+from assay.binding.origin import Origin, origin
 from assay.binding.target import Sca
 from assay.history import Authorise, Wire
 from assay.sca.html_forms import Form, forms
@@ -27,26 +28,31 @@ REPEATED = frozenset({307, 308})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormsSigner(AnyReturnAddress):
-    """Operates the screens of one target."""
+    """Operates the screens of one target, on its `hosts` and on those that have only screens."""
 
     sca: Sca
     transport: Transport
+    hosts: frozenset[Origin] = frozenset()
 
     def sign(self, step: Authorise, access: Access, wait: Wait) -> ScreenFlowResult:
         """Open the link and fill in one screen after the other."""
         link = first_link(step, access)
-        driver = _Pages(transport=self.transport)
+        hosts = frozenset(map(origin, self.sca.hosts))
+        driver = _Pages(
+            transport=self.transport, hosts=hosts | self.hosts if hosts else frozenset()
+        )
         return ScreenFlow(sca=self.sca, step=step, access=access, wait=wait, driver=driver).go(link)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Pages:
-    """The pages shown to one customer."""
+    """The pages shown to one customer. Redirects stay on one host, or lead to one of `hosts`."""
 
     transport: Transport
+    hosts: frozenset[Origin] = frozenset()
     redirected: str | None = None
     trouble: str = ""
-    cookies: dict[str, str] = field(default_factory=dict[str, str])
+    cookies: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     page: Wire = field(default_factory=lambda: Wire(method="GET", url=""))
 
     def open(self, url: str) -> Wire:
@@ -70,14 +76,14 @@ class _Pages:
         return self.page
 
     def _open(self, method: str, url: str, body: bytes = b"") -> Wire:
-        """Request a page, following redirects that stay on the target's hosts."""
+        """Request a page, following redirects that do not leave the screens."""
         wire = self._request(method, url, body)
         for _ in range(MAX_REDIRECTS):
             location = _header(wire, "location")
             if wire.status not in REDIRECTS or not location:
                 break
             target = joined(url, location)
-            if target is None or urlsplit(target)[:2] != urlsplit(url)[:2]:
+            if target is None or not self._stays(url, target):
                 self.redirected = target or location
                 break
             url = target
@@ -87,10 +93,16 @@ class _Pages:
         self.page = wire
         return wire
 
+    def _stays(self, url: str, target: str) -> bool:
+        """Whether a redirect leads to the host that it is from, or to another with screens."""
+        return origin(target) == origin(url) or origin(target) in self.hosts
+
     def _request(self, method: str, url: str, body: bytes) -> Wire:
         headers = [("Accept", "text/html")]
-        if self.cookies:
-            pairs = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        # A cookie belongs to a host, whatever its port.
+        cookies = self.cookies.setdefault(origin(url)[1], {})
+        if cookies:
+            pairs = "; ".join(f"{name}={value}" for name, value in cookies.items())
             headers.append(("Cookie", pairs))
         if body:
             headers.append(("Content-Type", "application/x-www-form-urlencoded"))
@@ -100,7 +112,7 @@ class _Pages:
         for name, value in delivery.wire.headers:
             if name.lower() == "set-cookie":
                 key, _, rest = value.partition("=")
-                self.cookies[key.strip()] = rest.partition(";")[0].strip()
+                cookies[key.strip()] = rest.partition(";")[0].strip()
         return delivery.wire
 
 

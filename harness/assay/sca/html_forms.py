@@ -24,6 +24,8 @@ PICKED = frozenset({"radio", "checkbox", "submit", "button"})
 LEADING_ON = frozenset(
     {"a", "area", "form", "button", "script", "iframe", "frame", "object", "embed"}
 )
+#: Elements whose text is not shown.
+HIDDEN = frozenset({"script", "style", "template", "noscript"})
 #: The most fields read of a form, values of a field, and forms of a page.
 MOST = 200
 #: The most that is read of a page, in bytes, and its tags and texts, by number.
@@ -60,6 +62,8 @@ class _Reader(HTMLParser):
         super().__init__()
         self.forms: list[Form] = []
         self.leads_on = False
+        self.texts: list[str] = []
+        self._hidden = ""
         self._parts = 0
         self._long_values: list[str] = []
         self._form: Form | None = None
@@ -111,7 +115,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: self._whole(value) for name, value in attrs}
-        self._textual = None
+        self._textual, self._hidden = None, tag if tag in HIDDEN else ""
         refreshes = tag == "meta" and given.get("http-equiv", "").lower() == "refresh"
         acts = any(name.startswith("on") for name in given)
         self.leads_on = self.leads_on or tag in LEADING_ON or refreshes or acts
@@ -139,12 +143,20 @@ class _Reader(HTMLParser):
             form.carried.setdefault(name, value)
 
     def handle_data(self, data: str) -> None:
-        """Use the text of an option as its value where it has no other."""
+        """Keep what is shown; the text of an option is its value where it has no other."""
+        if not self._hidden:
+            self.texts.append(data)
         if self._textual:
             self._textual[-1] = " ".join(f"{self._textual[-1]}{data[:MOST]}".split())[:MOST]
 
+    def page(self, *, complete: bool) -> HtmlPage:
+        """Return what was read; texts that follow each other are one, as a browser shows them."""
+        return HtmlPage(
+            forms=self.forms, leads_on=self.leads_on, complete=complete, text=" ".join(self.texts)
+        )
+
     def handle_endtag(self, tag: str) -> None:
-        self._textual = None
+        self._textual, self._hidden = None, ""
         if tag == "form":
             self._form = None
         elif tag == "select":
@@ -167,6 +179,7 @@ class HtmlPage:
     forms: list[Form]
     leads_on: bool
     complete: bool
+    text: str = ""
 
 
 @lru_cache(maxsize=1)
@@ -176,8 +189,8 @@ def read_page(body: bytes) -> HtmlPage:
     with suppress(_TooMuchError):
         reader.feed(body[:LARGEST_PAGE].decode("utf-8", "replace"))
         complete = len(body) <= LARGEST_PAGE and len(reader.rawdata) < LONGEST_TAG
-        return HtmlPage(forms=reader.forms, leads_on=reader.leads_on, complete=complete)
-    return HtmlPage(forms=reader.forms, leads_on=reader.leads_on, complete=False)
+        return reader.page(complete=complete)
+    return reader.page(complete=False)
 
 
 def forms(body: bytes) -> list[Form]:

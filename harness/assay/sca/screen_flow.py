@@ -18,6 +18,7 @@ from assay.binding.target import Sca
 from assay.errors import CannotArrange
 from assay.history import Authorise, Decision, Ending, Wire
 from assay.sca.html_forms import Form, stuck
+from assay.sca.page_matchers import matches
 from assay.sca.protocol import (
     NOW,
     SPOOFED,
@@ -113,6 +114,8 @@ class ScreenFlow:
         self.result.wire = self.driver.open(link)
         self._note(NOW)
         for _ in range(MAX_SCREENS):
+            if self._disconnected():
+                return self._leave(Ending.DISCONNECTED)
             screen = self._screen()
             if screen and screen[0] == self.last:
                 return self._stop("the same screen was shown again")
@@ -140,13 +143,17 @@ class ScreenFlow:
         for number, span in enumerate(self.step.linger[:-1]):
             self._note(span)
             self.result.wire = self.driver.open(self.result.wire.url)
-            screen = self._screen()
+            screen = None if self._disconnected() else self._screen()
             if screen is None:
                 self.reloads = number > 0
                 return None
         for span in self.step.linger[-1:]:
             self.wait(span)
         return screen
+
+    def _disconnected(self) -> bool:
+        """Whether the target file says that this page ends the customer's visit."""
+        return matches(self.sca.disconnected, self.result.wire, self.driver.redirected)
 
     def _note(self, span: timedelta) -> None:
         self.result.moments.append(self.wait(span))
@@ -226,6 +233,8 @@ class ScreenFlow:
         status, driver = self.result.wire.status, self.driver
         if not self.reloads:
             return self._stop("the screen did not load again")
+        if self._disconnected():
+            return self._leave(Ending.DISCONNECTED)
         if status in REFUSALS or (driver.redirected and not self.decided):
             return self._leave(Ending.DISCONNECTED)
         if self.decided and status:

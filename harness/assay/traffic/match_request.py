@@ -93,7 +93,10 @@ class RequestMatcher:
     def _bases(self, origin: str) -> Sequence[tuple[int | None, str]]:
         """Return the base URLs of an origin: the first, or one of the target's other hosts."""
         if self._at_origin[0] != origin:
-            bases = [(None, self.target.base_url), *enumerate(self.target.hosts)]
+            bases: list[tuple[int | None, str]] = [(None, self.target.base_url)]
+            bases += enumerate(self.target.hosts)
+            known = {base for _, base in bases}
+            bases += [(None, base) for base in self.target.base_urls if base not in known]
             wanted = normal_origin(origin)
             self._at_origin = origin, [each for each in bases if _origin_of(each[1]) == wanted]
         return self._at_origin[1]

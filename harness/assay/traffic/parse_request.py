@@ -62,6 +62,11 @@ class ParsedRequest:
                 return self.headers.get(spelling.name.lower(), MISSING)
             case Place.BODY:
                 return find(self.body, spelling.name)
+            case Place.BASE:
+                base, url = str(spelling.value), f"{self.origin}{self.path}/"
+                return base if url.lower().startswith(f"{base}/".lower()) else MISSING
+            case Place.SCOPE:
+                return MISSING
 
     def leaves(self) -> Iterator[str]:
         """Yield the pointers of all single values in the body."""
@@ -181,6 +186,8 @@ def find_mode(
             pointers = (f"{spelling.name}/{member}" for member in named)
             explained.body = {*explained.body, *pointers} - {""}
         return name
+    if any(spelling.place is Place.SCOPE for spelling in places.values()):
+        return UNBOUND_MODE  # the request does not show the scope of its token
     for spelling in places.values():
         is_object = spelling.place is Place.BODY and isinstance(spelling.value, Mapping)
         present = request.value_at(spelling, values) is not MISSING

@@ -24,7 +24,7 @@ from assay.binding.target import (
     Target,
     TransportKind,
 )
-from assay.binding.values import RequestValues
+from assay.binding.values import RequestValues, sent
 from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call, Malformed
@@ -270,3 +270,32 @@ def test_a_target_word_that_is_no_text(sent: object, recorded: object) -> None:
     binding = OperationBinding(arguments={"recurring": spelling})
     call = Call(operation="make", subject="psu", arguments={"recurring": sent})
     assert {"recurring": recorded} == arguments(call, making, binding, RequestValues())
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "body"),
+    [
+        ({"iban": "{}"}, None, {"to": None}),
+        ({"iban": "{}"}, "", {"to": {}}),
+        ({"iban": "{}"}, 5, {"to": {"iban": 5}}),
+        ({"amount": "{}", "currency": "EUR"}, "", {"to": {"amount": "", "currency": "EUR"}}),
+        ({"amount": "{}", "currency": "EUR"}, None, {"to": {"amount": None, "currency": "EUR"}}),
+    ],
+)
+def test_empty_values_with_a_shape(shape, value, body) -> None:
+    """What is null or empty is the object itself, where the object has nothing but the value."""
+    spelling = Spelling(place=Place.BODY, name="/to", each={"": shape})
+    assert body == {"to": sent(value, spelling, RequestValues())}
+
+
+def test_what_stands_inside_another_value_comes_after_it() -> None:
+    """A currency of its own replaces the one that goes with the amount, in whatever order."""
+    amount = Spelling(place=Place.BODY, name="/sum", each={"": {"amount": "{}", "currency": "EUR"}})
+    currency = Spelling(place=Place.BODY, name="/sum/currency")
+    operation = Operation(id="change", method="PUT", path="/x", arguments=("amount", "currency"))
+    binding = OperationBinding(arguments={"currency": currency, "amount": amount})
+    target = replace(PROFILE, operations={"change": binding})
+    for given in ({"currency": "USD", "amount": "1"}, {"amount": "1", "currency": "USD"}):
+        call = Call(operation="change", subject="a", present=True, arguments=given)
+        request = encode(call, operation, target, Access())
+        assert {"sum": {"amount": "1", "currency": "USD"}} == json.loads(request.body)

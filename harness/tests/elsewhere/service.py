@@ -115,6 +115,8 @@ class Errand:
         return 200, {"now": self.world.now.isoformat()}
 
     def customers(self):
+        if self.body.get("segment") not in (None, "A", "M"):
+            raise RefusedError(422, "there are no such patients")
         patient = Patient(id=self.name("p"), minor=self.body.get("segment") == "M")
         key = self.name("key")
         self.world.keys[key] = patient
@@ -158,6 +160,8 @@ class Errand:
         slip = self.world.slips[no]
         if slip.stage != ASKED or slip.patient.id != self.body["customer"]:
             raise RefusedError(409, "it cannot be approved so")
+        if self.body["factor"] not in (None, "P", "C"):
+            raise RefusedError(422, "there is no such way to approve")
         slip.card = self.body["factor"] == "C"
         confirmed = self.body["decision"] == "confirm"
         (self.lab.approved if confirmed else self.lab.declined)(slip, self.world)

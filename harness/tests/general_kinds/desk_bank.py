@@ -145,7 +145,24 @@ class Desk:
             {"id": f"{number}-{n}", "date": day, "status": ("booked", "pending")[n % 2]}
             for n, day in enumerate(days)
         ]
-        return listed[:rows]
+        if "has another word" in self.faults and wanted == "both":
+            listed = [{**each, "status": "open"} for each in listed[:1]] + listed[1:]
+        return [each for each in listed if self.selects(each, wanted or "both", query)][:rows]
+
+    def selects(self, entry: dict[str, str], wanted: str, query: dict[str, str]) -> bool:
+        """Whether an entry is in the range of days, and has the status that is wanted."""
+        first, last = query.get("from", "1970-01-01"), query.get("to", "2999-01-01")
+        day = entry["date"]
+        begun = day > first if "leaves out the first day" in self.faults else day >= first
+        ended = day > last if "shows the last day" in self.faults else day >= last
+        if not begun or ended:
+            return False
+        left_out = {"booked": "-4", "pending": "-3", "both": "-1"}
+        if f"leaves out {wanted} ones" in self.faults and entry["id"].endswith(left_out[wanted]):
+            return False
+        if f"shows all as {wanted}" in self.faults:
+            return True
+        return entry["status"] == wanted or wanted not in ("booked", "pending")
 
     def order(self, environ: dict[str, Any], world: World, token: str) -> Answer:
         """Make an order, once for a key."""
@@ -155,27 +172,60 @@ class Desk:
             raise Refused from None
         if world.accounts.get(body.get("number"), ("", []))[0] != token:
             raise Refused(404)
-        key = environ.get("HTTP_ORDER_KEY", "")
-        known = world.keys.get((token, key))
-        hours = 20 if "forgets soon" in self.faults else 24
-        if known and world.now - known[2] < timedelta(hours=hours) and "repeats" not in self.faults:
-            if known[0] == body:
-                if "refuses repeats" in self.faults:
-                    raise Refused(409)
-                order = world.orders[known[1]]
-                if "carries out again" in self.faults and order.status == "done":
-                    order.executions += 1
-                return 201, order.shown
-            if "takes another order" not in self.faults:
-                raise Refused(409)
-        elif known and known[0] != body:
-            raise Refused(409)
-        order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=body)
+        self.check_order(world, body)
+        key = token, environ.get("HTTP_ORDER_KEY", "")
+        known = self.known(world, key, body)
+        if known is not None:
+            return 201, known.shown
+        kept = {**body, "until": self.until(world, body)}
+        order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=kept)
         if "begins in the middle" in self.faults:
             order.status = "accepted"
         world.orders[order.id] = order
-        world.keys[token, key] = (body, order.id, world.now)
+        world.keys[key] = (body, order.id, world.now)
         return 201, order.shown
+
+    def known(self, world: World, key: tuple[str, str], body: Any) -> Order | None:
+        """Return the order that was made with a key within a day."""
+        known = world.keys.get(key)
+        hours = 20 if "forgets soon" in self.faults else 24
+        if not known or world.now - known[2] >= timedelta(hours=hours):
+            return None
+        if known[0] != body:
+            if "takes another order" in self.faults:
+                return None
+            raise Refused(409)
+        if "repeats" in self.faults:
+            return None
+        if "refuses repeats" in self.faults:
+            raise Refused(409)
+        order = world.orders[known[1]]
+        if "carries out again" in self.faults and order.status == "done":
+            order.executions += 1
+        return order
+
+    def until(self, world: World, body: Any) -> str:
+        """Return the last day of an order, which is reduced."""
+        last = world.now.date() + timedelta(days=180)
+        if date.fromisoformat(body["until"]) <= last or "keeps far days" in self.faults:
+            return body["until"]
+        if "refuses far days" in self.faults:
+            raise Refused(422)
+        return last.isoformat()
+
+    def check_order(self, world: World, body: Any) -> None:
+        """Refuse an order with a value that has not the right form."""
+        most = 31 if "long labels" in self.faults else 29 if "short labels" in self.faults else 30
+        if len(body["label"]) > most:
+            raise Refused(422)
+        if not re.fullmatch("[A-Za-z0-9 ]*", body["label"]) and "any label" not in self.faults:
+            raise Refused(422)
+        decimals = 3 if "many decimals" in self.faults else 2
+        if len(body["amount"].partition(".")[2]) > decimals:
+            raise Refused(422)
+        past = date.fromisoformat(body.get("day") or "2999-01-01") < world.now.date()
+        if past and "past days" not in self.faults:
+            raise Refused(422)
 
     def own(self, world: World, token: str, id_: str) -> Order:
         """Return an order of this customer."""

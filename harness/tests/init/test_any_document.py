@@ -123,7 +123,7 @@ def test_whatever_a_document_says_the_file_can_be_read(tmp_path):
     def check(document):
         source.write_text(json.dumps(document), encoding="utf-8")
         try:
-            start = init_defaults(CONTRACTS, source, named=False)
+            start = init_defaults(CONTRACTS, source, named=True)
         except InputError as error:
             refused.append(str(error))
             return

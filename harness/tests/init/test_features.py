@@ -62,4 +62,4 @@ def test_what_is_guessed_is_bound(feature, drafts):
 def test_a_gap_is_in_the_words_of_the_schema(feature, drafts):
     """Where nothing is known, the comment has the title of the key."""
     title = "a value for bookingStatus" if feature == "queries" else BINDING_FEATURES[feature].title
-    assert any(f"# missing: {title}" in path.read_text(encoding="utf-8") for path in drafts)
+    assert any(f"# TODO: {title}" in path.read_text(encoding="utf-8") for path in drafts)

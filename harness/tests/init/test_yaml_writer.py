@@ -45,8 +45,8 @@ def test_what_is_missing_is_a_comment_with_an_example():
     ]
     assert [
         "# a:",
-        "  # missing: where it is, for example `b: /b`",
+        "  # TODO: where it is, for example `b: /b`",
         "c:",
-        "  # missing: where it is, for example `d: /d`",
+        "  # TODO: where it is, for example `d: /d`",
         "  e: 1",
     ] == list(render(entries))

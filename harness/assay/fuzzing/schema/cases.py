@@ -76,6 +76,8 @@ class SchemaCase:
                 return _varied(lowered, _lower(dict(known.headers)))
             case Place.BODY:
                 return self._body(known.body)
+            case Place.SCOPE | Place.BASE:
+                return {}, ()  # no part of a request
 
     def _body(self, known: bytes) -> tuple[dict[str, Json], tuple[str, ...]]:
         """Return the change of a body; the name "" stands for the whole of it."""

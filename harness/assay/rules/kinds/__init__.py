@@ -31,6 +31,7 @@ from assay.rules.kinds.eligible_for import EligibleFor
 from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
+from assay.rules.kinds.filter import Filter
 from assay.rules.kinds.fixed import Fixed
 from assay.rules.kinds.gives_back import GivesBack
 from assay.rules.kinds.history_depth import HistoryDepth
@@ -46,6 +47,7 @@ from assay.rules.kinds.notice import Notice
 from assay.rules.kinds.own_data import OwnData
 from assay.rules.kinds.pagination import Pagination
 from assay.rules.kinds.quota import Quota
+from assay.rules.kinds.request_field import RequestField
 from assay.rules.kinds.required import Required
 from assay.rules.kinds.return_address import ReturnAddress
 from assay.rules.kinds.segments import Segments
@@ -107,6 +109,8 @@ KINDS: Mapping[str, type[Kind]] = {
         Echo,
         Idempotency,
         States,
+        RequestField,
+        Filter,
     )
 }
 

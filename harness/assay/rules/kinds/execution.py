@@ -298,6 +298,7 @@ def _facet(  # noqa: PLR0917 -- a row of the table of facets
         requires=(
             *p.lifecycle.state_requirement(),
             BindingRequirement(operation=create, feature="approval"),
+            BindingRequirement(operation=create, feature="key"),
             *(
                 BindingRequirement(
                     operation=create,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from assay.contract.model import Capability, Json
 from assay.contract.scalars import is_word
@@ -91,7 +92,7 @@ def _judge(
         sent = request.arguments.get(field)
         if shown.get(field) in (None, "") or sent in (None, ""):
             continue
-        if _forbidden(clause, field, sent):
+        if _forbidden(clause, field, sent) or _altered(clause, field, sent, request.made.at):
             continue
         good = request_queries.shows_value(sent, shown[field])
         unclear = good is None or _lost(request, field)
@@ -108,6 +109,12 @@ def _forbidden(clause: GivesBack, field: str, sent: Json) -> bool:
     """Whether a clause allows another value only, so that a bank may ignore this one."""
     fixed = (each.fixed_value(field) for each in clauses.clauses_of(clause.lifecycle.contract))
     return any(value is not None and not is_word(value, sent) for value in fixed)
+
+
+def _altered(clause: GivesBack, field: str, sent: Json, at: datetime) -> bool:
+    """Whether a clause lets a bank keep another value than the one that was sent."""
+    every = clauses.clauses_of(clause.lifecycle.contract)
+    return any(each.alters(field, sent, at) for each in every)
 
 
 def _taken(request: tracker.Instance, field: str) -> Iterator[int]:

@@ -1,7 +1,7 @@
 """The channels to a target, built from its target file: for calls, screens and tokens.
 
 Calls are signed; requests that a customer's browser would make are not. OAuth endpoints
-may have hosts of their own, to which no link of an answer leads.
+and screens may have hosts of their own, to which no link of an answer leads.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def open_channels(
 
 
 def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:
-    hosts = (*target.hosts, *endpoints(target))
+    hosts = (*target.base_urls, *endpoints(target), *target.sca.hosts)
     return (
-        Embedded(app, target.base_url, target.hosts),
+        Embedded(app, target.base_url, target.base_urls),
         Embedded(app, target.base_url, hosts),
     )
 
@@ -87,18 +87,19 @@ def _networked(target: Target, secrets: Mapping[str, str]) -> tuple[Transport, T
     from assay.transport.http import HttpClient  # noqa: PLC0415 -- httpx only for a network
 
     fixtures = target.fixtures
-    urls = (target.base_url, *target.hosts, *endpoints(target), *filter(None, [fixtures.url]))
+    screens = (*endpoints(target), *target.sca.hosts)
+    urls = (target.base_url, *target.base_urls, *screens, *filter(None, [fixtures.url]))
     client = HttpClient(
         base_url=target.base_url,
         timeout=target.timeout,
         control_url=fixtures.url,
         control_key=secrets[fixtures.key_env] if fixtures.key_env else None,
-        hosts=target.hosts,
+        hosts=target.base_urls,
         nearby=target.nearby,
         tls=tls_context(target, secrets, urls),
         explain=explainer(target),
     )
-    return client, client.with_hosts(*endpoints(target))
+    return client, client.with_hosts(*screens)
 
 
 def _auths(target: Target) -> Iterator[Auth]:

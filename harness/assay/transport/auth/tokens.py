@@ -51,7 +51,8 @@ class TokenRequest:
 
     `tpp` returns the TPP's credentials as the fixture created them. `now` is the
     target's clock; `sign_in` takes the customer through the screens. `named` says that
-    the call is made by a particular one of several TPPs.
+    the call is made by a particular one of several TPPs. `scope` takes the place of the target
+    file's own; a token with it is another token.
     """
 
     by_tpp: bool
@@ -60,6 +61,7 @@ class TokenRequest:
     now: datetime
     sign_in: SignIn
     named: bool = False
+    scope: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,7 +100,7 @@ class TokenStore:
 
     def _valid(self, oauth: OAuth, client: OAuthClient, request: TokenRequest) -> str:
         party = request.by_tpp
-        identity, key = (party, client.id), _key(request, client)
+        identity, key = (party, f"{client.id} {request.scope or ''}"), _key(request, client)
         kept = self.granted.get(key)
         if kept and kept.valid(request.now):
             self.granted.move_to_end(key)
@@ -111,8 +113,10 @@ class TokenStore:
             )
         except AuthenticationError as error:
             if error.party_lost is not None and party not in self.served:
+                if request.scope is not None:  # other calls need another token
+                    error = AuthenticationError(error.problem)
                 self.refused[identity] = error
-                raise
+                raise error from None
             raise AuthenticationError(error.problem) from None
         self.served.add(party)
         self._keep(key, grant)
@@ -176,7 +180,8 @@ class TokenStore:
             # No customer consents to what a TPP does for itself.
             what = "authentication of the TPP's own calls (set `auth.tpp` in the target file)"
             raise CannotArrange(what, key=("auth", "tpp"))
-        return oauth, self._client(oauth, request)
+        client = self._client(oauth, request)
+        return replace(oauth, scope=request.scope or oauth.scope), client
 
     def _client(self, oauth: OAuth, request: TokenRequest) -> OAuthClient:
         client_id = oauth.client_id
@@ -277,7 +282,7 @@ def _key(request: TokenRequest, client: OAuthClient) -> _Key:
     """Return whose token it is: the party, its client, and the customer."""
     customer = request.customer
     owner = "" if request.by_tpp else "\n".join((customer.id or "", customer.login or ""))
-    return request.by_tpp, client.id, owner
+    return request.by_tpp, client.id, f"{owner}\n\n{request.scope or ''}"
 
 
 #: For each error code of RFC 6749, the keys it may be about (the first that the file has

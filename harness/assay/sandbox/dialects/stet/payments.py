@@ -120,6 +120,8 @@ def _iban(account: object) -> object:
     """Return the IBAN of an account; an account without members is an empty one."""
     if isinstance(account, dict):
         return members(account).get("iban", ABSENT) if account else ""
+    if isinstance(account, list):
+        return [_iban(each) for each in listed(account)]
     return account
 
 

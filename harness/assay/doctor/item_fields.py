@@ -1,0 +1,158 @@
+"""Checks of the pointers into the fields of an item.
+
+What a request was sent with, which values a contract allows, and what a customer owns is
+known; a pointer that finds another value is recognised by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+
+from assay.binding.features import BINDING_FEATURES
+from assay.binding.spelling import FieldAt
+from assay.contract.files.document import Pointer
+from assay.contract.model import Contract, Json
+from assay.contract.scalars import same
+from assay.doctor.context import Finding, Weight
+from assay.doctor.pointer_probe import (
+    AnsweredOperation,
+    Fits,
+    PointerProbe,
+    correction,
+    differs_in_spelling,
+    is_day,
+    members,
+    values,
+)
+from assay.history import Owned
+from assay.rules.clauses import clauses_of
+
+#: How many items are searched for a pointer that was meant.
+_MOST_SEARCHED = 20
+
+
+def fields(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Examine the fields: each must exist and hold a value that it can have."""
+    for name, bound in seen.binding.item.fields.items():
+        yield from alternatives(seen, "field", bound.at, name)
+        # The fields of a request are known only if it was sent with them.
+        if not seen.operation.request or _sent_values(seen, name):
+            yield from _field(seen, name, bound)
+
+
+def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Finding]:
+    fits = _field_fits(seen, name)
+    shown = [value for value in values(seen.items, bound.at) if value is not None]
+    if shown and (fits is None or any(map(fits, _decoded(seen, name)))):
+        return
+    probe = PointerProbe(
+        feature="field",
+        name=name,
+        at=bound.at,
+        what=f"the field {name}",
+        fits=fits or is_plain,
+        named=fits is None,
+        names=(name,),
+    )
+    hint = correction(seen.items, probe)
+    if hint:
+        found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
+        yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
+    elif not shown:
+        place = _argument_of(seen, name) or seen.place("field", name)
+        found = f"nothing at {bound.at[0]}"
+        yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
+    elif (bound.words or bound.first) and fits and _decoded(seen, name) and any(map(fits, shown)):
+        part = "words" if bound.words else "first"
+        found = f"another value than the one at {bound.at[0]}"
+        yield seen.context.finding(
+            (*seen.place("field", name), part), f"the {name} that was sent", found
+        )
+
+
+def _decoded(seen: AnsweredOperation, name: str) -> list[Json]:
+    """Return a field of every item as decoded."""
+    items = (item for answer in seen.answers for item in answer.exchange.items)
+    return [item.fields[name] for item in items if name in item.fields]
+
+
+def is_plain(value: Json) -> bool:
+    """Whether it is a text, a number, or true or false."""
+    return not isinstance(value, dict | list) and value is not None
+
+
+def _argument_of(seen: AnsweredOperation, name: str) -> Pointer | None:
+    """Return the place of the argument from which a field of a request has its value."""
+    for operation in seen.context.operations if seen.operation.request else ():
+        if operation.makes == seen.operation.request and name in operation.arguments:
+            return ("operations", operation.id, "arguments", name)
+    return None
+
+
+def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
+    """Return what accepted calls sent for a field of a request."""
+    request, operations = seen.operation.request, seen.context.operations
+    sending = [
+        operation.id for operation in operations if request in (operation.makes, operation.changes)
+    ]
+    calls = [answer.exchange.call for answer in seen.context.plain(*sending) if answer.accepted]
+    return [call.arguments[name] for call in calls if name in call.arguments]
+
+
+def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
+    """Return what recognises the value of a field, if anything is known of it."""
+    if seen.operation.request:
+        sent = _sent_values(seen, name)
+        return lambda value: any(alike(value, argument) for argument in sent)
+    contracts = seen.context.contracts_bound
+    contract = next(
+        candidate for candidate in contracts if seen.operation.id in candidate.operations
+    )
+    if name in {seen.operation.about, *(resource.key for resource in contract.resources.values())}:
+        owned = {item.key for item in all_owned(seen)}
+        return lambda value: isinstance(value, str) and value in owned
+    return _allowed(contract, name)
+
+
+def _allowed(contract: Contract, name: str) -> Fits | None:
+    """Return what recognises the values that clauses allow in a field, if any clause does."""
+    value_sets = (clause.allowed_values(name) for clause in clauses_of(contract))
+    allowed = [values for values in value_sets if values is not None]
+    if not allowed:
+        return None
+    return lambda value: all(
+        any(same(value, allowed_value) for allowed_value in each) for each in allowed
+    )
+
+
+def alike(value: Json, sent: Json) -> bool:
+    """Whether a value in an answer may be one that was sent."""
+    if same(value, sent) or str(value) == str(sent):
+        return True
+    try:
+        return Decimal(str(value)) == Decimal(str(sent))
+    except InvalidOperation:
+        return str(value)[:10] == str(sent)[:10] and is_day(sent)
+
+
+def all_owned(seen: AnsweredOperation) -> list[Owned]:
+    """Return everything that the customers of the probes own."""
+    return [owned for subject in seen.context.subjects.values() for owned in subject.owns]
+
+
+def alternatives(
+    seen: AnsweredOperation, feature: str, pointers: tuple[str, ...], name: str = ""
+) -> Iterator[Finding]:
+    """Report each of several pointers that finds nothing, if only its spelling explains that."""
+    for n, pointer in enumerate(pointers if len(pointers) > 1 else ()):
+        if values(seen.items, (pointer,)):
+            continue
+        located = (at for item in seen.items[:_MOST_SEARCHED] for at, _ in members(item))
+        meant = next(
+            (at for at in located if at not in pointers and differs_in_spelling(at, pointer)), ""
+        )
+        if meant:
+            place, found = (*seen.place(feature, name), n), f"nothing at {pointer}"
+            expected = f"the field {name}" if name else BINDING_FEATURES[feature].title
+            yield seen.context.finding(place, expected, found, f"did you mean {meant}?")

@@ -1,0 +1,127 @@
+"""The calls of an examination: every probe is run, and what it saw is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from assay.binding.encode import Access, HttpRequest
+from assay.contract.model import Contract
+from assay.doctor.context import DoctorContext, EarlyEnd, Finding, Weight, from_problem, one_line
+from assay.doctor.probe_plan import ProbePlan
+from assay.doctor.probes import DoctorProbe, doctor_probes
+from assay.errors import CannotArrange, InputError, TargetError
+from assay.execution.executor import executing
+from assay.history import Authorised, Event, Subject, Wire
+from assay.rules.steps import perform_all
+from assay.transport.auth.diagnostics import AuthenticationError
+from assay.transport.protocol import Delivery, Transport
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordingTransport:
+    """A transport that remembers the last answer."""
+
+    transport: Transport
+    base_url: str = field(init=False)
+    reached: bool = False
+    last: Wire = field(default_factory=lambda: Wire(method="", url=""))
+
+    def __post_init__(self) -> None:
+        self.base_url = self.transport.base_url
+
+    def send(self, request: HttpRequest) -> Delivery:
+        """Send a request and remember its answer."""
+        sent = self.transport.send(request)
+        self.last, self.reached = sent.wire, self.transport.reached
+        return sent
+
+    def control(self, method: str, path: str, body: Mapping[str, Any] | None) -> tuple[int, Any]:
+        """Call the control API."""
+        return self.transport.control(method, path, body)
+
+    def close(self) -> None:
+        """Close the transport."""
+        self.transport.close()
+
+
+def make_calls(context: DoctorContext) -> Iterator[Finding]:
+    """Run every probe, keep the answers, and report which could not be completed."""
+    numbers = count(1)
+    for plan in probe_plans(context):
+        context.counted |= plan.counted() is not None
+        for probe in doctor_probes(plan):
+            early = _run(context, plan.contract, probe, numbers)
+            if early:
+                missing = one_line(context.redactor.text(early.missing))
+                context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
+    yield from _ended_early(context)
+
+
+def probe_plans(context: DoctorContext) -> Iterator[ProbePlan]:
+    """Yield the probe plan of each contract."""
+    for contract in context.contracts_bound:
+        yield ProbePlan(
+            contract=contract,
+            target=context.target,
+            makes_customers=context.makes_customers,
+            today=context.today,
+        )
+
+
+def _run(
+    context: DoctorContext, contract: Contract, probe: DoctorProbe, numbers: Iterator[int]
+) -> EarlyEnd | None:
+    """Run one probe as far as possible; return what was missing to complete it, if anything."""
+    environment = context.environment
+    if environment is None:
+        return EarlyEnd(missing="a target")
+    name, script = probe.name, probe.start()
+    watching = RecordingTransport(transport=environment.screens or environment.client)
+
+    def record(event: Event, access: Access) -> None:
+        context.redactor.learn_access(access)
+        if isinstance(event, Subject):
+            context.redactor.learn(event, access)
+            context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
+        context.note(f"{contract.id} {name}", contract, event)
+        if isinstance(event, Authorised):
+            context.signed.append((event, watching.last))
+        context.on_call()
+
+    target = probe.target or environment.target
+    watched = replace(environment, screens=watching, target=target)
+    try:
+        with executing(
+            watched, contract.operations, number=lambda: next(numbers), record=record
+        ) as executor:
+            perform_all(script, executor.perform)
+    except InputError as error:
+        context.problems += error.problems
+    except AuthenticationError as error:
+        context.problems.append(error.problem)
+    except CannotArrange as error:
+        return EarlyEnd(missing=str(error), key=error.key)
+    except TargetError as error:
+        return EarlyEnd(missing=str(error))
+    finally:
+        script.close()
+    return None
+
+
+def _ended_early(context: DoctorContext) -> Iterator[Finding]:
+    """Report which probes could not be completed, and what was missing."""
+    for problem in dict.fromkeys(context.problems):
+        yield from_problem(problem)
+    for early in context.early_ends:
+        if early.segment:
+            expected = f"the bank's word for {early.segment}"
+            place = ("fixtures", "segments", early.segment)
+            yield context.finding(place, expected, early.missing)
+            continue
+        where = early.key or ("fixtures",)
+        weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
+        found = f"a call could not be made: it needs {early.missing}"
+        yield context.finding(where, "", found, weight=weight)

@@ -1,0 +1,190 @@
+"""Checks of requests at the moments of their life: each is shown as what was done with it.
+
+A word that the file lists under the wrong state is recognised by the moments at which the
+bank shows it: a new request is open, a signed one is done, a refused or cancelled one has
+ended. A bank that does the wrong thing shows a word that is right at another moment, and is
+not questioned here. Nor are words that no probe has seen.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from assay.binding.pointer import MISSING, find
+from assay.contract.model import Json, Operation
+from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.item_fields import alike
+from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
+from assay.history import State
+
+#: The moment of a request that was only made.
+_NEW = "before it was signed"
+#: The states that a request can have at each moment.
+_STATES: Final[Mapping[str, frozenset[State]]] = {
+    _NEW: frozenset({State.OPEN}),
+    SIGNED: frozenset({State.DONE, State.OPEN}),
+    WAITING: frozenset({State.OPEN}),
+    DENIED: frozenset({State.ENDED, State.REJECTED}),
+    LEFT: frozenset({State.ENDED, State.REJECTED, State.OPEN}),
+    CANCELLED: frozenset({State.ENDED}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShownState:
+    """A word that an operation showed for the state of a request, at a moment."""
+
+    word: tuple[str, ...]
+    state: State | None
+    moment: str
+    executed: bool | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the state is one that a request can have at the moment."""
+        if self.moment == SIGNED and self.executed:
+            return self.state is State.DONE
+        return self.state in _STATES[self.moment]
+
+
+def examine(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the words for states of each operation, and the day of deferred requests."""
+    for operation in context.operations:
+        if operation.request and operation.available:
+            yield from _operation(context, operation)
+    yield from _day(context)
+
+
+def _operation(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
+    """Report each word that is shown only at moments of another state than its own."""
+    shown: defaultdict[tuple[str, ...], list[_ShownState]] = defaultdict(list)
+    for answer in context.of(operation.id):
+        for state in _shown(context, answer):
+            shown[state.word].append(state)
+    for word, states in shown.items():
+        wrong = next((state for state in states if not state.fits), None)
+        if wrong and not any(state.fits for state in states):
+            yield _wrong_word(context, operation, word, wrong)
+
+
+def _wrong_word(
+    context: DoctorContext, operation: Operation, word: tuple[str, ...], wrong: _ShownState
+) -> Finding:
+    place = ("operations", operation.id, "item", "state", "values")
+    masked = context.redactor.bounded(", ".join(word), 40)
+    possible = {State.DONE} if wrong.executed else _STATES[wrong.moment]
+    expected = " or ".join(sorted(state.value for state in possible))
+    if wrong.state is None:
+        found, hint = f"{masked!r}, which is not listed", f"add {masked!r}"
+        return context.finding(place, f"a word for {expected} {wrong.moment}", found, hint)
+    found = f"{masked!r}, which is listed under {wrong.state.value}"
+    what = f"a word for {expected} {wrong.moment}"
+    return context.finding((*place, wrong.state.value), what, found, weight=Weight.DOUBT)
+
+
+def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
+    """Yield the words for states in an answer, if the moment of its request is known."""
+    moment, bound = _moment(answer), answer.binding.item.state
+    if moment is None or bound is None or not answer.accepted:
+        return
+    if moment == _NEW and not context.signed:
+        return  # at a bank where nothing is signed, a new request may be done
+    executed = _executed(context, answer) if moment == SIGNED else None
+    for raw, item in zip(answer.raw_items, answer.exchange.items, strict=False):
+        found = [value for at in bound.at if (value := find(raw, at)) is not MISSING]
+        word = tuple(str(value) for value in found if _is_word(value))
+        if word:
+            yield _ShownState(word=word, state=item.state, moment=moment, executed=executed)
+
+
+def _is_word(value: Json) -> bool:
+    return isinstance(value, str | int)
+
+
+def _moment(answer: SeenAnswer) -> str | None:
+    """Return the moment at which an answer shows its request."""
+    operation, variation = answer.operation, answer.exchange.call.variation
+    if operation.makes or operation.changes:
+        return _NEW
+    if operation.ends:
+        return CANCELLED
+    return variation if variation in _STATES else {"": _NEW, CHANGED: _NEW}.get(variation)
+
+
+def _executed(context: DoctorContext, answer: SeenAnswer) -> bool | None:
+    """Whether the fixture provider says that the request of an answer was executed."""
+    reports = [event.done for event in context.effects if event.done is not None]
+    if not reports:
+        return None
+    key = str(answer.exchange.call.arguments.get(answer.operation.about or "", ""))
+    return any(effect.request == key for done in reports for effect in done)
+
+
+# -- The day of a deferred request
+
+
+def _day(context: DoctorContext) -> Iterator[Finding]:
+    """Report a deferred request that is executed as soon as it is signed."""
+    for operation in context.operations:
+        waiting = [
+            answer
+            for answer in context.of(operation.id)
+            if answer.exchange.call.variation == WAITING and operation.shows
+        ]
+        if waiting and all(_done(context, answer) for answer in waiting):
+            create = next((each for each in context.operations if each.makes), None)
+            if create and create.due:
+                place = ("operations", create.id, "arguments", create.due.argument)
+                found = "one that is executed as soon as it is signed"
+                hint = "is this where the bank reads the day?"
+                expected = "a request for a later day to wait"
+                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def _done(context: DoctorContext, answer: SeenAnswer) -> bool:
+    shown = any(item.state is State.DONE for item in answer.exchange.items)
+    return bool(_executed(context, answer)) or shown
+
+
+# -- What was executed
+
+
+def effects(context: DoctorContext) -> Iterator[Finding]:
+    """Examine whether executed requests have the fields that the target file points at."""
+    done = [effect for event in context.effects for effect in event.done or ()]
+    sent = _sent(context)
+    for name, pointer in context.target.fixtures.effects.items() if done else ():
+        place = ("fixtures", "effects", name)
+        values = [(effect.request, effect.fields[name]) for effect in done if name in effect.fields]
+        if not values:
+            expected = f"{name} of an executed payment"
+            yield context.finding(place, expected, f"nothing at {pointer}")
+            continue
+        for request, value in values:
+            other = _other_argument(sent.get(request, {}), name, value)
+            if other:
+                expected = f"{name} of an executed payment, as it was sent"
+                found = f"the value of {other} at {pointer}"
+                yield context.finding(place, expected, found)
+
+
+def _sent(context: DoctorContext) -> Mapping[str, Mapping[str, Json]]:
+    """Return the arguments that each request was made with, by its key."""
+    return {
+        item.key: answer.exchange.call.arguments
+        for answer in context.answers
+        if answer.operation.makes and answer.accepted
+        for item in answer.exchange.items
+        if item.key
+    }
+
+
+def _other_argument(arguments: Mapping[str, Json], name: str, value: Json) -> str:
+    """Return the other argument whose value stands in place of one's own, if there is one."""
+    if name not in arguments or alike(value, arguments[name]):
+        return ""
+    alikes = (each for each, sent in arguments.items() if each != name and alike(value, sent))
+    return next(alikes, "")

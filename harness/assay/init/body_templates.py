@@ -1,0 +1,110 @@
+"""Guesses of the members that a body must have besides its arguments.
+
+Values are those of the document, or made for each call: a day in the future, the current
+moment, an identifier. The examples of a document are not used for dates, which pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from assay.binding.secret_names import secret_kind
+from assay.contract.model import Json
+from assay.init.matched_operation import MatchedOperation
+from assay.init.openapi_schemas import EACH, SchemaLeaf
+from assay.init.requests import bound_places
+from assay.init.yaml_writer import YamlEntry
+
+__all__ = ["template"]
+
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?")
+#: Words in the names of members that hold the moment of the request.
+_MOMENT: Final = frozenset(["creation", "created", "send", "sent", "timestamp"])
+_IDENTIFIERS: Final = frozenset(["id", "identification", "identifier", "uuid"])
+#: Words in the names of identifiers that are the same for requests that ask for the same.
+_ALIKE: Final = frozenset(["instruction", "end", "transaction", "payment", "reference"])
+_SHOWN: Final = 8
+
+
+def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
+    """Yield what else a body must contain."""
+    bound = bound_places(shape, "body")
+    value: dict[str, Any] = {}
+    missing: list[str] = []
+    for leaf in shape.offered.request:
+        if not leaf.required or not leaf.steps or EACH in leaf.steps or _is_bound(leaf, bound):
+            continue
+        if leaf.kind == "object" or _has_members(shape, leaf):
+            continue
+        known = None if secret_kind(leaf.name) else _value(shape, leaf)
+        if known is None:
+            missing.append(".".join(leaf.steps))
+        else:
+            _put(value, leaf.steps, known)
+    if value:
+        why = "required members, with the document's values or values made for each call"
+        yield YamlEntry(key="template", value=value, why=why)
+    if missing:
+        rest = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        what = f"required members of the body: {', '.join(missing[:_SHOWN])}{rest}"
+        first = missing[0].partition(".")[0]
+        yield shape.gap("template", what=what, example=f"{{{first}: …}}")
+
+
+def _is_bound(leaf: SchemaLeaf, bound: set[str]) -> bool:
+    """Whether an argument or a mode fills a leaf."""
+    inside = f"{leaf.pointer}/"
+    return any(pointer == leaf.pointer or pointer.startswith(inside) for pointer in bound)
+
+
+def _has_members(shape: MatchedOperation, leaf: SchemaLeaf) -> bool:
+    """Whether a leaf without a type is an object, by what the document has below it."""
+    depth = len(leaf.steps)
+    return any(
+        each.steps[:depth] == leaf.steps and len(each.steps) > depth and each.steps[depth] != EACH
+        for each in shape.offered.request
+    )
+
+
+def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
+    """Return a value for a required member; None if none is known."""
+    mine = frozenset(leaf.words)
+    example = leaf.values[0] if leaf.values else ""
+    if leaf.form in {"date", "date-time"} or _DATE.fullmatch(example):
+        return _date(leaf, mine)
+    for usual in ("SEPA", "IBAN"):
+        example = next((value for value in leaf.values if usual in value.upper()), example)
+    if example and (leaf.fixed or "scheme" in mine):
+        return _typed(leaf, example)
+    if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):
+        alike = shape.operation.writes and mine & _ALIKE and "request" not in mine
+        return "{alike}" if alike else "{unique}" if {"request"} & mine or alike else None
+    return _typed(leaf, example) if example and leaf.kind in _SCALARS else None
+
+
+_SCALARS: Final = frozenset(["string", "boolean", "integer", ""])
+
+
+def _date(leaf: SchemaLeaf, mine: frozenset[str]) -> Json:
+    """Return the moment of the request, or a day in the future."""
+    if mine & _MOMENT:
+        return "{now}"
+    moment = leaf.form == "date-time" or "T" in (leaf.values[0] if leaf.values else "")
+    return "{today+30}T00:00:00Z" if moment else "{today+30}"
+
+
+def _typed(leaf: SchemaLeaf, value: str) -> Json:
+    if leaf.kind == "boolean":
+        return value == "true"
+    if leaf.kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", value):
+        return int(value)
+    return value
+
+
+def _put(value: dict[str, Any], steps: tuple[str, ...], known: Json) -> None:
+    """Put a value at the end of some steps."""
+    for step in steps[:-1]:
+        value = value.setdefault(step, {})
+    value[steps[-1]] = known

@@ -1,0 +1,205 @@
+"""What a bank may leave out or spell differently is no fault, and does not stop a run."""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from assay.doctor import Weight, examine
+from assay.judging.verdict import Exit
+from assay.sandbox.app import make_app
+from assay.sandbox.dialects import DIALECTS
+from assay.sandbox.serve import serving
+
+HERE = Path(__file__).parent
+BANK = (HERE / "bank.yaml").read_text(encoding="utf-8")
+STET = """\
+assay: 1
+target: hal
+extends: stet-1.4.0
+transport: http
+base_url: URL/stet/psd2/v1
+hosts: null
+dialect: null
+zone: Europe/Paris
+fixtures: {kind: control, url: URL}
+"""
+Wrap = Callable[..., object]
+
+
+@contextmanager
+def bank(folder: Path, wrap: Wrap, text: str = BANK):
+    """Serve a bank behind something, and write the target file for it."""
+    speaks = DIALECTS["stet"] if "extends: stet" in text else lambda app: app
+    with serving(wrap(speaks(make_app()))) as url:
+        path = folder / "bank.yaml"
+        path.write_text(text.replace("URL", url), encoding="utf-8")
+        yield str(path)
+
+
+def answering(status: int, method: str, paths: str) -> Wrap:
+    """Answer the calls of a method below a path with a status."""
+
+    def wrap(app):
+        def answer(environ, start):
+            if environ["REQUEST_METHOD"] == method and environ["PATH_INFO"].startswith(paths):
+                environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+                start(f"{status} .", [("Content-Type", "application/json")])
+                return [b"{}"]
+            return app(environ, start)
+
+        return answer
+
+    return wrap
+
+
+def rewritten(change: Callable[[object], object]) -> Wrap:
+    """Change the bodies of the bank's own answers."""
+
+    def wrap(app):
+        def answer(environ, start):
+            head: list[object] = []
+            body = b"".join(app(environ, lambda *said: head.extend(said)))
+            if not environ["PATH_INFO"].startswith("/assay-control/") and body.startswith(b"{"):
+                body = json.dumps(change(json.loads(body))).encode()
+            headers = [pair for pair in head[1] if pair[0].lower() != "content-length"]
+            start(head[0], headers)
+            return [body]
+
+        return answer
+
+    return wrap
+
+
+def test_a_change_that_is_not_offered(tmp_path):
+    """405 to a change is a note where the file says that changes are not offered, else a fault."""
+    wrap = answering(405, "PUT", "/payment-requests")
+    with bank(tmp_path, wrap) as path:
+        first = examine(path).blocking[0]
+        assert "operations.modify-payment.method" == first.key
+        offered = "not_offered: {payments.modify: no changes here, cancel: no cancellations}\n"
+        Path(path).write_text(Path(path).read_text("utf-8") + offered, encoding="utf-8")
+        examined = examine(path)
+    keys = {one.key for one in examined.findings if one.weight is Weight.NOTE}
+    assert () == examined.blocking
+    assert {"operations.modify-payment", "operations.cancel-payment"} == keys
+
+
+def test_a_bank_without_consents(tmp_path):
+    """404 to a consent is a question, whose hint leads to a file that can be run."""
+    wrap = answering(404, "PUT", "/consents")
+    with bank(tmp_path, wrap) as path:
+        findings = examine(path, ["aisp"]).blocking
+        (found,) = [one for one in findings if one.key.startswith("operations.consents")]
+        assert Weight.DOUBT is found.weight
+        assert "say so under `absent`" in found.hint
+        absent = "absent: {operations: {consents: there are none}}\n"
+        before, _, rest = Path(path).read_text("utf-8").partition("  consents:\n")
+        without = before + rest[rest.index("  balances:\n") :]
+        Path(path).write_text(without + absent, encoding="utf-8")
+        examined = examine(path, ["aisp"])
+    assert Exit.USAGE is not examined.exit, [*map(str, examined.blocking)]
+
+
+def without_later_days(app):
+    """Refuse requests for a later day, as a bank that executes everything at once."""
+
+    def answer(environ, start):
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests":
+            body = environ["wsgi.input"].read(length)
+            if b"deferred" in body:
+                start("400 Bad Request", [("Content-Type", "application/json")])
+                return [b'{"error": "no such payment"}']
+            from io import BytesIO  # noqa: PLC0415
+
+            environ["wsgi.input"] = BytesIO(body)
+        return app(environ, start)
+
+    return answer
+
+
+def test_a_bank_without_deferred_payments(tmp_path):
+    """A refused deferred request is a question about the mode; without the mode, the file is sound."""
+    with bank(tmp_path, without_later_days) as path:
+        findings = examine(path, ["pis"]).blocking
+        assert {Weight.DOUBT} == {one.weight for one in findings}
+        (found,) = findings
+        assert found.key == "operations.create-payment.modes.deferred"
+        assert "set modes.deferred to null" in found.hint
+        text = Path(path).read_text("utf-8")
+        mode = "      deferred: {body: /paymentType, value: deferred}\n"
+        assert mode in text
+        Path(path).write_text(text.replace(mode, ""), encoding="utf-8")
+        examined = examine(path, ["pis"])
+    assert () == examined.blocking
+
+
+def relative(value):
+    """Make every link in an answer relative to its address."""
+    if isinstance(value, dict):
+        return {
+            name: relative_reference(one) if name == "href" else relative(one)
+            for name, one in value.items()
+        }
+    return [relative(one) for one in value] if isinstance(value, list) else value
+
+
+def relative_reference(link: str) -> str:
+    """Return a link without its origin and first slash."""
+    parts = urlsplit(link)
+    return parts.path.rpartition("/")[2] + (f"?{parts.query}" if parts.query else "/")
+
+
+@pytest.mark.parametrize("leave", [relative, None], ids=["relative", "absent"])
+def test_links_may_be_relative_or_absent(leave, tmp_path):
+    """Relative references are links, and a link that is left out is not seen: neither is a fault."""
+
+    def without(value):
+        value.pop("_links", None)
+        return value
+
+    wrap = rewritten(leave or without)
+    with bank(tmp_path, wrap, STET) as path:
+        findings = examine(path, ["aisp"]).findings
+    links = [one for one in findings if ".links[" in one.key]
+    assert {Weight.UNSEEN} >= {one.weight for one in links}
+    assert bool(links) is (leave is None)
+    # An inherited key is at the user's own line with `extends`, and names its own place.
+    assert {3} >= {one.line for one in links}
+    assert all("stet-1.4.0.yaml:" in one.inherited for one in links)
+
+
+def silent(app):
+    """Leave requests for the base path without an answer for a while."""
+
+    def answer(environ, start):
+        if environ["REQUEST_METHOD"] == "HEAD":
+            time.sleep(0.6)
+        return app(environ, start)
+
+    return answer
+
+
+def test_the_base_path_need_not_answer(tmp_path):
+    """A base path that does not answer is not seen, and everything else is examined."""
+    text = BANK.replace("timeout: 5", "timeout: 0.5")
+    with bank(tmp_path, silent, text) as path:
+        examined = examine(path, ["aisp"])
+    assert {("base_url", Weight.UNSEEN)} == {
+        (one.key, one.weight) for one in examined.findings if one.weight is not Weight.NOTE
+    }
+
+
+def test_the_day_at_another_member(tmp_path):
+    """A day that the bank does not read makes a deferred request an immediate one: a question."""
+    moment = '{arguments: {date: {body: /creationDateTime, text: "{}T00:00:00Z"}}}'
+    read = "{item: {fields: {date: /creationDateTime}}}"
+    text = f"{STET}operations:\n  create-payment: {moment}\n  read-payment: {read}\n"
+    with bank(tmp_path, lambda app: app, text) as path:
+        findings = examine(path, ["pis"]).blocking
+    assert "operations.create-payment.arguments.date" in {one.key for one in findings}

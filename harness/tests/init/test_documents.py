@@ -1,0 +1,372 @@
+"""Documents in the manner of four interfaces: what is found in each, and what must not be guessed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.binding.join import bind
+from assay.binding.read import read_target, shipped_file
+from assay.cli.main import group
+from assay.contract.files.load import load
+from assay.contract.parse import find_contract, parse_contract
+from assay.errors import InputError
+from assay.init.foreign_values import ForeignDocument
+from assay.init.safe_load import MAX_BYTES, read
+from assay.init.swagger2 import from_swagger
+
+HERE = Path(__file__).parent
+SHOWN = {"at": "/transactionStatus"}
+
+#: What the draft of each document has, by key.
+FOUND = {
+    "berlin.yaml": {
+        "auth.kind": "authorization-code",
+        "operations.create-payment.path": "/v1/payments/sepa-credit-transfers",
+        "operations.create-payment.arguments.creditorAccount.body": "/creditorAccount/iban",
+        "operations.create-payment.arguments.date": {"body": "/requestedExecutionDate"},
+        "operations.consents.template.validUntil": "{today+30}",
+        "operations.cancel-payment.method": "DELETE",
+    },
+    "stet.json": {
+        "auth.scope": "aisp",
+        "operations.accounts.item.id": "/resourceId",
+        "operations.transactions.arguments.until": {"query": "dateTo", "exclusive": True},
+        "operations.trusted-beneficiaries.path": "/trusted-beneficiaries",
+    },
+    "uk.yaml": {
+        "auth.kind": "authorization-code",
+        "auth.scope": "accounts",
+        "auth.tpp.kind": "client-credentials",
+        "auth.tpp.scope": "payments",
+        "headers": {"x-idempotency-key": "{unique}"},
+        "presence.header": "x-fapi-customer-ip-address",
+        "operations.accounts.path": "/accounts",
+        "operations.accounts.item.key": {
+            "in": "/Account",
+            "where": {"/SchemeName": "UK.IBAN"},
+            "at": "/Identification",
+        },
+        "operations.balances.item.fields.balanceType": "/Type",
+        "operations.transactions.aliases": [],
+        "operations.transactions.arguments.until.text": "{}T23:59:59Z",
+        "operations.create-payment.path": "/domestic-payments",
+        "operations.create-payment.one": "/Data",
+        "operations.create-payment.item.key": "/DomesticPaymentId",
+        "operations.create-payment.template.Data.Initiation": {
+            "EndToEndIdentification": "{alike}",
+            "CreditorAccount": {"SchemeName": "UK.IBAN"},
+        },
+        "operations.read-payment.item.fields.amount": "/Initiation/InstructedAmount/Amount",
+    },
+    "poland.yaml": {
+        "base_url": "https://api.bank.example/open/v2",
+        "auth.kind": "authorization-code",
+        "auth.scope": "ais-list ais",
+        "headers": {"X-REQUEST-ID": "{unique}", "Accept-Charset": "utf-8"},
+        "operations.accounts.method": "POST",
+        "operations.accounts.path": "/accounts/getAccounts",
+        "operations.accounts.next": {"cursor": "/pageInfo/nextPage", "body": "/pageId"},
+        "operations.accounts.template": {"header": {"requestId": "{unique}"}},
+        "operations.transactions.path": "/accounts/getTransactionsDone",
+        "operations.transactions.arguments": {
+            "iban": {"body": "/accountNumber"},
+            "since": {"body": "/bookingDateFrom"},
+            "until": {"body": "/bookingDateTo"},
+        },
+        "operations.transactions.item.on": "/bookingDate",
+        "operations.create-payment.path": "/payments/transfer",
+        "operations.create-payment.template.system": "SEPA",
+        "operations.create-payment.arguments.creditorAccount": {"body": "/recipient/accountNumber"},
+        "operations.read-payment.method": "POST",
+        "operations.read-payment.arguments": {"paymentRequestResourceId": {"body": "/paymentId"}},
+        "operations.cancel-payment.path": "/payments/cancelPayments",
+    },
+}
+#: What no draft may have: it would be another operation, another value, or one of no meaning.
+NEVER = {
+    "berlin.yaml": [
+        "operations.modify-payment",
+        "operations.confirm-payment",
+        "operations.trusted-beneficiaries",
+        "operations.create-payment.arguments.debtorAccount.value",
+        "operations.transactions.item.fields.iban",
+    ],
+    "stet.json": ["operations.balances.item.fields.iban", "operations.end-user-identity"],
+    "uk.yaml": [
+        "operations.consents",
+        "operations.confirm-payment",
+        "operations.trusted-beneficiaries",
+        "operations.create-payment.arguments.date",
+        "operations.read-payment.item.fields.date",
+        "operations.create-payment.arguments.chargeBearer",
+    ],
+    "poland.yaml": [
+        "auth.tpp",
+        "operations.consents",
+        "operations.balances",
+        "operations.accounts.item",
+        "operations.modify-payment",
+        "operations.confirm-payment",
+        "operations.accounts.template.header.token",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def drafts(tmp_path_factory):
+    """Return the target files drafted from the documents."""
+    folder = tmp_path_factory.mktemp("documents")
+    return {name: draft(folder, HERE / name) for name in FOUND}
+
+
+def draft(folder, source, *args):
+    """Draft a target file, and return its path; what it binds is known to the contracts."""
+    name = Path(source).stem
+    out = folder / f"{name}-target.yaml"
+    given = ["--openapi", str(source), "--out", str(out), "--name", name]
+    group.main(["init", "--yes", *given, *args], standalone_mode=False)
+    return out
+
+
+def at(value, key):
+    """Return the value at a key with dots; None if there is none."""
+    for step in key.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+@pytest.mark.parametrize(("name", "key"), [(name, key) for name in FOUND for key in FOUND[name]])
+def test_what_the_document_says_is_found(drafts, name, key):
+    """A key has the value that the document gives."""
+    assert FOUND[name][key] == at(load(drafts[name]).data, key)
+
+
+@pytest.mark.parametrize(("name", "key"), [(name, key) for name in NEVER for key in NEVER[name]])
+def test_what_would_be_wrong_is_not_guessed(drafts, name, key):
+    """A key is not written: nothing of the document has this meaning."""
+    assert at(load(drafts[name]).data, key) is None
+
+
+def test_an_operation_that_is_not_offered_is_listed_with_the_path_to_ask_at(drafts):
+    """Where the document lacks an unavailable operation, no path of the contract is asked."""
+    text = drafts["uk.yaml"].read_text(encoding="utf-8")
+    what = "# TODO: the path at which this bank would offer GET /trustedBeneficiaries"
+    assert f"{what}, for example `trusted-beneficiaries: {{path: /…}}`" in text
+    assert "the document authenticates POST /domestic-payments in another way" in text
+
+
+def test_a_document_of_no_bank_is_refused(tmp_path):
+    """A payment for a train is no payment request: nothing is guessed, in one line."""
+    with pytest.raises(InputError) as caught:
+        draft(tmp_path, HERE / "trains.yaml")
+    what = "none of the 4 operations in the document matches an operation of the contracts"
+    assert f"{what} (nothing is guessed; is it the right document and contract?)" in str(
+        caught.value
+    )
+    assert [] == list(tmp_path.iterdir())
+
+
+# -- with a file that is extended ----------------------------------------------
+
+
+def test_a_document_of_the_inherited_interface_changes_no_operation(tmp_path):
+    """With `--extends`, everything that the STET document agrees with is left to the base."""
+    path = draft(tmp_path, HERE / "stet.json", "--extends", "stet-1.4.0", "--fixtures", "control")
+    base = read_target(shipped_file("stet-1.4.0"))
+    target = read_target(path)
+    assert bindings(base) == bindings(target)
+    assert base.outcomes == target.outcomes
+    assert (base.headers, base.presence) == (target.headers, target.presence)
+    contracts = [parse_contract(find_contract(name)) for name in ("aisp", "pis")]
+    assert bind(contracts, target)
+    gaps = [row for row in path.read_text(encoding="utf-8").splitlines() if "# TODO: " in row]
+    # What the base has is no gap: its templates, values and credentials.
+    assert not [row for row in gaps if "template" in row or "credentials" in row]
+
+
+def bindings(target):
+    """Return the bindings of a target without their lines."""
+    return {name: replace(binding, line=0) for name, binding in target.operations.items()}
+
+
+def test_what_the_document_contradicts_is_corrected(tmp_path):
+    """A parameter that the document does not have gives way to the one that it has."""
+    document = json.loads((HERE / "stet.json").read_text(encoding="utf-8"))
+    path = "/accounts/{accountResourceId}/transactions"
+    parameters = document["paths"][path]["get"]["parameters"]
+    parameters[2]["name"] = "startDate"
+    item = document["components"]["schemas"]["AccountResource"]["properties"]
+    item["resourceIdentifier"] = item.pop("resourceId")
+    source = tmp_path / "changed.json"
+    source.write_text(json.dumps(document))
+    data = load(draft(tmp_path, source, "--extends", "stet-1.4.0")).data
+    argument = {"query": "startDate", "text": "{}T00:00:00Z"}
+    assert {"transactions": {"arguments": {"since": argument}}} == data["operations"]
+
+
+# -- documents of version 2, and large ones --------------------------------------
+
+
+def test_the_versions_of_a_document_give_the_same_draft():
+    """A document of version 2 is converted into what version 3 says, references included."""
+    old = read(HERE / "poland.yaml")
+    get = old.root["paths"]["/accounts/getAccounts"]["post"]
+    assert {"type": "string"} == get["parameters"][0]["schema"]
+    schema = get["requestBody"]["content"]["application/json"]["schema"]
+    assert ["header"] == schema["required"]
+    payment = old.root["paths"]["/payments/transfer"]["post"]["responses"]["200"]
+    assert {"$ref": "#/definitions/Payment"} == payment["content"]["application/json"]["schema"]
+    flows = old.root["components"]["securitySchemes"]["login"]["flows"]
+    assert ["authorizationCode"] == [*flows]
+    assert [{"url": "https://api.bank.example/open/v2"}] == old.root["servers"]
+
+
+@pytest.mark.parametrize(
+    ("root", "url"),
+    [
+        ({"host": "a.example", "basePath": "/b/", "schemes": ["http"]}, "http://a.example/b"),
+        ({"host": "a.example", "schemes": ["http", "https"]}, "https://a.example"),
+        ({"host": "placeholder", "basePath": "/b"}, None),
+        ({}, None),
+    ],
+)
+def test_the_base_url_of_version_2(root, url):
+    """Host, base path and scheme make the URL; a host that is a placeholder makes none."""
+    converted = from_swagger(ForeignDocument({"swagger": "2.0", **root}, "x"))
+    assert ([{"url": url}] if url else []) == converted.root["servers"]
+
+
+def test_a_form_is_the_body(tmp_path):
+    """The fields of a form are the members of the body, a basic scheme is one of HTTP."""
+    fields = [
+        {"name": "iban", "in": "formData", "type": "string", "required": "true"},
+        {"name": "page", "in": "query", "type": "integer"},
+    ]
+    root = {
+        "swagger": "2.0",
+        "securityDefinitions": {"who": {"type": "basic"}, "odd": {"type": "oauth2", "flow": "x"}},
+        "paths": {"/a": {"post": {"parameters": fields}}},
+    }
+    converted = from_swagger(ForeignDocument(root, "x")).root
+    post = converted["paths"]["/a"]["post"]
+    content = {"type": "object", "properties": {"iban": {"type": "string"}}, "required": ["iban"]}
+    assert {"content": {"application/json": {"schema": content}}} == post["requestBody"]
+    assert ["page"] == [each["name"] for each in post["parameters"]]
+    schemes = converted["components"]["securitySchemes"]
+    assert {"type": "http", "scheme": "basic"} == schemes["who"]
+    assert {"type": "oauth2", "flows": {}} == schemes["odd"]
+
+
+def test_a_document_may_have_32_mib_and_no_more(tmp_path):
+    """The limit is said in the error; a document just below it is read."""
+    source = tmp_path / "large.json"
+    document = '{"openapi": "3.0.0", "paths": {}, "x": "%s"}'
+    source.write_text(document % ("x" * (MAX_BYTES - len(document) + 2)))
+    assert MAX_BYTES == source.stat().st_size
+    assert "3.0.0" == read(source).root["openapi"]
+    with source.open("a") as file:
+        file.write(" ")
+    with pytest.raises(InputError, match="larger than 32 MiB"):
+        read(source)
+
+
+HOSTILE = {
+    "values": '{"openapi": "3.0.0", "x": [' + "[]," * 4_000_000 + "[]]}",
+    "commas": '{"openapi": "3.0.0", "x": "' + "," * 4_000_001 + '"}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_document_of_too_many_values_is_refused_before_it_is_built(tmp_path, name):
+    """The number of values is bounded before they take memory."""
+    source = tmp_path / "hostile.json"
+    source.write_text(HOSTILE[name])
+    with pytest.raises(InputError, match="too large or nested too deep"):
+        read(source)
+
+
+def test_parameters_that_are_aliases_of_each_other_do_no_harm(tmp_path):
+    """Many operations that share a long list of parameters and of properties are read in no time."""
+    names = ", ".join(f"p{number}: {{type: string}}" for number in range(3_000))
+    shared = ", ".join(f"{{name: p{number}, in: query}}" for number in range(3_000))
+    rows = [
+        "openapi: 3.0.0",
+        f"x: {{p: &p [{shared}], s: &s {{type: object, properties: {{{names}}}}}}}",
+        "paths:",
+        *(
+            f"  /accounts/{number}: {{get: {{operationId: accounts{number}, parameters: *p,"
+            " responses: {200: {content: {application/json: {schema: *s}}}}}}"
+            for number in range(300)
+        ),
+        "  /accounts: {get: {parameters: *p}}",
+    ]
+    source = tmp_path / "aliases.yaml"
+    source.write_text("\n".join(rows))
+    assert {"path": "/accounts"} == load(draft(tmp_path, source)).data["operations"]["accounts"]
+
+
+# -- own contracts ---------------------------------------------------------------
+
+OWN = """
+assay: 1
+contract: accesses
+title: Accesses
+version: "1"
+interface: x
+document: A document of our own
+zone: Europe/Berlin
+operations:
+  make-consent:
+    method: POST
+    path: /v1/consents
+    by: tpp
+    makes: consent
+    arguments: [validUntil, X-Request-ID]
+  account-list:
+    method: GET
+    path: /v1/accounts
+    lists: [account]
+resources:
+  account: {says: an account, key: iban, fields: [iban]}
+  consent: {says: a consent, key: consentId, fields: [consentId]}
+rules:
+  - id: made
+    kind: available
+    says: A consent can be made.
+    source: {section: One, line: 1}
+    operation: make-consent
+"""
+
+
+def test_a_contract_of_ones_own_has_its_zone_and_the_id_of_a_consent(tmp_path, capsys):
+    """The zone is the contract's; what a call makes is sent by later ones in the header of its name."""
+    contract = tmp_path / "accesses.yaml"
+    contract.write_text(OWN)
+    path = draft(tmp_path, HERE / "berlin.yaml", "--contract", str(contract), "--auth", "bearer")
+    data = load(path).data
+    assert ("Europe/Berlin", ["accesses"]) == (data["zone"], data["contracts"])
+    assert "guessed" not in next(
+        row for row in path.read_text(encoding="utf-8").splitlines() if row.startswith("zone")
+    )
+    operations = data["operations"]
+    assert {"consent-id": "/consentId"} == operations["make-consent"]["outputs"]
+    assert {"Consent-ID": "{consent-id}"} == operations["account-list"]["headers"]
+    request = {"header": "X-Request-ID", "value": "{unique}"}
+    assert request == operations["make-consent"]["arguments"]["X-Request-ID"]
+    # What an argument sets is not sent by every call as well.
+    assert "headers" not in data
+    assert {"kind": "bearer", "tpp": {"kind": "bearer", "token_env": "BERLIN_TPP_TOKEN"}} == data[
+        "auth"
+    ]
+    assert "Consent-ID is required" not in path.read_text(encoding="utf-8")
+    out = capsys.readouterr().out
+    assert f"check     assay check {contract} {path}" in out
+    assert f"examine   assay doctor --contract {contract} --target {path}" in out
+
+
+def test_the_first_line_names_the_schema_for_editors(drafts):
+    """Editors find the schema that `assay schema target` prints."""
+    first, *_ = drafts["berlin.yaml"].read_text(encoding="utf-8").splitlines()
+    assert "# yaml-language-server: $schema=assay-target.schema.json" == first

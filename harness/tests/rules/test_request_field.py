@@ -1,0 +1,193 @@
+"""The form of an argument of a request: literal histories, and what the TPP owes."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from assay.history import Call, Item, State, Subject
+from assay.rules import clauses
+from assay.rules.kinds.request_field import TPP_FACET
+from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
+
+DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
+USUAL = {"number": "A", "amount": "10.00", "label": "Label 1", "until": "2026-10-01"}
+MADE = accepted(Item(key="O-1", state=State.OPEN), status=201)
+
+
+def ordered(answer=MADE, *, at=None, mode="now", **changes):
+    """Write down an order with some of its arguments changed."""
+    arguments = {name: value for name, value in {**USUAL, **changes}.items() if value is not None}
+    call = Call(operation="order", subject="psu", arguments=arguments, mode=mode)
+    return exchange(call, answer, at=at)
+
+
+def shown(key="O-1", **fields):
+    """Write down a reading of an order."""
+    item = Item(key=key, state=State.OPEN, fields=fields)
+    return exchange(
+        Call(operation="show", subject="psu", arguments={"orderId": key}), accepted(item)
+    )
+
+
+def says(clause, *events, tpp=False):
+    """Return what a clause says of a history."""
+    psu = Subject(name="psu", now=START, owns=())
+    return evidence(kind_in(DESK, clause), history(psu, *events), tpp=tpp)
+
+
+NO = refused(status=422)
+
+
+@pytest.mark.parametrize(
+    ("clause", "change", "facet"),
+    [
+        ("amount", {"amount": "10.001"}, "too-precise"),
+        ("amount", {"amount": Decimal("10.001")}, "too-precise"),
+        ("amount", {"amount": 10.001}, "too-precise"),
+        ("label", {"label": "x" * 31}, "too-long"),
+        ("label", {"label": "a-b"}, "invalid"),
+        ("day", {"day": "2026-09-15"}, "past"),
+    ],
+)
+def test_a_bad_value_is_refused_beside_a_control(clause, change, facet):
+    """Without the control the refusal says nothing; accepted, it is a violation by itself."""
+    usual = {"day": "2026-09-20"} if clause == "day" else {}
+
+    assert [] == says(clause, ordered(NO, **change))
+    assert [f"{facet} agrees 1,2"] == says(clause, ordered(**usual), ordered(NO, **change))
+    assert [f"{facet} disagrees 1"] == says(clause, ordered(**change))
+
+
+@pytest.mark.parametrize(
+    ("clause", "change"),
+    [
+        ("amount", {"amount": "10.100"}),
+        ("amount", {"amount": "1E1"}),
+        ("amount", {"amount": "ten"}),
+        ("amount", {"amount": None}),
+        ("amount", {"amount": "10"}),
+        ("label", {"label": "x" * 31 + "-"}),
+        ("label", {"label": ""}),
+        ("day", {"day": "2026-09-16"}),
+        ("day", {"day": "soon"}),
+        ("until", {"until": "2027-03-15"}),
+    ],
+)
+def test_what_is_open_is_not_judged(clause, change):
+    """Zeros at the end, other spellings, two defects at once, today, and no value at all."""
+    assert [] == says(clause, ordered(**change))
+    assert [] == says(clause, ordered(), ordered(NO, **change))
+
+
+def test_today_depends_on_the_zone():
+    """Where the contract has none, a day is over only where it is over everywhere."""
+    kind = kind_in(DESK, "day")
+    anywhere = replace(
+        kind, lifecycle=replace(kind.lifecycle, contract=replace(kind.contract, zone=None))
+    )
+    psu, late = Subject(name="psu", now=START, owns=()), START.replace(hour=20)
+
+    def judged(clause, day):
+        return evidence(clause, history(psu, ordered(day=day, at=late)))
+
+    assert ["past disagrees 1"] == judged(kind, "2026-09-15")
+    assert ["past disagrees 1"] == judged(anywhere, "2026-09-15")
+    assert [] == judged(anywhere, "2026-09-16")
+    early = START.replace(hour=2)
+    assert [] == evidence(anywhere, history(psu, ordered(day="2026-09-15", at=early)))
+
+
+def test_the_longest_text_is_accepted():
+    """A refusal is a violation between two controls; one control leaves it open."""
+    longest = ordered(NO, label="x" * 30)
+
+    assert ["longest agrees 1"] == says("label", ordered(label="x" * 30))
+    assert ["longest unclear 1,2"] == says("label", ordered(), longest)
+    assert ["longest disagrees 1,2,3"] == says("label", ordered(), longest, ordered())
+
+
+@pytest.mark.parametrize(
+    ("day", "agreement"),
+    [
+        ("2027-03-15", "agrees"),
+        ("2027-03-16", "agrees"),
+        ("2027-03-14", "agrees"),
+        ("2027-03-13", "disagrees"),
+        ("2027-04-30", "disagrees"),
+    ],
+)
+def test_a_day_that_is_too_far_away_is_reduced(day, agreement):
+    """What is shown is the last possible day, counted in either way."""
+    far = ordered(until="2027-04-30")
+
+    assert [f"reduced {agreement} 1,2"] == says("until", far, shown(until=day))
+
+
+def test_it_is_not_refused_for_that():
+    """A refusal beside a control is a violation, and without one it is open."""
+    far = ordered(NO, until="2027-04-30")
+
+    assert ["reduced disagrees 1,2"] == says("until", ordered(), far)
+    assert [] == says("until", far)
+    assert [] == says("until", ordered(until="2027-04-30"), shown())
+
+
+def test_what_is_reduced_need_not_be_given_back():
+    """`gives-back` leaves such a day open, and judges any other."""
+    far = [ordered(until="2027-04-30"), shown(until="2027-03-15")]
+    near = [ordered(), shown(until="2026-10-02")]
+
+    assert [] == says("content", *far)
+    assert ["until disagrees 1,2"] == says("content", *near)
+    contract = kind_in(DESK, "until").contract
+    (alters,) = (
+        each
+        for each in clauses.clauses_of(contract)
+        if each.alters("until", "2027-04-30", datetime.fromisoformat("2026-09-16T08:00:00+00:00"))
+    )
+    assert "until" == alters.field
+    assert not alters.alters("until", "2027-04-30", START + timedelta(days=60))
+
+
+def test_other_clauses_leave_a_bad_value_open():
+    """A request with it may be rejected, and need not be accepted."""
+    contract = kind_in(DESK, "amount").contract
+    call = Call(operation="order", subject="psu", arguments={**USUAL, "amount": "1.234"})
+
+    assert clauses.may_reject(contract, "order", {"amount": "1.234"})
+    assert not clauses.may_reject(contract, "order", {"amount": "1.23"})
+    assert not clauses.may_reject(contract, "account", {"amount": "1.234"})
+    assert not clauses.admits(contract, "order", call, None)
+    assert clauses.admits(contract, "order", replace(call, arguments=USUAL), None)
+
+
+def test_the_tpp_sends_good_values():
+    """What is open for the bank is open for the TPP."""
+    assert [f"{TPP_FACET} agrees 1", f"{TPP_FACET} disagrees 2"] == says(
+        "amount",
+        ordered(),
+        ordered(NO, amount="1.234"),
+        ordered(amount="1.230"),
+        ordered(amount=None),
+        tpp=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem"),
+    [
+        ("field: amount", "field: amont", "there is no argument 'amont' (did you mean 'amount'?)"),
+        ("    decimals: 2\n", "", "at least one of decimals, max-length"),
+        ("decimals: 2", "decimals: -1", "expected a whole number of at most 10, found -1"),
+        ("max-length: 30", "max-length: long", "expected a whole number of at least 1, found 'long'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_clause_is_a_finding(tmp_path, right, wrong, problem):
+    """A wrong name or number has a line and a hint."""
+    path = tmp_path / "wrong.yaml"
+    path.write_text(DESK.read_text("utf-8").replace(right, wrong, 1))
+
+    assert any(problem in message for message in problems(path)), problems(path)

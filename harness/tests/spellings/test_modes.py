@@ -1,0 +1,194 @@
+"""Modes that stand in no part of a request: in the scope of its token, or in the bank that gets it."""
+
+import json
+from itertools import count
+from urllib.parse import parse_qs, parse_qsl
+
+import pytest
+
+from assay.binding.read import read_document
+from assay.contract.files.load import loads
+from assay.errors import InputError
+from assay.judging.verdict import Standing
+from assay.testing import verdicts
+
+CONTRACT = """\
+assay: 1
+contract: sister
+title: Payments
+version: "1"
+interface: sister
+document: "Payments"
+zone: Europe/Athens
+resources:
+  account: {says: an account, key: number, fields: [number]}
+  order: {says: a payment, key: number, fields: [number]}
+operations:
+  accounts: {method: GET, path: /accounts, lists: [account]}
+  pay:
+    method: POST
+    path: /payments
+    by: tpp
+    makes: order
+    owned: account
+    modes: [plain, trusted, sealed, sister]
+    arguments: [account]
+rules:
+  - id: modes
+    kind: modes
+    says: Plain and trusted payments are served, and those at the sister bank.
+    source: {section: Payments, line: 1}
+    request: order
+    served: [plain, trusted, sister]
+  - id: no-seal
+    kind: modes
+    says: Sealed payments are refused.
+    source: {section: Payments, line: 2}
+    request: order
+    refused: [sealed]
+unspecified: []
+"""
+TARGET = """\
+assay: 1
+target: sister
+contracts: [sister]
+transport: embedded
+base_url: https://one.example/v1
+auth:
+  kind: bearer
+  tpp:
+    kind: client-credentials
+    token_url: https://login.example/token
+    client_id: us
+    client_auth: none
+    scope: payments
+fixtures: {kind: control, offers: [psu, write]}
+outcomes:
+  accepted: [{statuses: [201]}]
+  rejected: [{statuses: [403, 422]}]
+  unavailable: [{statuses: [404]}]
+operations:
+  accounts: {list: "", item: {key: /number}}
+  pay:
+    one: ""
+    arguments: {account: {body: /account}}
+    modes:
+      plain: {query: kind, value: plain}
+      trusted: {scope: payments trusted}
+      sealed: {scope: payments sealed}
+      sister: {base_url: "https://two.example/v2/"}
+    item: {key: /number, state: {at: /stage, values: {done: [PAID]}}}
+"""
+
+
+class Bank:
+    """Two banks and their token endpoint; `seen` are the payments: host, path and scope."""
+
+    refuses_seal = True
+
+    def __init__(self):
+        self.numbers, self.tokens, self.seen = count(1), {}, []
+
+    def __call__(self, environ, start_response):
+        """Answer a request."""
+        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        status, body = self.answer(environ, content)
+        start_response(f"{status} .", [("Content-Type", "application/json")])
+        return [json.dumps(body).encode()]
+
+    def answer(self, environ, content):
+        """Return the status and the body of an answer."""
+        host, path = environ["HTTP_HOST"], environ["PATH_INFO"]
+        if path.startswith("/assay-control"):
+            return self.control(path, content)
+        if (host, path) == ("login.example", "/token"):
+            token = f"t-{next(self.numbers)}"
+            self.tokens[token] = dict(parse_qsl(content.decode()))["scope"]
+            body = {"access_token": token, "token_type": "Bearer", "expires_in": 3600}
+            return 200, body
+        scope = self.tokens.get(environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer "))
+        if (host, path) not in {("one.example", "/v1/payments"), ("two.example", "/v2/payments")}:
+            return 404, {}
+        kind = parse_qs(environ["QUERY_STRING"]).get("kind")
+        self.seen.append((host, kind, scope))
+        if scope is None or (scope == "payments sealed" and self.refuses_seal):
+            return 403, {}
+        return 201, {"number": f"P-{next(self.numbers)}", "stage": "PAID"}
+
+    def control(self, path, content):
+        """Answer a call of the control API."""
+        now = "2026-09-16T08:00:00+00:00"
+        if path.endswith("/worlds"):
+            return 201, {"world": "w", "now": now}
+        if not path.endswith("/customers"):
+            return 200, {}
+        holdings = [
+            {"resource": "account", "key": f"A-{next(self.numbers)}", "traits": {}, "entries": []}
+            for wanted in json.loads(content)["holdings"]
+            for _ in range(wanted["count"])
+        ]
+        return 201, {"customer": "c", "token": "t", "holdings": holdings, "now": now}
+
+
+class Sealing(Bank):
+    """It accepts sealed payments."""
+
+    refuses_seal = False
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return what runs the contract against a bank."""
+    contract, target = tmp_path / "sister.yaml", tmp_path / "target.yaml"
+    contract.write_text(CONTRACT)
+    target.write_text(TARGET)
+    return lambda bank: verdicts(contract, target, bank)
+
+
+def test_a_mode_in_the_token_and_a_mode_that_is_a_bank(run):
+    """Each call has the token with the scope of its mode, and goes to the bank of its mode."""
+    bank = Bank()
+    assert {Standing.CONFORMS} == set(run(bank).values())
+    assert {
+        ("one.example", ("plain",), "payments"),
+        ("one.example", None, "payments trusted"),
+        ("one.example", None, "payments sealed"),
+        ("two.example", None, "payments"),
+    } == {(host, kind and tuple(kind), scope) for host, kind, scope in bank.seen}
+
+
+def test_a_bank_that_serves_the_scope_is_found(run):
+    """The request is the same as its control but for the token, which is enough."""
+    found = run(Sealing())
+    assert {"no-seal/sealed-refused"} == {
+        name for name, standing in found.items() if standing is Standing.VIOLATES
+    }
+
+
+def test_one_token_for_each_scope(run):
+    """A token is requested once for each scope in a trial's life, and not for each call."""
+    bank = Bank()
+    run(bank)
+    assert 3 == len(set(bank.tokens.values()))
+    assert len(bank.tokens) <= len(bank.seen)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("kind: client-credentials", "kind: bearer", 22, "no token is requested"),
+        ("https://two.example/v2/", "two.example", 28, "expected an http or https URL"),
+        ("{scope: payments trusted}", "{scope: a, value: b}", 26, "value"),
+        ("{scope: payments trusted}", "{base_url: 5}", 26, "expected an http or https URL"),
+    ],
+)
+def test_a_wrong_mode_is_an_error(old, new, line, says):
+    """It has the line of the mode and says what is wrong."""
+    text = TARGET.replace(old, new)
+    if "kind: bearer" in new:
+        before, _, after = text.partition("    token_url:")
+        text = before + after[after.index("fixtures:") :]
+    with pytest.raises(InputError) as raised:
+        read_document(loads(text))
+    problems = raised.value.problems
+    assert any(says in problem.what and problem.line == line for problem in problems), problems
