@@ -90,6 +90,7 @@ def encode(
     headers = _headers(call, operation, target, access, made)
     in_body = bool(binding.next and binding.next.body)
     if call.follow is not None and not in_body:
+        _set_arguments(headers, call, operation, binding, made)
         return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
     body = cast("dict[str, Any]", filled(binding.template, made))
     standing = made.outputs.sent({**target.queries, **binding.queries})
@@ -141,6 +142,20 @@ def _depth(spelling: Spelling | None) -> int:
     """Return how deep in the body a value stands; 0 elsewhere."""
     in_body = spelling is not None and spelling.place is Place.BODY
     return spelling.name.count("/") if spelling is not None and in_body else 0
+
+
+def _set_arguments(
+    headers: list[tuple[str, str]],
+    call: Call,
+    operation: Operation,
+    binding: OperationBinding,
+    made: RequestValues,
+) -> None:
+    """Set the headers of arguments in a call that follows a link: a link has no headers."""
+    for name, value in arguments(call, operation, binding, made).items():
+        spelling = binding.arguments.get(name)
+        if spelling is not None and spelling.place is Place.HEADER:
+            _set(headers, spelling.name, text_of(sent(value, spelling, made)))
 
 
 def _leave_out(draft: _RequestDraft, call: Call, binding: OperationBinding) -> None:

@@ -155,11 +155,25 @@ def call_ids(contract: Contract, operation: str) -> frozenset[str]:
     )
 
 
+@per_contract
+def _barring(contract: Contract, operation: str) -> tuple[Kind, ...]:
+    """Return the clauses that may bar a call of an operation for one of its parameters."""
+    return tuple(clause for clause in _answering(contract, "bars") if operation)
+
+
 def without_call_ids(contract: Contract, exchange: Exchange) -> Exchange:
-    """Return an exchange without the arguments that only identify its call."""
+    """Return an exchange without the arguments that only identify its call.
+
+    One that the call leaves out, or that has a bad value, does more than that: it is kept.
+    """
     call = exchange.call
     ids = call_ids(contract, call.operation)
+    if missing := ids.intersection(call.without):
+        kept: dict[str, Json] = {**call.arguments, **dict.fromkeys(missing)}
+        return replace(exchange, call=replace(call, arguments=kept))
     if ids.isdisjoint(call.arguments):
+        return exchange
+    if any(clause.bars(call) for clause in _barring(contract, call.operation)):
         return exchange
     rest = {name: value for name, value in call.arguments.items() if name not in ids}
     return replace(exchange, call=replace(call, arguments=rest))

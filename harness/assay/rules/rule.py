@@ -296,6 +296,10 @@ class Kind:
         """Return the arguments of an operation that only identify a call."""
         return ()
 
+    def bars(self, call: Call) -> bool:
+        """Whether the clause has a call refused for a header or a query parameter."""
+        return False
+
     def rejects_repeats(self, request: str) -> bool:
         """Whether the clause rejects a request that repeats an earlier one."""
         return False

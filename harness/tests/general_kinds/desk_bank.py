@@ -7,7 +7,7 @@ lists what was carried out. `faults` are the names of what it does wrong, empty 
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -241,6 +241,8 @@ class Desk:
             order.status = "received"
         if "lives again" in self.faults and order.status == "cancelled" and order.reads > 1:
             order.status = "accepted"
+        if "signs in silence" in self.faults and order.status == "accepted":
+            return replace(order, status="received")
         return order
 
     def cancel(self, order: Order) -> Order:

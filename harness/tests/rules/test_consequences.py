@@ -276,6 +276,7 @@ PARAMETERS = [
     ("states", "transitions", {"a": ["b"]}, {"a": ["b", "c"]}, "Be eB"),
     ("states", "final", ["a"], ["a", "b"], "eB Be"),
     ("states", "words", ["a"], ["a", "b"], "Be eB"),
+    ("states", "signed", ["a"], ["a", "b"], "Be eB"),
     ("states", "operation", "a", "b", "-- --"),
     ("request-field", "request", "a", "b", "?? ??"),
     ("request-field", "field", "a", "b", "?? ??"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.history import Call, Item, Malformed
+from assay.history import Authorise, Authorised, Call, Code, Decision, Ending, Item, Malformed, Wire
 from assay.history.events import Masked
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
 
@@ -46,6 +46,51 @@ def test_without_a_word_in_the_answer_the_first_reading_counts():
     """It agrees if it is a first word, and what such a word can become shows nothing."""
     assert ["first agrees 2"] == says(made(None), shown("received"), facet="first")
     assert [] == says(made(None), shown("accepted"), facet="first")
+
+
+def signing(ending=Ending.CONFIRMED, **step):
+    """Write down a signature of the order."""
+    asked = Authorise(subject="psu", request="O-1", approval="https://desk.example/s", **step)
+    return Authorised(n=0, step=asked, ending=ending, moments=(), wire=Wire(method="POST", url=""))
+
+
+def test_what_was_signed_shows_it():
+    """The word after the signature is one of the signed ones, or one that can follow them."""
+    assert ["signed agrees 2,3"] == says(
+        made("received"), signing(), shown("accepted"), facet="signed"
+    )
+    assert ["signed agrees 2,3"] == says(made("received"), signing(), shown("done"), facet="signed")
+    assert ["signed disagrees 2,3"] == says(
+        made("received"), signing(), shown("received"), facet="signed"
+    )
+    assert ["signed disagrees 2,3"] == says(
+        made("received"), signing(), shown("refused"), facet="signed"
+    )
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        signing(Ending.STOPPED),
+        signing(Ending.REFUSED, decision=Decision.REFUSE),
+        signing(code=Code.WRONG),
+        signing(typed=Code.EMPTY),
+        signing(forced=True),
+        signing(by="another"),
+        signing(linger=(DAY,)),
+        signing(pace=DAY),
+    ],
+)
+def test_what_is_no_plain_signature_shows_nothing(event):
+    """It may not have been accepted."""
+    assert [] == says(made("received"), event, shown("received"), facet="signed")
+    assert [] == says(made("received"), event, signing(), shown("received"), facet="signed")
+
+
+def test_a_repeated_call_may_be_answered_as_the_first_time():
+    """Its answer says what the order was, and not what it is."""
+    events = made("received"), signing(), shown("done"), made("received"), shown("done")
+    assert not [line for line in says(*events) if "disagrees" in line]
 
 
 def test_no_other_word_is_shown():

@@ -134,7 +134,13 @@ def entry_shown(entry: Entry) -> dict[str, Any]:
     """Return an entry as it is shown."""
     day = {} if entry.booked is None else {"bookingDate": entry.booked.isoformat()}
     amount = {"currency": "EUR", "amount": entry.amount}
-    return {"transactionId": entry.id, **day, "transactionAmount": amount}
+    status = "pending" if entry.booked is None else "booked"
+    return {
+        "transactionId": entry.id,
+        **day,
+        "bookingStatus": status,
+        "transactionAmount": amount,
+    }
 
 
 def opened(call: "Call", key: str, kinds: tuple[str, ...]) -> tuple[Account, Consent]:

@@ -166,7 +166,7 @@ def new_account(bank: "Bank", world: World, days: list[str] | None) -> Account:
     entries: list[date | None] = [*booked, *([None] * PENDING)]
     iban = iban_of(world.chance.randrange(10**7, 10**10))
     return Account(
-        resource_id=iban,
+        resource_id=world.new_id(),
         iban=iban,
         entries=[
             Entry(id=f"T{world.number():07d}", booked=day, amount=f"{10 + place}.50")

@@ -198,10 +198,9 @@ def execute_due(policy: Policy, world: World) -> None:
         cancelled = payment.status == "CANC" and policy.cancelled_executed
         if day <= today and (payment.status == policy.signed_status or cancelled):
             execute(world, payment, day)
-    if not policy.ended_stays:
-        for payment in world.payments.values():
-            if payment.status == "CANC" and payment.due is not None and payment.due <= today:
-                payment.status = "RCVD"
+    for payment in world.payments.values():
+        if payment.status == "RJCT" and not policy.ended_stays:
+            payment.status = "RCVD"
 
 
 def local(policy: Policy, world: World) -> datetime:

@@ -124,6 +124,11 @@ class Required(Kind):
         value = arguments.get(self.argument, "")
         return concerned and value not in _EMPTY and self._fault(value) not in (None, "open")
 
+    def bars(self, call: Call) -> bool:
+        """Whether the parameter is missing in a call, or has a bad value."""
+        named = {operation.id for operation in self.operations}
+        return call.operation in named and self.fault(call) is not None
+
     def facets(self) -> tuple[Facet, ...]:
         """Return up to five facets for each operation."""
         return tuple(

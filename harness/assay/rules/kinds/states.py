@@ -18,19 +18,20 @@ from typing import Any, ClassVar, Final
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.errors import did_you_mean
-from assay.history import Authorise, Call, Decision, Exchange, History, Holding
+from assay.history import Authorise, Call, Code, Decision, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.lifecycle import request_steps
-from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
+from assay.rules.lifecycle import request_queries, request_steps
+from assay.rules.lifecycle.tracker import Lifecycle, instances, lifecycle_of_request
 from assay.rules.parameters import Raw, known
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.word_readings import WordReading, readings
 
 FIRST, WORDS, ORDER, FINAL, LATER = "first", "words", "order", "final", "final-later"
+SIGNED = "signed"
 #: The trial in which requests end in each way, and the one in which days pass.
 WAYS, DAYS = "ways", "days"
 #: After this time a final word shows that it lasts.
@@ -120,7 +121,7 @@ class States(Kind):
     scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
     ambient: ClassVar[bool] = True
-    at_least_one_of = ("first", "transitions", "final", "words")
+    at_least_one_of = ("first", "transitions", "final", "words", "signed")
 
     resource: str = parameters.parameter(
         parameters.ref("resource"),
@@ -146,6 +147,7 @@ class States(Kind):
     )
     final: tuple[str, ...] = _words("final", more=ANSWER_LESS, less=ANSWER_MORE)
     words: tuple[str, ...] = _words("words")
+    signed: tuple[str, ...] = _words("signed")
     shown_by: Operation | None = parameters.parameter(
         parameters.ref("operation"),
         lambda value, contract: contract.operations[value],
@@ -160,7 +162,9 @@ class States(Kind):
     def all_words(self) -> tuple[str, ...]:
         """Every word that may be shown."""
         followed = (name for key, names in self.transitions.items() for name in (key, *names))
-        return self.words or tuple(dict.fromkeys((*self.first, *followed, *self.final)))
+        return self.words or tuple(
+            dict.fromkeys((*self.first, *followed, *self.signed, *self.final))
+        )
 
     @property
     def operation(self) -> Operation | None:
@@ -188,6 +192,9 @@ class States(Kind):
         if self.transitions:
             text = f"one {self.field} follows another in the order of the document"
             described.append((ORDER, text, ways if self.lifecycle else days, signed))
+        if self.signed and self.lifecycle:
+            text = f"a {name} that its customer signed is {' or '.join(self.signed)}, or further on"
+            described.append((SIGNED, text, ways, signed))
         if self.final and self.lifecycle:
             text = f"a {name} that is {' or '.join(self.final)} does not change"
             described.append((FINAL, text, ways, signed))
@@ -268,6 +275,7 @@ class States(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every reading by itself, and by the reading of the same thing before it."""
         last: dict[str, WordReading] = {}
+        signings = dict(self._signings(history))
         for reading in readings(history, self.contract, self.resource, self.field):
             good = reading.word in self.all_words
             yield self._evidence(WORDS, reading, ", ".join(self.all_words), good=good)
@@ -276,6 +284,8 @@ class States(Kind):
             if not good:
                 continue
             last[reading.key] = reading.after(before)
+            if reading.exchange.n > signings.get(reading.key, reading.exchange.n):
+                yield self._judge_signed(reading, signings[reading.key])
             if before is None:
                 yield from self._judge_first(reading)
             elif not before.overlaps(reading):
@@ -305,6 +315,27 @@ class States(Kind):
             good = self._reaches(before.word, reading.word)
             expected = f"what can follow {before.word}"
             yield self._evidence(ORDER, reading, expected, *seen, good=good)
+
+    def _signings(self, history: History) -> Iterator[tuple[str, int]]:
+        """Yield each request that its customer signed, without a pause, and the signature."""
+        if not self.signed or self.lifecycle is None:
+            return
+        for request in instances(history, self.lifecycle):
+            signing = request_queries.signature(request)
+            if signing is None or len(request.signings) > 1 or request.key is None:
+                continue
+            step = signing.step
+            right = step.code is Code.RIGHT and step.typed is Code.RIGHT and not step.forced
+            if right and not (step.linger or step.pace):
+                yield request.key, signing.n
+
+    def _judge_signed(self, reading: WordReading, signature: int) -> Evidence:
+        """Judge a word after the signature: one of the signed ones, or what can follow them."""
+        good = any(
+            reading.word == word or self._reaches(word, reading.word) for word in self.signed
+        )
+        expected = f"{' or '.join(self.signed)}, or what can follow"
+        return self._evidence(SIGNED, reading, expected, signature, good=good)
 
     def _reaches(self, word: str, later: str) -> bool:
         """Whether a word can follow another, directly or after others."""

@@ -130,6 +130,8 @@ class InstanceOutcome(Enum):
 #: The outcomes that a contract's "rejected" covers.
 REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
 _OUTCOMES: Mapping[State, InstanceOutcome] = {
+    State.OPEN: InstanceOutcome.OPEN,
+    State.VALID: InstanceOutcome.DONE,
     State.DONE: InstanceOutcome.DONE,
     State.REJECTED: InstanceOutcome.REJECTED,
     State.ENDED: InstanceOutcome.ENDED,
@@ -198,8 +200,8 @@ class Instance:
 
     @property
     def done(self) -> bool:
-        """Whether it was executed, according to the target or the fixture."""
-        return self.effect is not None or self.state is State.DONE
+        """Whether it was executed, or is a consent in force, by the target or the fixture."""
+        return self.effect is not None or self.state in (State.DONE, State.VALID)
 
     @property
     def outcome(self) -> InstanceOutcome:
@@ -243,6 +245,7 @@ class Tracker:
     inquiries: Inquiries = field(default_factory=Inquiries)
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
     _about: dict[str, str] = field(init=False)
+    _ids: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def __post_init__(self) -> None:
         """Look up which argument of each operation names a request."""
@@ -315,10 +318,20 @@ class Tracker:
         self._look(request, exchange)
         return request
 
+    def _without_ids(self, exchange: Exchange) -> Exchange:
+        """Return a call without what only identifies it: an id that was used before does more."""
+        bare = clauses.without_call_ids(self.lifecycle.contract, exchange)
+        sent, rest = exchange.call.arguments, bare.call.arguments
+        ids = {(name, repr(value)) for name, value in sent.items() if name not in rest}
+        if ids & self._ids:
+            return exchange
+        self._ids |= ids
+        return bare
+
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
         request = Instance(
-            made=clauses.without_call_ids(self.lifecycle.contract, exchange),
+            made=self._without_ids(exchange),
             subject=self.subjects.get(exchange.call.subject),
             key=item.key if item else None,
             inquiries=self.inquiries,

@@ -60,6 +60,8 @@ def readings(
         for item in _items(operation, exchange, resource):
             key, word = _key(operation, exchange, item), item.fields.get(field)
             if operation.makes == resource and key is not None:
+                if key in made:
+                    continue  # the answer to a repeated call may say what it said the first time
                 made.add(key)
             text = word if isinstance(word, str) and not isinstance(word, Masked) else ""
             if key is not None and text:
