@@ -208,7 +208,8 @@ class OperationBinding:
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
-    values of its accepted answers that later calls send. `outcomes` are this operation's
+    values of its accepted answers that later calls send. `given` says that there is no call: the
+    consent comes with the customer's token. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
 
@@ -232,6 +233,7 @@ class OperationBinding:
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
+    given: str | None = None
     outcomes: Outcomes | None = None
     line: int = 0
 

@@ -180,10 +180,14 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentParts:
-    """The resources and operations that a bank does not have, by name, each with the reason."""
+    """The resources and operations that a bank does not have, by name, each with the reason.
+
+    Of the operations, the consent of those in `given` comes with the customer's token.
+    """
 
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     operations: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether anything is absent."""
@@ -194,7 +198,7 @@ class AbsentParts:
         for name, reason in self.resources.items():
             yield AbsentParts(resources={name: reason}), reason
         for name, reason in self.operations.items():
-            yield AbsentParts(operations={name: reason}), reason
+            yield AbsentParts(operations={name: reason}, given=self.given & {name}), reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
