@@ -52,7 +52,7 @@ def weighed(app, most):
         if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests":
             try:
                 heavy = float(json.loads(body)["amount"]) > most
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, OverflowError):
                 heavy = False
             if heavy:
                 start_response("422 Unprocessable", [("Content-Type", "application/json")])
