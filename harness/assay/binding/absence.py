@@ -56,7 +56,9 @@ def without(contract: Contract, absent: AbsentParts) -> Contract:
     dropped: list[Clause] = [*contract.not_applicable]
     for clause in contract.clauses:
         params = _fitting(clause, kind_of(clause.kind), raw, names.gone)
-        if params is None:
+        if params is None and _is_covered(clause, raw, absent):
+            kept.append(clause)
+        elif params is None:
             dropped.append(clause)
         else:
             kept.append(clause if params == clause.params else replace(clause, params=params))
@@ -66,6 +68,11 @@ def without(contract: Contract, absent: AbsentParts) -> Contract:
         resources={id_: each for id_, each in contract.resources.items() if id_ in names.resources},
         clauses=tuple(kept),
         not_applicable=tuple(dropped),
+        given={
+            id_: replace(each, given=True)
+            for id_, each in contract.operations.items()
+            if id_ in absent.given
+        },
     )
 
 
@@ -167,6 +174,13 @@ def _fitting(
 def _dangling(clause: Clause, kind: type[Kind], params: _Raw, raw: _Raw) -> Iterator[Finding]:
     """Yield each name in the parameters of a clause that refers to nothing."""
     return kind.references((), {"id": clause.id, "kind": clause.kind, **params}, raw)
+
+
+def _is_covered(clause: Clause, raw: _Raw, absent: AbsentParts) -> bool:
+    """Whether all that a clause lacks is a consent, which comes with the customer's token here."""
+    kind = kind_of(clause.kind)
+    lacking = {at[0] for at, *_ in _dangling(clause, kind, clause.params, raw)}
+    return lacking == {_GRANT} and clause.params[_GRANT] in absent.given
 
 
 def _remove(kind: type[Kind], params: dict[str, Any], at: Pointer, gone: Collection[str]) -> bool:

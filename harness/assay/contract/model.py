@@ -126,6 +126,7 @@ class Operation:
     An operation that grants may make the consent, which is then signed like a request. `until` is
     its argument with the last day of the consent. `consent` names the operation that makes the
     consent without which another is refused, and `about_consent` says that the request is a consent.
+    `given` says that the consent comes with the customer's token, so that there is no call.
     """
 
     id: str
@@ -154,6 +155,7 @@ class Operation:
     signed: bool = True
     consent: str | None = None
     about_consent: bool = False
+    given: bool = False
 
     @property
     def request(self) -> str | None:
@@ -194,8 +196,9 @@ class Contract:
     """A whole contract file.
 
     `zone` is None while the document leaves it open; `outline` is empty where the file has none.
-    `not_applicable` are the clauses that need what the bank does not have; `data` is the whole
-    file as it was read.
+    `not_applicable` are the clauses that need what the bank does not have, and `given` the
+    operations whose consent comes with the customer's token there; `data` is the whole file as it
+    was read.
     """
 
     id: str
@@ -214,6 +217,7 @@ class Contract:
     path: str = ""
     digest: str = ""
     not_applicable: tuple[Clause, ...] = ()
+    given: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     data: Mapping[str, Json] = field(default_factory=dict[str, Json], compare=False, repr=False)
 
     def children(self, resource: str, operation: str) -> str | None:

@@ -176,6 +176,7 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         signed=raw.get("signed", True),
         consent=raw.get("consent"),
         about_consent=False,
+        given=False,
         **{name: tuple(raw.get(name, ())) for name in names},
     )
 

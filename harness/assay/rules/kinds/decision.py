@@ -135,7 +135,7 @@ class DecisionRule(Kind):
 
         for event in history.events:
             instance = tracked.note(event)
-            if isinstance(event, Registered):
+            if isinstance(event, Registered | Subject):
                 known.note(event)
             elif instance is not None and comparison.is_decided_by(event, instance):
                 values[id(instance)] = look(instance)
@@ -217,7 +217,7 @@ def _make(
     for point in points:
         call = point.ask(call)
     for point in points:
-        yield from point.prepare(clause.lifecycle, psu, call)
+        call = yield from point.prepare(clause.lifecycle, psu, call)
     how = request_steps.SIGN
     for point in points:
         how = point.sign(how)
