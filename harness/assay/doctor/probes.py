@@ -188,7 +188,8 @@ def _roles(plan: ProbePlan) -> Script:
     owner = plan.owner()
     first = plan.role(owner) if owner else None
     for role in plan.target.fixtures.roles:
-        yield Arrange(subject=role.name, holdings=())  # the next one, whatever it owns
+        # The next one of this kind of customer, whatever it owns.
+        yield Arrange(subject=role.name, holdings=(), segment=role.segment)
         if role != first and plan.lists:
             yield from steps.send(Call(operation=plan.lists[0].id, subject=role.name))
 
