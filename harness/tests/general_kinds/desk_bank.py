@@ -134,8 +134,12 @@ class Desk:
         )
         match environ["REQUEST_METHOD"], steps:
             case "GET", ["accounts"]:
-                owned = [key for key, (owner, _) in world.accounts.items() if owner == token]
-                return 200, [{"number": key} for key in owned]
+                every = "lists the accounts of all" in self.faults
+                return 200, [
+                    {"number": key}
+                    for key, (owner, _) in world.accounts.items()
+                    if every or owner == token
+                ]
             case "GET", ["accounts", number, "entries"]:
                 return 200, self.entries(world, token, number, query)
             case "POST", ["orders"]:
@@ -150,8 +154,10 @@ class Desk:
     def entries(self, world: World, token: str, number: str, query: dict[str, str]) -> Any:
         """Return the entries of an account: a status, a range of days, a number of rows."""
         owner, days = world.accounts.get(number, ("", []))
-        if owner != token:
+        if owner != token and "serves everybody" not in self.faults:
             raise Refused(404)
+        if "shows the entries of another account" in self.faults:
+            number, (_, days) = next(iter(world.accounts.items()))
         wanted = query.get("status")
         if wanted is None and "no status" not in self.faults:
             raise Refused
