@@ -95,7 +95,7 @@ def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
 
 def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
     """Transmit the subject's consent for the things with these keys; nothing without an operation."""
-    if operation is not None:
+    if operation is not None and not operation.given:
         arguments = {operation.grants or "": list(keys)}
         call = Call(operation=operation.id, subject=subject, arguments=arguments)
         yield from consent(operation, call)
@@ -104,7 +104,7 @@ def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
 def consent(operation: Operation, call: Call, how: Authorise = SIGN) -> Part[Exchange]:
     """Make a call that transmits a consent; where it makes one, the customer signs that."""
     exchange = yield from send(call)
-    if operation.makes:
+    if operation.makes and operation.signed:
         yield from sign(exchange, how)
     return exchange
 

@@ -181,7 +181,7 @@ class States(Kind):
             return ()
         clock = needs(Capability.PSU, Capability.CLOCK)
         write = needs(Capability.PSU, Capability.WRITE) if self.lifecycle else clock
-        signed = write | needs(Capability.SCA) if self.lifecycle else clock
+        signed = write | self.lifecycle.signing_needs if self.lifecycle else clock
         name, ways, days = self.resource, Scenario(id=WAYS), Scenario(id=DAYS)
         described: list[tuple[str, str, Scenario, frozenset[Capability]]] = []
         if self.first and self.lifecycle:
@@ -229,11 +229,11 @@ class States(Kind):
         for mode in dict.fromkeys([lifecycle.mode, *lifecycle.deferred_modes[:1]]):
             made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
             yield from self._read(made)
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(lifecycle, made)
             yield from self._read(made)
             yield from self._read(made)
         refused = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(refused, _REFUSE)
+        yield from request_steps.sign(lifecycle, refused, _REFUSE)
         yield from self._read(refused)
         yield from self._read(refused)
         if lifecycle.end is not None:
@@ -247,9 +247,9 @@ class States(Kind):
         psu = yield from request_steps.customer(lifecycle)
         mode = next(iter(lifecycle.deferred_modes), lifecycle.mode)
         signed = yield from steps.send(request_steps.request(lifecycle, psu, mode))
-        yield from request_steps.sign(signed)
+        yield from request_steps.sign(lifecycle, signed)
         refused = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(refused, _REFUSE)
+        yield from request_steps.sign(lifecycle, refused, _REFUSE)
         for days in (0, request_steps.DAYS_AHEAD + 1, request_steps.DAYS_AHEAD + 1 + REST):
             if days:
                 yield from request_steps.wait_days(psu, days)
