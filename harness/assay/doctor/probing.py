@@ -62,7 +62,7 @@ def make_calls(context: DoctorContext) -> Iterator[Finding]:
         quick = quick_probes(plan, left, lists_only=lists_only)
         for probe in quick if context.quick else doctor_probes(plan):
             early = _run(context, plan.contract, probe, numbers)
-            if early:
+            if early and not probe.optional:
                 missing = one_line(context.redactor.text(early.missing))
                 context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
     yield from _ended_early(context)
@@ -95,7 +95,7 @@ def _run(
             context.redactor.learn(event, access)
             context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
         context.note(f"{contract.id} {name}", contract, event)
-        if isinstance(event, Authorised):
+        if isinstance(event, Authorised) and not probe.optional:
             context.signed.append((event, watching.last))
         context.on_call()
 
