@@ -15,7 +15,7 @@ from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
 from assay.init.name_matching import beside, called, guessed, is_unique_header
 from assay.init.openapi_operations import OpenApiParameter
-from assay.init.openapi_schemas import EACH, SchemaLeaf, words
+from assay.init.openapi_schemas import EACH, SchemaLeaf, typed, words
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
@@ -37,7 +37,7 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if operation.about:
         yield from _about(shape, operation.about)
     for name, forms in ((operation.since, _SINCE), (operation.until, _UNTIL)):
-        if name:
+        if name and name not in operation.arguments:
             yield _range(shape, name, forms, end=name == operation.until)
     if operation.grants:
         yield _grant(shape, operation.grants)
@@ -236,7 +236,9 @@ def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
     operations = shape.contract.operations.values()
     available = [operation.id for operation in operations if operation.available]
     known = {word for known in (name, *available) for word in words(known)}
-    lists = [leaf for leaf in arrays if set(leaf.words) & known]
+    inside = [leaf for leaf in arrays if [words(name)] == [*map(words, leaf.steps[-2:-1])]]
+    lists = [leaf for leaf in inside if _item_shape(shape, leaf)]
+    lists = lists or [leaf for leaf in arrays if set(leaf.words) & known]
     lists = lists or [leaf for leaf in arrays if _item_shape(shape, leaf)][:1]
     if not lists:
         what = "the pointer to the list of what a consent covers"
@@ -267,7 +269,9 @@ def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
     if first is None:
         return {}
     neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
-    kinds = [resource.id for resource in resources if resource.key and not resource.of]
+    operations = shape.contract.operations.values()
+    listed = {name for operation in operations for name in operation.lists}
+    kinds = [each.id for each in resources if each.key and not each.of and each.id in listed]
     if neighbour is None or len(kinds) == 1:
         return _nested(first.steps)
     rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
@@ -300,6 +304,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
             taken: dict[str, Json] = {place: name}
             if place == "header" and is_unique_header(name):
                 taken["value"] = "{unique}"
+            elif parameter.required and parameter.leaf.fixed and not secret_kind(name):
+                values = parameter.leaf.values
+                taken["value"] = "booked" if "booked" in values else values[0]
             return YamlEntry(key=name, value=taken), False
     leaf = called(name, shape.offered.request)
     if leaf is None:
@@ -312,6 +319,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
+    due = shape.operation.due
+    if leaf.form == "date" and shape.operation.makes and not (due and due.argument == name):
+        spelling["value"] = "{today+30}"
     is_date = leaf.form in {"date", "date-time"}
     return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
 
@@ -327,7 +337,7 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     if fixed is not None:
         return (fixed,)
     special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
-    ordinary = tuple(value for value in leaf.values if value not in special)
+    ordinary = tuple(typed(leaf, value) for value in leaf.values if value not in special)
     return ordinary[:1] if leaf.fixed else ordinary[:2]
 
 
