@@ -12,10 +12,11 @@ from typing import cast
 
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
+from assay.init.granted_lists import granted
 from assay.init.matched_operation import MatchedOperation
-from assay.init.name_matching import beside, called, guessed, is_unique_header
+from assay.init.name_matching import called, guessed, is_unique_header
 from assay.init.openapi_operations import OpenApiParameter
-from assay.init.openapi_schemas import EACH, SchemaLeaf, typed, words
+from assay.init.openapi_schemas import SchemaLeaf, typed, words
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
@@ -40,7 +41,7 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
         if name and name not in operation.arguments:
             yield _range(shape, name, forms, end=name == operation.until)
     if operation.grants:
-        yield _grant(shape, operation.grants)
+        yield granted(shape, operation.grants)
     for name in operation.arguments:
         yield from _member(shape, name)
 
@@ -185,7 +186,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
     for mode in shape.operation.modes:
         usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
         for place, leaf in _choices(shape):
-            value = next((each for each in leaf.values if set(words(each)) in usual), None)
+            value = next((each for each in leaf.values if frozenset(words(each)) in usual), None)
             if value is not None:
                 why = f"{value} is a value of {leaf.name}"
                 at = leaf.pointer if place == "body" else leaf.name
@@ -226,62 +227,6 @@ def bound_places(shape: MatchedOperation, place: str) -> set[str]:
     bound = (entry.value.get(place) for entry in entries if isinstance(entry.value, dict))
     pointers = (at if isinstance(at, list) else [at] for at in bound if at)
     return {str(at) for several in pointers for at in several}
-
-
-def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where a consent lists what it covers, possibly in several lists."""
-    arrays = [
-        leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
-    ]
-    operations = shape.contract.operations.values()
-    available = [operation.id for operation in operations if operation.available]
-    known = {word for known in (name, *available) for word in words(known)}
-    inside = [leaf for leaf in arrays if [words(name)] == [*map(words, leaf.steps[-2:-1])]]
-    lists = [leaf for leaf in inside if _item_shape(shape, leaf)]
-    lists = lists or [leaf for leaf in arrays if set(leaf.words) & known]
-    lists = lists or [leaf for leaf in arrays if _item_shape(shape, leaf)][:1]
-    if not lists:
-        what = "the pointer to the list of what a consent covers"
-        return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
-    pointers = [leaf.pointer for leaf in lists if len(leaf.steps) == len(lists[0].steps)]
-    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
-    several = "the list" if len(pointers) == 1 else f"the {len(pointers)} lists"
-    why = f"{several} in the body of {shape.offered}"
-    item = _item_shape(shape, lists[0])
-    if item:
-        spelling["each"] = item
-        resources = item.get("by")
-        keys = resources if isinstance(resources, dict) else item
-        why += f" with {' and '.join(keys)} in each"
-    elif pointers == [f"/{name}"]:
-        why = ""
-    return YamlEntry(key=name, value=spelling, why=why)
-
-
-def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
-    """Return the shape of one item in a list; empty if an item is only a key."""
-    inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
-    members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
-    members = [leaf for leaf in members if EACH not in leaf.steps]
-    resources = shape.contract.resources.values()
-    keys = {resource.key for resource in resources if resource.key}
-    first = next((leaf for leaf in members if leaf.steps[-1] in keys), None)
-    if first is None:
-        return {}
-    neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
-    operations = shape.contract.operations.values()
-    listed = {name for operation in operations for name in operation.lists}
-    kinds = [each.id for each in resources if each.key and not each.of and each.id in listed]
-    if neighbour is None or len(kinds) == 1:
-        return _nested(first.steps)
-    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
-    return {"by": {kinds[0]: _nested(first.steps), **rest}}
-
-
-def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
-    """Return an object with the key at the end of some steps."""
-    first, *rest = steps
-    return {first: _nested(tuple(rest)) if rest else "{}"}
 
 
 def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
