@@ -138,15 +138,23 @@ def _is_lost(operation: Operation, resources: Collection[str], requests: Collect
 def _raw(contract: Contract, names: _Names) -> _Raw:
     """Return the contract's file without the names that are gone, for checks of references."""
     data = cast("_Raw", contract.data)
-    operations: dict[str, _Raw] = {
-        id_: {**each, "lists": [name for name in each["lists"] if name in names.resources]}
-        if "lists" in each
-        else each
+    operations = {
+        id_: _raw_operation(each, names)
         for id_, each in data["operations"].items()
         if id_ in names.operations
     }
     resources = {id_: each for id_, each in data["resources"].items() if id_ in names.resources}
     return {**data, "operations": operations, "resources": resources}
+
+
+def _raw_operation(raw: _Raw, names: _Names) -> _Raw:
+    """Return an operation of the file without the names that are gone."""
+    operation = {
+        key: value for key, value in raw.items() if key != "consent" or value in names.operations
+    }
+    if "lists" in raw:
+        operation["lists"] = [name for name in raw["lists"] if name in names.resources]
+    return operation
 
 
 def _fitting(

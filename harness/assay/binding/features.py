@@ -173,7 +173,7 @@ def without_tpp_token(contract: Contract, target: Target) -> tuple[str, ...]:
     auth = target.auth.of(by_tpp=True)
     if auth.kind is AuthKind.NONE or auth.kind in ISSUING or auth.token_env:
         return ()
-    if Capability.TPPS in target.fixtures.offers:
+    if Capability.TPPS in target.fixtures.offers and not target.fixtures.tpps:
         return ()
     return tuple(
         each.id

@@ -148,7 +148,8 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
     @cache
     def others() -> ContractNames | None:
         outside = sorted(target.contracts - {each.id for each in contracts})
-        parsed = [parse_contract(find_contract(contract)) for contract in outside]
+        names = map(target.contract_name, outside)
+        parsed = [parse_contract(find_contract(name)) for name in names]
         return ContractNames(contracts=parsed) if parsed else None
 
     unknown = [name for name in target.operations if name not in names.operations]
@@ -171,7 +172,7 @@ def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str],
     def names(section: str) -> frozenset[str]:
         known: set[str] = set()
         for contract in sorted(target.contracts - {each.id for each in contracts}):
-            part = load(find_contract(contract)).data[section]
+            part = load(find_contract(target.contract_name(contract))).data[section]
             rules = cast("list[Mapping[str, str]]", part) if isinstance(part, list) else ()
             known.update(rule["id"] for rule in rules)
             known.update(cast("Mapping[str, object]", part) if isinstance(part, dict) else ())

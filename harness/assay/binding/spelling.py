@@ -46,6 +46,7 @@ class Spelling:
     `value` is fixed for things that are only there or not (a mode), and for an
     argument what stands there when a probe has no wish of its own; `other` is another
     value that is as good. `also` are further pointers in the body where the same stands.
+    `adds` are the query parameters that the target adds to a return address, None for any.
 
     What is sent is made of the value in this order: `found` takes the item's `id` that an
     answer of that operation gave for it; `words` spells it in the target's word;
@@ -59,6 +60,7 @@ class Spelling:
     value: Json = None
     other: Json = None
     also: tuple[str, ...] = ()
+    adds: tuple[str, ...] | None = None
     found: str | None = None
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     exclusive: bool = False

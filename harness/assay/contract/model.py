@@ -120,7 +120,8 @@ class Operation:
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
     of the customer's that it is about, `returns` the one that says where the customer
     comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
-    `payee` whom it is for. `by_tpp` says that the call is authorised as the third party, not as the customer.
+    `payee` whom it is for; `signed` is false where the call that makes it is all that it takes.
+    `by_tpp` says that the call is authorised as the third party, not as the customer.
 
     An operation that grants may make the consent, which is then signed like a request. `until` is
     its argument with the last day of the consent. `consent` names the operation that makes the
@@ -151,6 +152,7 @@ class Operation:
     due: Due | None = None
     amount: str | None = None
     payee: str | None = None
+    signed: bool = True
     consent: str | None = None
     about_consent: bool = False
     given: bool = False

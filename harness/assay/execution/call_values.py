@@ -22,8 +22,7 @@ from assay.history import (
     Authorise,
     Call,
     CredentialPlace,
-    Register,
-    Registered,
+    Exchange,
     Renew,
     Renewed,
 )
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
 __all__ = [
+    "added_parameters",
     "credentials_for",
-    "register_value",
     "renew_token",
     "sendable_access",
     "third_party",
@@ -183,7 +182,9 @@ def third_party(executor: Executor, name: str) -> Access:
             # The second TPP is second at the bank too, whoever calls first.
             third_party(executor, "")
         common = environment.party or environment.common
-        executor.tpps[name] = sendable_access(executor.fixture.tpp()) if offered else common
+        # Listed customers have a usual TPP, and the file lists the further ones.
+        given = offered and (bool(name) or not environment.target.fixtures.tpps)
+        executor.tpps[name] = sendable_access(executor.fixture.tpp()) if given else common
     return executor.tpps[name]
 
 
@@ -228,18 +229,13 @@ def _today(executor: Executor, call: Call) -> date:
     return executor.look().astimezone(zone).date()
 
 
-def register_value(executor: Executor, step: Register) -> Registered:
-    """Make a value of an argument registered for a customer.
-
-    Raises:
-        CannotArrange: there is no value, or the fixture provider cannot register one.
-
-    """
-    binding = executor.environment.target.operations.get(step.operation, BARE)
-    spelling = binding.arguments.get(step.argument)
-    value = step.value if step.value is not None else spelling.value if spelling else None
-    if value is None:
-        key = ("operations", step.operation, "arguments", step.argument)
-        raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
-    since = executor.fixture.register(step, executor.access.get(step.subject, Access()), value)
-    return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
+def added_parameters(executor: Executor, request: str) -> tuple[str, ...] | None:
+    """Return the query parameters that the target adds to the return address of a request."""
+    for event in executor.events:
+        if isinstance(event, Exchange) and event.item is not None and event.item.key == request:
+            operation = executor.operations[event.call.operation]
+            binding = executor.environment.target.operations.get(operation.id, BARE)
+            spelling = binding.arguments.get(operation.returns or "")
+            if operation.makes and spelling is not None:
+                return spelling.adds
+    return None

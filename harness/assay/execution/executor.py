@@ -19,16 +19,17 @@ from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
-from assay.contract.model import Capability, Operation
+from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
+    added_parameters,
     credentials_for,
-    register_value,
     renew_token,
     sendable_access,
     values_for,
 )
 from assay.execution.environment import Environment
+from assay.execution.fixture_events import new_effects, registered
 from assay.execution.guard import Customer, customer_of
 from assay.execution.kept_outputs import KeptOutputs
 from assay.execution.limits import check_offered
@@ -150,9 +151,9 @@ class Executor:
                 self.now = self.fixture.clock(to)
                 event = Advanced(now=self.now)
             case Inquire():
-                event = Effects(now=self.fixture.clock(None), done=self._new_effects())
+                event = Effects(now=self.fixture.clock(None), done=new_effects(self))
             case Register():
-                event = register_value(self, step)
+                event = registered(self, step)
             case Withdraw(subject=subject, request=request):
                 done = self.fixture.withdraw(step)
                 event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
@@ -170,18 +171,6 @@ class Executor:
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
 
-    def _new_effects(self) -> tuple[Effect, ...] | None:
-        """Return all executions of each request of which earlier events do not have all."""
-        offered = Capability.EFFECTS in self.environment.target.fixtures.offers
-        if not offered or (done := self.fixture.effects()) is None:
-            return None
-        told: dict[str, list[Effect]] = {}
-        for effect in done:
-            told.setdefault(effect.request, []).append(effect)
-        new = {key: those for key, those in told.items() if self.effects.get(key) != those}
-        self.effects |= new
-        return tuple(effect for those in new.values() for effect in those)
-
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())
         self.environment.guard.count()
@@ -195,6 +184,7 @@ class Executor:
             offered=flow.offered,
             screens=tuple(flow.screens),
             redirected=flow.redirected,
+            adds=added_parameters(self, step.request),
             unspelt=flow.unspelt,
             coded=flow.coded,
             stuck=flow.stuck,
