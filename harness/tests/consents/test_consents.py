@@ -372,3 +372,23 @@ def test_only_an_operation_that_transmits_consents_is_given_with_the_token(with_
     (tmp_path / "wrong.yaml").write_text(text)
     with pytest.raises(InputError, match=r"wrong\.yaml:\d+: operations\.accounts\.given"):
         bind([parse_contract(CONTRACT)], read_target(tmp_path / "wrong.yaml"))
+
+
+def test_a_path_without_an_output_is_left_open_by_plan_and_run_alike(tmp_path):
+    """Where nothing makes a consent before it, the call is impossible; both name the key."""
+    contract, target = tmp_path / "quay.yaml", tmp_path / "target.yaml"
+    contract.write_text(CONTRACT.read_text("utf-8").replace("[owner], consent: permit", "[owner]"))
+    text = TARGET.read_text("utf-8")
+    slot = '  accounts:\n    path: "/consents/{consent-id}/accounts"\n'
+    target.write_text(text.replace("  accounts:\n", slot))
+    words = ["--contract", str(contract), "--target", str(target), "-k", "there"]
+    planned = CliRunner().invoke(group, ["plan", *words, "--json"])
+    lines = [json.loads(line) for line in planned.output.splitlines() if line.startswith("{")]
+    items = {each["obligation"]: each for each in lines if "obligation" in each}
+
+    for item in items.values():
+        assert "unverified" == item["disposition"], item
+        assert "operations.permit.outputs.consent-id" in item["reason"]
+    assert {"quay/there/answers", "quay/there/survives-malformed"} == items.keys()
+    found = verdicts(contract, target, Bank())
+    assert Standing.UNVERIFIED is found["there/answers"]
