@@ -22,6 +22,7 @@ from assay.doctor.probe_plan import ProbePlan
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.rules import steps
 from assay.rules.clauses import clauses_of
+from assay.rules.consented import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Kind, Script
 from assay.rules.steps import Part
@@ -107,7 +108,8 @@ class DoctorCost:
 def cost(plan: ProbePlan, total: DoctorCost) -> None:
     """Add an estimate of what the probes of a contract will send."""
     for probe in doctor_probes(plan):
-        for step in dry_run(probe.start(), DryTarget(contract=plan.contract), _MOST_STEPS):
+        script = with_consents(plan.contract, probe.start())
+        for step in dry_run(script, DryTarget(contract=plan.contract), _MOST_STEPS):
             match step:
                 case Call(operation=name, present=present):
                     operation = plan.contract.operations[name]
