@@ -108,6 +108,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             binding.approval is not None or binding.approval_header
         ),
     ),
+    "given": BindingFeature(
+        key=("given",), is_bound=lambda binding, _, __: binding.given is not None
+    ),
     "output": BindingFeature(
         key=("outputs", _NAME),
         is_bound=lambda binding, _, name: (
@@ -170,7 +173,7 @@ def without_tpp_token(contract: Contract, target: Target) -> tuple[str, ...]:
     auth = target.auth.of(by_tpp=True)
     if auth.kind is AuthKind.NONE or auth.kind in ISSUING or auth.token_env:
         return ()
-    if Capability.TPPS in target.fixtures.offers:
+    if Capability.TPPS in target.fixtures.offers and not target.fixtures.tpps:
         return ()
     return tuple(
         each.id

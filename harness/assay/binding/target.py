@@ -13,6 +13,15 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from assay._resources import contract_dir
+from assay.binding.fixture_settings import (
+    CustomerSource,
+    FixtureKind,
+    Fixtures,
+    FurtherTpp,
+    Role,
+    RoleHolding,
+    RoleRegistration,
+)
 from assay.binding.outputs import OutputAt
 from assay.binding.security import (
     Auth,
@@ -40,8 +49,6 @@ from assay.binding.spelling import (
     Turn,
 )
 from assay.contract.files.document import Document
-from assay.contract.model import Capability, Json
-from assay.history import Entry
 
 __all__ = [
     "AbsentParts",
@@ -54,6 +61,7 @@ __all__ = [
     "FieldAt",
     "FixtureKind",
     "Fixtures",
+    "FurtherTpp",
     "ItemBinding",
     "Matcher",
     "NextPage",
@@ -67,6 +75,7 @@ __all__ = [
     "ResourceAt",
     "Role",
     "RoleHolding",
+    "RoleRegistration",
     "Safety",
     "Sca",
     "ScaKind",
@@ -96,75 +105,6 @@ class Presence:
     header: str
     value: str
     absent: bool = False
-
-
-class FixtureKind(Enum):
-    """The kind of fixture provider."""
-
-    CONTROL = "control"
-    ROLES = "roles"
-    PYTHON = "python"
-    NONE = "none"
-
-
-class CustomerSource(Enum):
-    """Where a fixture provider of the user's has its customers from."""
-
-    CREATED = "created"
-    EXISTING = "existing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleHolding:
-    """One item that a listed customer owns, as stated in the target file.
-
-    `entries` is None when the entries below it are not known.
-    """
-
-    resource: str
-    key: str
-    traits: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    entries: tuple[Entry, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """A test customer that exists at the target: name, variables of secrets, holdings.
-
-    `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
-    variables of what the customer types in. `segment` is in the contract's words.
-    """
-
-    name: str
-    owns: tuple[RoleHolding, ...]
-    token_env: str | None = None
-    segment: str | None = None
-    login_env: str | None = None
-    password_env: str | None = None
-    code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fixtures:
-    """The fixture provider. `key_env` names the control API's secret, if any.
-
-    `adapter` is the `module:Class` of a fixture provider written in Python, which gets `options`;
-    `customers` says whether it creates its customers for each trial.
-    `segments` maps the contract's customer segments to the target's words; `effects` points
-    into the fixture provider's report of an executed request, by the contract's field names.
-    """
-
-    kind: FixtureKind = FixtureKind.NONE
-    url: str | None = None
-    key_env: str | None = None
-    adapter: str = ""
-    options: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    customers: CustomerSource = CustomerSource.EXISTING
-    offers: frozenset[Capability] = frozenset()
-    roles: tuple[Role, ...] = ()
-    segments: Mapping[str, str] = field(default_factory=dict[str, str])
-    effects: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class ScaKind(Enum):
@@ -240,10 +180,14 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentParts:
-    """The resources and operations that a bank does not have, by name, each with the reason."""
+    """The resources and operations that a bank does not have, by name, each with the reason.
+
+    Of the operations, the consent of those in `given` comes with the customer's token.
+    """
 
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     operations: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether anything is absent."""
@@ -254,12 +198,14 @@ class AbsentParts:
         for name, reason in self.resources.items():
             yield AbsentParts(resources={name: reason}), reason
         for name, reason in self.operations.items():
-            yield AbsentParts(operations={name: reason}), reason
+            yield AbsentParts(operations={name: reason}, given=self.given & {name}), reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A whole target file, which binds the operations of `contracts`.
+
+    `contract_files` has the paths of those that the file names by their files, by id.
 
     `outside` names the scope statements of a contract that exclude this bank.
 
@@ -276,6 +222,7 @@ class Target:
     transport: TransportKind
     base_url: str
     contracts: frozenset[str] = frozenset()
+    contract_files: Mapping[str, str] = field(default_factory=dict[str, str])
     environment: str = "sandbox"
     dialect: str = ""
     zone: ZoneInfo | None = None
@@ -314,6 +261,17 @@ class Target:
         spots = self.document.spots.at("operations") if self.document else None
         written = spots.below if spots and isinstance(spots.below, Mapping) else ()
         return tuple(name for name in written if name not in self.operations)
+
+    def contract_name(self, contract: str) -> str:
+        """Return the path of a contract that the file names by its file, or else its id."""
+        return self.contract_files.get(contract, contract)
+
+    @property
+    def own_contracts(self) -> tuple[str, ...]:
+        """The contracts of a run where none is named: the file's, if it names any by their files."""
+        if not self.contract_files:
+            return ()
+        return tuple(self.contract_name(contract) for contract in sorted(self.contracts))
 
     @property
     def base_urls(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from assay.errors import CannotArrange
 from assay.execution.environment import Environment
 from assay.fixtures.protocol import Fixture, ReadOnlyFixture
 from assay.fixtures.providers import Customers, MissingFixtures, customers_of
-from assay.fixtures.roles import RolesFixture, RolesProvider
+from assay.fixtures.roles import RolesFixture
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
 from assay.rules.dry_run import DryTarget
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
@@ -118,12 +118,19 @@ class NullLedger:
 
 def fixture_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
     """Return a trial's fixture; `waits` says that a clock which cannot move is waited for."""
-    roles = target.fixtures.roles
+    roles, tpps = target.fixtures.roles, target.fixtures.tpps
+    environ = {tpp.token_env: ANYTHING for tpp in tpps}
     match customers_of(target):
         case Customers.LISTED if waits:
-            return FakeClock(roles=roles, now=lambda: dry_target.now, dry_target=dry_target)
+            return FakeClock(
+                roles=roles,
+                tpps=tpps,
+                environ=environ,
+                now=lambda: dry_target.now,
+                dry_target=dry_target,
+            )
         case Customers.LISTED:
-            return RolesProvider(roles=roles, now=lambda: dry_target.now).open()
+            return RolesFixture(roles=roles, tpps=tpps, environ=environ, now=lambda: dry_target.now)
         case Customers.CREATED | Customers.CHOSEN:
             return FakeFixture(dry_target)
         case Customers.NONE:

@@ -45,6 +45,15 @@ class Owned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A value of an argument (a creditor) that a subject registered earlier, and when."""
+
+    argument: str
+    value: Json
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """A call with its outcome. `at` is the target's clock, as far as it is known.
 
@@ -99,7 +108,8 @@ class Subject(_Cached):
 
     `fresh` says that nothing happened to it before this event: there is no earlier
     consent, and no call of today that the history does not have. `identity` is the customer's
-    own name, empty if the fixture does not have it.
+    own name, empty if the fixture does not have it. `registrations` are all that it registered
+    before, None if that is not known.
     """
 
     name: str
@@ -108,6 +118,7 @@ class Subject(_Cached):
     fresh: bool = True
     segment: str | None = None
     identity: str = ""
+    registrations: tuple[Registration, ...] | None = None
 
     def of(self, resource: str, **traits: Json) -> tuple[Owned, ...]:
         """Return what is owned of a resource with exactly these traits."""
@@ -151,7 +162,8 @@ class Authorised:
     screens that were filled in, in order. `moments` are the instants of the customer's
     actions (opened a page, looked again, sent a form), the last one being the end;
     `redirected` is the address to which the browser was sent from the screens. `wire` is
-    the last page, without its body; `stuck` says that it leads nowhere.
+    the last page, without its body; `stuck` says that it leads nowhere. `adds` are the query
+    parameters that the target adds to the address, None where its file does not say.
     """
 
     n: int
@@ -161,6 +173,7 @@ class Authorised:
     offered: tuple[str, ...] | None = None
     screens: tuple[str, ...] = ()
     redirected: str | None = None
+    adds: tuple[str, ...] | None = None
     unspelt: tuple[str, ...] = ()
     coded: bool = False
     stuck: bool = False

@@ -197,7 +197,8 @@ def prepare(
     select = selector(keywords, marks)
     target = load_target(target_name, waivers)
     target = with_share(target, shard, calls)
-    parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
+    named = contracts or target.own_contracts or SHIPPED
+    parsed = [parse_contract(find_contract(name)) for name in named]
     bound = bind(parsed, target)
     planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
     if not planned.items:

@@ -62,12 +62,12 @@ _OFFERS: Mapping[Capability, str] = {
     Capability.ENTRIES: "dated entries below what the customer owns",
     Capability.WRITE: "permission to make requests",
     Capability.SEGMENTS: "a customer of every segment",
+    Capability.REGISTRATIONS: "creditors that a customer registered",
+    Capability.TPPS: "a second TPP",
 }
 #: The same for what only fixtures of kind `control` or `python` can provide.
 _ARRANGED: Mapping[Capability, str] = {
     Capability.CLOCK: "a clock that can be moved",
-    Capability.REGISTRATIONS: "registrations of a chosen age",
-    Capability.TPPS: "a second TPP",
     Capability.BANKS: "a bank of the group that does not offer it",
     Capability.EFFECTS: "a record of what the bank carried out",
     Capability.DIRECT_ACCESS: "a customer who acts through direct access",

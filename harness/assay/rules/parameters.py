@@ -278,7 +278,7 @@ def grant(*, required: bool = False) -> Any:
 
     return parameter(
         ref("grant"),
-        lambda value, contract: contract.operations[value],
+        lambda value, contract: contract.operations.get(value) or contract.given[value],
         key="grant",
         references=check,
         required=required,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
+from assay.rules.call_limit import CallLimit
 from assay.rules.consequences import UNSTATED, Purpose
 from assay.rules.declared import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.parameters import the_contract
@@ -67,15 +68,6 @@ class BindingRequirement:
     def __str__(self) -> str:
         tail = f".{self.name}" if self.name else ""
         return f"operations.{self.operation}.{self.feature}{tail}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallLimit:
-    """A number of calls in a period; `attended` if calls with the customer count, too."""
-
-    number: int
-    attended: bool
-    daily: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,6 +149,10 @@ def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
             ((*own, "password_env"), False, role.password_env),
             *(((*own, "code_envs", factor), False, env) for factor, env in role.code_envs.items()),
         ]
+    variables += [
+        (("fixtures", "tpps", tpp.name, "token_env"), True, tpp.token_env)
+        for tpp in target.fixtures.tpps
+    ]
     for key_path, in_header, name in variables:
         if name:
             yield key_path, in_header, name

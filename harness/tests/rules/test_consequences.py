@@ -165,6 +165,7 @@ PARAMETERS = [
     ("quota", "per", "hour", "calendar-day", "?? ??"),
     ("quota", "counts", "absent", "all", "Ba eB"),
     ("quota", "counts", ABSENT, "all", "Ba eB"),
+    ("quota", "counted-by", "operation", "shared", "?? ??"),
     ("quota", "refused-calls", "unspecified", "b", "?? ??"),
     ("quota", "page-turns", "unspecified", "b", "?? ??"),
     ("quota", "grant", "a", "b", "?? ??"),

@@ -30,18 +30,30 @@ FAR = float("inf")
 
 @dataclass(slots=True, kw_only=True)
 class Registrations:
-    """The registrations so far: which customer registered which value, and since when."""
+    """The registrations so far: which customer registered which value, and since when.
+
+    Of the customers in `complete` there are no others.
+    """
 
     first: dict[tuple[str, str, str], datetime] = field(
         default_factory=dict[tuple[str, str, str], datetime]
     )
     who: dict[tuple[str, str], set[str]] = field(default_factory=dict[tuple[str, str], set[str]])
+    complete: set[str] = field(default_factory=set[str])
 
-    def note(self, event: Registered) -> None:
-        """Process a registration; of several by one customer the earliest counts."""
-        key = (event.subject, event.argument, repr(event.value))
-        self.first[key] = min(event.since, self.first.get(key, event.since))
-        self.who.setdefault(key[1:], set()).add(event.subject)
+    def note(self, event: Registered | Subject) -> None:
+        """Process registrations; of several by one customer the earliest counts."""
+        if isinstance(event, Registered):
+            self._add(event.subject, event.argument, event.value, event.since)
+        elif event.registrations is not None or event.fresh:
+            self.complete.add(event.name)
+            for known in event.registrations or ():
+                self._add(event.name, known.argument, known.value, known.since)
+
+    def _add(self, subject: str, argument: str, value: Json, since: datetime) -> None:
+        key = (subject, argument, repr(value))
+        self.first[key] = min(since, self.first.get(key, since))
+        self.who.setdefault(key[1:], set()).add(subject)
 
     def since(self, subject: str, argument: str, value: Json) -> datetime | None:
         """Return since when a subject has registered a value, as far as the history shows."""
@@ -62,9 +74,10 @@ class DecidedRequest:
     registrations: Registrations
 
 
-def prepare_nothing(_life: Lifecycle, _subject: Subject, _call: Call) -> Part[None]:
-    """Prepare nothing."""
+def prepare_nothing(_life: Lifecycle, _subject: Subject, call: Call) -> Part[Call]:
+    """Prepare nothing, and return the call as it is."""
     yield from ()
+    return call
 
 
 def unchanged_call(call: Call) -> Call:
@@ -82,15 +95,15 @@ class Point:
     """A value worth trying: its name in ids, its description, and the steps that produce it.
 
     `distance` returns how far an observed value is from it, 0 for the point itself.
-    `prepare` yields the steps before the request is made, `ask` changes the request, and
-    `sign` its signature. `segments` lists the customer segments that can do so, if not all.
+    `prepare` yields the steps before the request is made and returns the request, `ask` changes
+    the request, and `sign` its signature. `segments` lists the customer segments that can do so, if not all.
     """
 
     name: str
     description: str
     value: Value
     distance: Callable[[Value], float]
-    prepare: Callable[[Lifecycle, Subject, Call], Part[None]] = prepare_nothing
+    prepare: Callable[[Lifecycle, Subject, Call], Part[Call]] = prepare_nothing
     ask: Callable[[Call], Call] = unchanged_call
     sign: Callable[[Authorise], Authorise] = unchanged_signature
     needs: frozenset[Capability] = frozenset()

@@ -9,11 +9,11 @@ may have older registrations than those in the history.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from assay.contract.model import Capability, Json
-from assay.history import Call, Register, Subject
+from assay.history import Call, Register, Registered, Subject
 from assay.rules.conditions import fields
 from assay.rules.conditions.expression import FAR, DecidedRequest, Point, Value
 from assay.rules.lifecycle import request_queries, request_steps
@@ -121,11 +121,12 @@ class IsRegistered:
             return None
         another = seen.registrations.registered_by_another(subject.name, self.argument, value)
         since = seen.registrations.since(subject.name, self.argument, value)
+        complete = subject.name in seen.registrations.complete
         if since is None:
-            return Age(another=another) if subject.fresh else None
+            return Age(another=another) if complete else None
         signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
-        open_ended = seen.lifecycle.deferred(request.mode) or not subject.fresh
+        open_ended = seen.lifecycle.deferred(request.mode) or not complete
         return Age(
             least=min(moments) - since,
             most=EVER if open_ended else max(moments) - since,
@@ -153,25 +154,29 @@ def _between(first: timedelta, last: timedelta) -> Callable[[Value], float]:
     return near
 
 
-def _by_customer(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[None]]:
-    def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[None]:
-        yield Register(
+def _by_customer(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[Call]]:
+    def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[Call]:
+        reply = yield Register(
             subject=subject.name,
             operation=lifecycle.create.id,
             argument=argument,
             age=age,
             value=call.arguments.get(argument),
         )
+        if subject.registrations is None or not isinstance(reply, Registered):
+            return call
+        # A customer who existed before has values of its own on file.
+        return replace(call, arguments={**call.arguments, argument: reply.value})
 
     return prepare
 
 
-def _by_another(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[None]]:
+def _by_another(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[Call]]:
     register = _by_customer(argument, age)
 
-    def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[None]:
+    def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[Call]:
         another = yield from request_steps.customer(lifecycle, f"{subject.name}-other")
-        yield from register(lifecycle, another, call)
+        return (yield from register(lifecycle, another, call))
 
     return prepare
 

@@ -36,7 +36,7 @@ from assay.rules.lifecycle import comparison, request_queries, request_steps, tr
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
@@ -135,7 +135,7 @@ class DecisionRule(Kind):
 
         for event in history.events:
             instance = tracked.note(event)
-            if isinstance(event, Registered):
+            if isinstance(event, Registered | Subject):
                 known.note(event)
             elif instance is not None and comparison.is_decided_by(event, instance):
                 values[id(instance)] = look(instance)
@@ -154,7 +154,7 @@ class DecisionRule(Kind):
         return conditions_table.render(self.table, REJECTED, ACCEPTED)
 
 
-_BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
+_BASE = needs(Capability.PSU, Capability.WRITE)
 
 
 def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
@@ -162,14 +162,16 @@ def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
     points = (*row.points, *(control.points if control else ()))
     requirements = (
         *clause.lifecycle.state_requirement(),
-        BindingRequirement(operation=clause.lifecycle.create.id, feature="approval"),
+        *clause.lifecycle.approval_requirement(),
         *(requirement for point in points for requirement in point.requires),
     )
     return Facet(
         id=row.id,
         description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
         scenario=Scenario(id=row.id),
-        needs=_BASE.union(*(point.needs for point in points), control.needs if control else ()),
+        needs=(_BASE | clause.lifecycle.signing_needs).union(
+            *(point.needs for point in points), control.needs if control else ()
+        ),
         requires=tuple(dict.fromkeys(requirements)),
     )
 
@@ -215,7 +217,7 @@ def _make(
     for point in points:
         call = point.ask(call)
     for point in points:
-        yield from point.prepare(clause.lifecycle, psu, call)
+        call = yield from point.prepare(clause.lifecycle, psu, call)
     how = request_steps.SIGN
     for point in points:
         how = point.sign(how)
@@ -274,7 +276,7 @@ def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _J
 
 
 def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
-    if request.done:
+    if request.stands:
         return (DISAGREES if result else AGREES), ""
     # A fixture does not tell which consents are in force.
     looked = request.reads or (request.inquired and not clause.lifecycle.create.grants)

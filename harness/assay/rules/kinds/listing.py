@@ -8,7 +8,8 @@ says `only-consented`. What another customer owns is never listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -153,7 +154,7 @@ def _all(facet: str, walk: PageWalk, owed: Mapping[str, str], expected: str) -> 
     )
 
 
-def _others(walk: PageWalk, subject: Subject, consented: Set[str]) -> Iterator[Evidence]:
+def _others(walk: PageWalk, subject: Subject, consented: AbstractSet[str]) -> Iterator[Evidence]:
     """Judge whether something of the customer is listed that no consent names."""
     others = {thing.key for thing in subject.owns} - consented
     if others and walk.keys & consented:

@@ -1,0 +1,96 @@
+"""What a fixture does besides customers and time: values that are registered, what was carried out.
+
+A customer who existed before has values (creditors) of its own on file, which is all that it can
+have. One that fits the age which a probe asks for is taken instead of the target file's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from assay.binding.encode import BARE, Access
+from assay.contract.model import Capability
+from assay.errors import CannotArrange
+from assay.history import Effect, Register, Registered, Registration, Subject
+
+if TYPE_CHECKING:
+    from assay.execution.executor import Executor
+
+__all__ = ["new_effects", "registered"]
+
+#: An older registration will do where at least this age is asked for: no limit is near.
+LONG = timedelta(days=7)
+#: Otherwise it must be of this age, give or take.
+CLOSE = timedelta(seconds=1)
+
+
+def new_effects(executor: Executor) -> tuple[Effect, ...] | None:
+    """Return all executions of each request of which earlier events do not have all."""
+    offered = Capability.EFFECTS in executor.environment.target.fixtures.offers
+    if not offered or (done := executor.fixture.effects()) is None:
+        return None
+    by_request: dict[str, list[Effect]] = {}
+    for effect in done:
+        by_request.setdefault(effect.request, []).append(effect)
+    new = {key: those for key, those in by_request.items() if executor.effects.get(key) != those}
+    executor.effects |= new
+    return tuple(effect for those in new.values() for effect in those)
+
+
+def registered(executor: Executor, step: Register) -> Registered:
+    """Have a value registered, or take one that is on file; return the event.
+
+    Raises:
+        CannotArrange: there is no value to register, or none of this age is on file.
+
+    """
+    binding = executor.environment.target.operations.get(step.operation, BARE)
+    spelling = binding.arguments.get(step.argument)
+    value = step.value if step.value is not None else spelling.value if spelling else None
+    customer = next(
+        (
+            event
+            for event in reversed(executor.events)
+            if isinstance(event, Subject) and event.name == step.subject
+        ),
+        None,
+    )
+    if customer is not None and not customer.fresh and customer.registrations is not None:
+        known = _on_file(customer.registrations, step, executor.look())
+        # The value of the target file is preferred: other calls have it, too.
+        known = sorted(known, key=lambda each: each.value != value)
+        if not known:
+            what = f"a customer with a {step.argument} registered {_told(step.age)} before"
+            raise CannotArrange(f"{what} (fixtures.roles.….registrations)")
+        value, since = known[0].value, known[0].since
+    elif value is None:
+        key = ("operations", step.operation, "arguments", step.argument)
+        raise CannotArrange(f"a value for {'.'.join(key)} in the target file", key=key)
+    else:
+        access = executor.access.get(step.subject, Access())
+        since = executor.fixture.register(step, access, value)
+    return Registered(subject=step.subject, argument=step.argument, value=value, since=since)
+
+
+def _on_file(
+    registrations: Sequence[Registration], step: Register, now: datetime
+) -> list[Registration]:
+    """Return the registrations that are as old as asked for."""
+    return [
+        known
+        for known in registrations
+        if known.argument == step.argument
+        and step.value in (None, known.value)
+        and now - known.since >= step.age
+        and (step.age >= LONG or now - known.since <= step.age + CLOSE)
+    ]
+
+
+def _told(age: timedelta) -> str:
+    """Format an age for a reader: in days, if it is long."""
+    if age >= LONG:
+        return f"{-(-age // timedelta(days=1))} days"
+    minutes, seconds = divmod(int(age.total_seconds()), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} h"
