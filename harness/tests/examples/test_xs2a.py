@@ -30,8 +30,13 @@ pytestmark = pytest.mark.slow
 
 #: Every how many faults one is tried: all of them with ASSAY_FAULTS=1.
 EVERY = int(os.environ.get("ASSAY_FAULTS", "16"))
-#: Accounts cannot be listed without a consent, and nothing in that call can be made invalid.
-NOT_APPLICABLE = {"accounts.listed/all-without-consent", "request-id.returned/accounts-in-refusals"}
+#: Accounts cannot be listed without a consent, nothing in that call can be made invalid, and it is
+#: the one method of its quota.
+NOT_APPLICABLE = {
+    "accounts.listed/all-without-consent",
+    "frequency/per-method",
+    "request-id.returned/accounts-in-refusals",
+}
 README = (FOLDER / "README.md").read_text("utf-8")
 
 
