@@ -22,6 +22,7 @@ CAPABILITIES = (
     "consent",
     "credentials",
     "tpps",
+    "segments",
     "executions",
     "sign",
     "cancel",
