@@ -125,10 +125,12 @@ def cost(plan: ProbePlan, total: DoctorCost) -> None:
 def _reads(plan: ProbePlan) -> Script:
     """Call every operation that reads, and those that the contract says are unavailable."""
     psu = yield from _customer(plan)
+    needed = plan.grant if any(operation.consent for operation in plan.lists) else None
+    yield from steps.grant(needed, "psu", *(owned.key for owned in psu.owns))
     for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
         yield from _second_page(plan, first)
-    if plan.grant:
+    if plan.grant and not needed:
         yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in plan.lists if plan.makes_customers else ():
             if operation.disclosures:
@@ -226,7 +228,9 @@ def _presence(plan: ProbePlan) -> Script:
     if counted is None or owner is None:
         return
     operation, limit = counted
-    yield from steps.arrange("psu", Holding(resource=owner))
+    psu = yield from steps.arrange("psu", Holding(resource=owner))
+    if operation.consent:
+        yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
     call = Call(operation=operation.id, subject="psu", present=False)
     for n in () if plan.target.presence is None else range(2 * (limit + 1)):
         last = yield from steps.send(call)

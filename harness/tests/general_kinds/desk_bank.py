@@ -305,6 +305,8 @@ class Desk:
         if order.status in ENDED:
             raise Refused(409)
         order.status = "gone" if "has a word of its own" in self.faults else "cancelled"
+        if "ends as refused" in self.faults:
+            order.status = "refused"
         return order
 
     def sign(self, world: World, order: Order, decision: str) -> Answer:
