@@ -175,10 +175,10 @@ def _continue(around: Lifecycle, made: Exchange, psu: Subject, dice: Random) -> 
         timedelta(hours=dice.choice((1, 72, 100))),
     )
     ways: list[Script] = [
-        request_steps.sign(made),
-        request_steps.sign(made),
-        request_steps.sign(made, replace(request_steps.SIGN, decision=Decision.REFUSE)),
-        request_steps.sign(made, replace(request_steps.SIGN, code=Code.WRONG)),
+        request_steps.sign(around, made),
+        request_steps.sign(around, made),
+        request_steps.sign(around, made, replace(request_steps.SIGN, decision=Decision.REFUSE)),
+        request_steps.sign(around, made, replace(request_steps.SIGN, code=Code.WRONG)),
         request_steps.send_if_any(change and replace(change, varied=around.changeable_arguments)),
         request_steps.send_if_any(request_steps.call_about(around.end, made)),
         request_steps.inquire(),

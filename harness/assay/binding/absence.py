@@ -43,7 +43,11 @@ def without(contract: Contract, absent: AbsentParts) -> Contract:
     if not names.gone:
         return contract
     operations = {
-        id_: replace(each, lists=tuple(name for name in each.lists if name in names.resources))
+        id_: replace(
+            each,
+            lists=tuple(name for name in each.lists if name in names.resources),
+            consent=each.consent if each.consent in names.operations else None,
+        )
         for id_, each in contract.operations.items()
         if id_ in names.operations
     }
@@ -52,7 +56,9 @@ def without(contract: Contract, absent: AbsentParts) -> Contract:
     dropped: list[Clause] = [*contract.not_applicable]
     for clause in contract.clauses:
         params = _fitting(clause, kind_of(clause.kind), raw, names.gone)
-        if params is None:
+        if params is None and _is_covered(clause, raw, absent):
+            kept.append(clause)
+        elif params is None:
             dropped.append(clause)
         else:
             kept.append(clause if params == clause.params else replace(clause, params=params))
@@ -62,6 +68,11 @@ def without(contract: Contract, absent: AbsentParts) -> Contract:
         resources={id_: each for id_, each in contract.resources.items() if id_ in names.resources},
         clauses=tuple(kept),
         not_applicable=tuple(dropped),
+        given={
+            id_: replace(each, given=True)
+            for id_, each in contract.operations.items()
+            if id_ in absent.given
+        },
     )
 
 
@@ -127,15 +138,23 @@ def _is_lost(operation: Operation, resources: Collection[str], requests: Collect
 def _raw(contract: Contract, names: _Names) -> _Raw:
     """Return the contract's file without the names that are gone, for checks of references."""
     data = cast("_Raw", contract.data)
-    operations: dict[str, _Raw] = {
-        id_: {**each, "lists": [name for name in each["lists"] if name in names.resources]}
-        if "lists" in each
-        else each
+    operations = {
+        id_: _raw_operation(each, names)
         for id_, each in data["operations"].items()
         if id_ in names.operations
     }
     resources = {id_: each for id_, each in data["resources"].items() if id_ in names.resources}
     return {**data, "operations": operations, "resources": resources}
+
+
+def _raw_operation(raw: _Raw, names: _Names) -> _Raw:
+    """Return an operation of the file without the names that are gone."""
+    operation = {
+        key: value for key, value in raw.items() if key != "consent" or value in names.operations
+    }
+    if "lists" in raw:
+        operation["lists"] = [name for name in raw["lists"] if name in names.resources]
+    return operation
 
 
 def _fitting(
@@ -155,6 +174,13 @@ def _fitting(
 def _dangling(clause: Clause, kind: type[Kind], params: _Raw, raw: _Raw) -> Iterator[Finding]:
     """Yield each name in the parameters of a clause that refers to nothing."""
     return kind.references((), {"id": clause.id, "kind": clause.kind, **params}, raw)
+
+
+def _is_covered(clause: Clause, raw: _Raw, absent: AbsentParts) -> bool:
+    """Whether all that a clause lacks is a consent, which comes with the customer's token here."""
+    kind = kind_of(clause.kind)
+    lacking = {at[0] for at, *_ in _dangling(clause, kind, clause.params, raw)}
+    return lacking == {_GRANT} and clause.params[_GRANT] in absent.given
 
 
 def _remove(kind: type[Kind], params: dict[str, Any], at: Pointer, gone: Collection[str]) -> bool:

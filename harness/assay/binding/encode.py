@@ -118,7 +118,7 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    draft.path = _complete(made.outputs.path(draft.path), operation, made)
+    _complete(draft, operation, made)
     return _written(draft, call, method)
 
 
@@ -223,15 +223,15 @@ def _place_mode(
     _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
 
 
-def _complete(path: str, operation: Operation, made: RequestValues) -> str:
-    """Return a path with what repeats another call; refuse one in which a name still stands."""
+def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
+    """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
+    draft.path = made.outputs.path(draft.path)
     for name, value in made.slots.items():
-        path = path.replace(f"{{{name}}}", quote(value, safe=""))
-    if "{" in path:
+        draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
+    if "{" in draft.path:
         what = f"a value for each name in the path of operations.{operation.id}"
         key = ("operations", operation.id, "path")
         raise CannotArrange(f"{what} in the target file", key=key)
-    return path
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

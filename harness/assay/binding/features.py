@@ -108,6 +108,9 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             binding.approval is not None or binding.approval_header
         ),
     ),
+    "given": BindingFeature(
+        key=("given",), is_bound=lambda binding, _, __: binding.given is not None
+    ),
     "output": BindingFeature(
         key=("outputs", _NAME),
         is_bound=lambda binding, _, name: (

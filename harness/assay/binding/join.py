@@ -19,13 +19,14 @@ from urllib.parse import urlsplit
 from assay.binding import not_offered
 from assay.binding.absence import with_reasons, without
 from assay.binding.names import ContractNames, unknown_names
-from assay.binding.target import OperationBinding, ScaKind, Target, Waiver
+from assay.binding.target import AbsentParts, OperationBinding, ScaKind, Target, Waiver
 from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError, Problem, did_you_mean
 from assay.planning.obligation import UNSPECIFIED, Obligation, obligations, tpp_obligations
+from assay.rules.consents import GIVEN
 
 #: The binding of an operation that the target file does not mention.
 EMPTY = OperationBinding()
@@ -57,6 +58,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
     problems = [
         *(problem for each in bound for problem in _excluded(each.contract, target)),
         *_names(contracts, target),
+        *_given(contracts, target),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -71,15 +73,34 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
 
 def _bind(contract: Contract, target: Target) -> BoundContract:
     zoned = replace(contract, zone=contract.zone or target.zone)
-    if not target.absent:
+    absent = missing_parts(target)
+    if not absent:
         return BoundContract(
             contract=zoned, obligations=obligations(zoned), tpp_obligations=tpp_obligations(zoned)
         )
     return BoundContract(
-        contract=without(zoned, target.absent),
-        obligations=with_reasons(zoned, target.absent, obligations),
-        tpp_obligations=with_reasons(zoned, target.absent, tpp_obligations),
+        contract=without(zoned, absent),
+        obligations=with_reasons(zoned, absent, obligations),
+        tpp_obligations=with_reasons(zoned, absent, tpp_obligations),
     )
+
+
+def _given(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
+    """Yield each operation that transmits no consent, and whose consent the token is said to give."""
+    for contract in contracts:
+        for name, operation in contract.operations.items():
+            binding = target.operations.get(name)
+            if binding is not None and binding.given and not operation.grants:
+                hint = "remove it, or move it to the operation that transmits consents"
+                at = ("operations", name, "given")
+                yield _problem(target, at, "the operation transmits no consent", hint)
+
+
+def missing_parts(target: Target) -> AbsentParts:
+    """Return what is declared absent, with the consents that come with the customer's token."""
+    given = {name: GIVEN for name, each in target.operations.items() if each.given}
+    operations = {**target.absent.operations, **given}
+    return replace(target.absent, operations=operations, given=frozenset(given))
 
 
 def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
@@ -127,7 +148,8 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
     @cache
     def others() -> ContractNames | None:
         outside = sorted(target.contracts - {each.id for each in contracts})
-        parsed = [parse_contract(find_contract(contract)) for contract in outside]
+        names = map(target.contract_name, outside)
+        parsed = [parse_contract(find_contract(name)) for name in names]
         return ContractNames(contracts=parsed) if parsed else None
 
     unknown = [name for name in target.operations if name not in names.operations]
@@ -150,7 +172,7 @@ def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str],
     def names(section: str) -> frozenset[str]:
         known: set[str] = set()
         for contract in sorted(target.contracts - {each.id for each in contracts}):
-            part = load(find_contract(contract)).data[section]
+            part = load(find_contract(target.contract_name(contract))).data[section]
             rules = cast("list[Mapping[str, str]]", part) if isinstance(part, list) else ()
             known.update(rule["id"] for rule in rules)
             known.update(cast("Mapping[str, object]", part) if isinstance(part, dict) else ())

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from assay._resources import contract_dir
 from assay.binding.checks import bad_url, findings
+from assay.binding.contract_files import named_contracts
 from assay.binding.convert import convert
 from assay.binding.target import Target, TransportKind
 from assay.binding.waiver_files import with_waivers
@@ -73,7 +74,12 @@ def read_merged(
     if problems:
         problems.sort(key=lambda each: (each.path != document.path, each.line))
         raise InputError(problems)
-    target = convert(merged, _lines(document, merged))
+    contracts = named_contracts(merged)
+    target = replace(
+        convert(merged, _lines(document, merged)),
+        contracts=frozenset(contracts),
+        contract_files={contract: path for contract, path in contracts.items() if path},
+    )
     if base_url is None:
         return target
     # Another address for the same bank: it answers there under its other host names, too.

@@ -46,6 +46,7 @@ class Spelling:
     `value` is fixed for things that are only there or not (a mode), and for an
     argument what stands there when a probe has no wish of its own; `other` is another
     value that is as good. `also` are further pointers in the body where the same stands.
+    `adds` are the query parameters that the target adds to a return address, None for any.
 
     What is sent is made of the value in this order: `found` takes the item's `id` that an
     answer of that operation gave for it; `words` spells it in the target's word;
@@ -59,6 +60,7 @@ class Spelling:
     value: Json = None
     other: Json = None
     also: tuple[str, ...] = ()
+    adds: tuple[str, ...] | None = None
     found: str | None = None
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     exclusive: bool = False
@@ -206,7 +208,8 @@ class OperationBinding:
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
-    values of its accepted answers that later calls send. `outcomes` are this operation's
+    values of its accepted answers that later calls send. `given` says that there is no call: the
+    consent comes with the customer's token. `outcomes` are this operation's
     own, where they differ from the common ones.
     """
 
@@ -230,6 +233,7 @@ class OperationBinding:
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     item: ItemBinding = field(default_factory=ItemBinding)
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
+    given: str | None = None
     outcomes: Outcomes | None = None
     line: int = 0
 

@@ -180,10 +180,14 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentParts:
-    """The resources and operations that a bank does not have, by name, each with the reason."""
+    """The resources and operations that a bank does not have, by name, each with the reason.
+
+    Of the operations, the consent of those in `given` comes with the customer's token.
+    """
 
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     operations: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether anything is absent."""
@@ -194,12 +198,14 @@ class AbsentParts:
         for name, reason in self.resources.items():
             yield AbsentParts(resources={name: reason}), reason
         for name, reason in self.operations.items():
-            yield AbsentParts(operations={name: reason}), reason
+            yield AbsentParts(operations={name: reason}, given=self.given & {name}), reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A whole target file, which binds the operations of `contracts`.
+
+    `contract_files` has the paths of those that the file names by their files, by id.
 
     `outside` names the scope statements of a contract that exclude this bank.
 
@@ -216,6 +222,7 @@ class Target:
     transport: TransportKind
     base_url: str
     contracts: frozenset[str] = frozenset()
+    contract_files: Mapping[str, str] = field(default_factory=dict[str, str])
     environment: str = "sandbox"
     dialect: str = ""
     zone: ZoneInfo | None = None
@@ -254,6 +261,17 @@ class Target:
         spots = self.document.spots.at("operations") if self.document else None
         written = spots.below if spots and isinstance(spots.below, Mapping) else ()
         return tuple(name for name in written if name not in self.operations)
+
+    def contract_name(self, contract: str) -> str:
+        """Return the path of a contract that the file names by its file, or else its id."""
+        return self.contract_files.get(contract, contract)
+
+    @property
+    def own_contracts(self) -> tuple[str, ...]:
+        """The contracts of a run where none is named: the file's, if it names any by their files."""
+        if not self.contract_files:
+            return ()
+        return tuple(self.contract_name(contract) for contract in sorted(self.contracts))
 
     @property
     def base_urls(self) -> tuple[str, ...]:

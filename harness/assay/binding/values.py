@@ -95,12 +95,12 @@ def sent(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
         return value
     if isinstance(value, list | tuple):
         return [_sent_value(member, spelling, made) for member in cast("list[Json]", value)]
-    if spelling.each and value in (None, "") and (empty := _empty_shape(spelling)) is not None:
+    if spelling.each and value in (None, "") and (empty := empty_shape(spelling)) is not None:
         return None if value is None else empty
     return _sent_value(value, spelling, made)
 
 
-def _empty_shape(spelling: Spelling) -> Json:
+def empty_shape(spelling: Spelling) -> Json:
     """Return the empty form of a shape that has the value and nothing else: null and {} stand for it."""
     shape = next(iter(spelling.each.values()))
     if isinstance(shape, Mapping):

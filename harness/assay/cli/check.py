@@ -71,7 +71,8 @@ class _Checked:
     def notes(self) -> Iterator[str]:
         """Yield what the targets lack for calls of the contracts."""
         for target in self.targets:
-            for contract in self.contracts:
+            own = _named(target) if target.contract_files else ()
+            for contract in self.contracts or own:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
@@ -102,7 +103,8 @@ class _Checked:
 def _named(target: Target) -> list[Contract]:
     """Return the contracts that a target file says it binds, if all are known by their names."""
     try:
-        return [parse_contract(find_contract(name)) for name in sorted(target.contracts)]
+        names = map(target.contract_name, sorted(target.contracts))
+        return [parse_contract(find_contract(name)) for name in names]
     except InputError:
         return []  # a contract of the user's own, which was not given
 

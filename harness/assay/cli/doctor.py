@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 EPILOG = """\b
 Examples:
   assay doctor --target bank.yaml
+  assay doctor --target bank.yaml --quick
+  assay doctor --target bank.yaml --contract ./meters.yaml --verbose
   assay doctor --target bank.yaml --contract aisp --json
 
 \b
@@ -37,8 +41,14 @@ Exit codes:
 @click.command(epilog=EPILOG)
 @options.contracts
 @options.target
+@click.option("--quick", is_flag=True, help="Make three calls only, and say what was not seen.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also list each line that is marked as a guess."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
-def command(contracts: Sequence[str], target: str | None, as_json: bool) -> int:
+def command(
+    contracts: Sequence[str], target: str | None, quick: bool, verbose: bool, as_json: bool
+) -> int:
     """Check a target file against its target, and name the lines that are wrong.
 
     Each operation is called with an ordinary request, and every pointer of the file is
@@ -47,14 +57,20 @@ def command(contracts: Sequence[str], target: str | None, as_json: bool) -> int:
     from assay.doctor import examine  # noqa: PLC0415 -- slow to import
 
     if as_json:
-        examined = examine(target, contracts)
+        examined = examine(target, contracts, quick=quick)
         click.echo(json.dumps(_document(target, examined), indent=2))
         return examined.exit.value
     with ExaminationProgress(sys.stderr.isatty()) as progress:
-        examined = examine(target, contracts, on_step=progress.on_step, on_call=progress.on_call)
-    for line in _lines(examined):
+        examined = examine(
+            target,
+            contracts,
+            quick=quick,
+            on_step=progress.on_step,
+            on_call=progress.on_call,
+        )
+    for line in _lines(examined, verbose=verbose):
         click.echo(line)
-    click.echo(_next(target, examined))
+    click.echo(_next(_options(contracts, target), examined))
     return examined.exit.value
 
 
@@ -67,10 +83,18 @@ def no_doctor(command: F) -> F:
     )(command)
 
 
-def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, quiet: bool) -> bool:
+def fit(
+    prepared: Prepared,
+    contracts: Sequence[str],
+    target_name: str | None,
+    ledger: Path | None,
+    *,
+    quiet: bool,
+) -> bool:
     """Examine a target file before a run; return whether the run can begin.
 
-    Shipped target files are not examined, nor targets that are not called over a network.
+    `contracts` and `target_name` are as given on the command line. Shipped target files are not
+    examined, nor targets that are not called over a network.
 
     Raises:
         InputError: secrets are not set.
@@ -92,7 +116,9 @@ def fit(prepared: Prepared, target_name: str | None, ledger: Path | None, *, qui
     for finding in examined.blocking:
         click.echo(f"assay: {finding}", err=True)
     if examined.blocking:
-        details = f"Details: assay doctor --target {target_name}. To run anyway: --no-doctor"
+        details = (
+            f"Details: assay doctor{_options(contracts, target_name)}. To run anyway: --no-doctor"
+        )
         click.echo(f"assay: Run not started: the target file has errors. {details}", err=True)
     return not examined.blocking
 
@@ -101,9 +127,20 @@ def _silent(_text: str) -> None:
     """Print nothing."""
 
 
-def _lines(examined: Examination) -> list[str]:
-    """Return a line for each check, or for each of its findings."""
+def _options(contracts: Sequence[str], target: str | None) -> str:
+    """Return the options that name the same contracts and target on another command line."""
+    named = [*(f" -c {shlex.quote(name)}" for name in contracts)]
+    return "".join([*named, f" --target {shlex.quote(target)}" if target else ""])
+
+
+#: The check whose findings are marks of `assay init`: there are many in a fresh file.
+_MARKS = "guessed"
+
+
+def _lines(examined: Examination, *, verbose: bool) -> list[str]:
+    """Return a line for each check, or for each of its findings; marked lines come last."""
     lines: list[str] = []
+    marks: list[str] = []
     for outcome in examined.outcomes:
         name = outcome.step.name
         if outcome.findings is None:
@@ -112,15 +149,32 @@ def _lines(examined: Examination) -> list[str]:
             lines.append(f"  {outcome.word:<8} {name}: {outcome.idle}")
         elif not outcome.findings:
             lines.append(f"  ok       {name}: {outcome.step.passed}")
-        lines += [
-            f"  {finding.weight.value:<8} {name}: {finding}" for finding in outcome.findings or ()
-        ]
+        elif name == _MARKS and not verbose:
+            marks = _marks(outcome.findings)
+        else:
+            shown = marks if name == _MARKS else lines
+            shown += [f"  {each.weight.value:<8} {name}: {each}" for each in outcome.findings]
+    return lines + marks
+
+
+def _marks(findings: Sequence[Finding]) -> list[str]:
+    """Return one line for each weight of marked lines, with their number and the first."""
+    counts = Counter(finding.weight for finding in findings)
+    lines: list[str] = []
+    for weight, count in counts.items():
+        first = next(finding for finding in findings if finding.weight is weight)
+        marks = "line is" if count == 1 else "lines are"
+        words = {
+            finding.found.partition(":")[0] for finding in findings if finding.weight is weight
+        }
+        marked = " or ".join(sorted(words))
+        where = f"first: {first.path}:{first.line}; all: --verbose"
+        lines.append(f"  {weight.value:<8} {_MARKS}: {count} {marks} marked {marked} ({where})")
     return lines
 
 
-def _next(target: str | None, examined: Examination) -> str:
+def _next(option: str, examined: Examination) -> str:
     """Return the closing line: how many problems there are, and what to run next."""
-    option = f" --target {target}" if target else ""
     blocking = len(examined.blocking)
     if blocking:
         first = examined.blocking[0]
@@ -129,8 +183,8 @@ def _next(target: str | None, examined: Examination) -> str:
         first_at = where if blocking == 1 else f"first: {where}"
         return f"{problems} to fix ({first_at}). Then run: assay doctor{option}"
     unseen = sum(finding.weight.value == "not seen" for finding in examined.findings)
-    checks = "1 check" if unseen == 1 else f"{unseen} checks"
-    incomplete = f", but {checks} could not be made" if unseen else ""
+    things = "1 thing was" if unseen == 1 else f"{unseen} things were"
+    incomplete = f", but {things} not seen" if unseen else ""
     return f"No problems found{incomplete}. Next: assay run{option}"
 
 

@@ -62,7 +62,8 @@ def openapi(contracts: Sequence[str], target: str | None, form: str, out: Path |
     which contract/openapi.md documents.
     """
     loaded = load_target(target)
-    bound = bind([parse_contract(find_contract(name)) for name in contracts or SHIPPED], loaded)
+    names = contracts or loaded.own_contracts or SHIPPED
+    bound = bind([parse_contract(find_contract(name)) for name in names], loaded)
     text = FORMATS[form](document(bound, loaded))
     if out is None:
         # As bytes: the encoding of the terminal must not change the document.

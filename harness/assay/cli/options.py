@@ -50,7 +50,7 @@ def contracts(command: F) -> F:
         multiple=True,
         metavar="NAME|FILE",
         help="Contract to use: a shipped name (aisp, pis) or a file. Repeatable. "
-        "Default: all shipped contracts.",
+        "Default: the contract files that the target file names, or all shipped contracts.",
     )(command)
 
 

@@ -228,7 +228,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
         print_prices(prepared, times)
         return print_dry_run(prepared)
     if not given.no_doctor and not doctor.fit(
-        prepared, given.target, given.ledger, quiet=given.quiet
+        prepared, given.contracts, given.target, given.ledger, quiet=given.quiet
     ):
         return Exit.USAGE.value
     examples = examples_of(given.examples, times)

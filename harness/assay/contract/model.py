@@ -120,11 +120,13 @@ class Operation:
     `shows`, `changes` and `ends` name it. `owned` is the argument that names the thing
     of the customer's that it is about, `returns` the one that says where the customer
     comes back to after signing, `due` when it is to be carried out, `amount` how much of it,
-    `payee` whom it is for. `by_tpp` says that the call is authorised as the third party, not as the customer.
+    `payee` whom it is for; `signed` is false where the call that makes it is all that it takes.
+    `by_tpp` says that the call is authorised as the third party, not as the customer.
 
     An operation that grants may make the consent, which is then signed like a request. `until` is
     its argument with the last day of the consent. `consent` names the operation that makes the
     consent without which another is refused, and `about_consent` says that the request is a consent.
+    `given` says that the consent comes with the customer's token, so that there is no call.
     """
 
     id: str
@@ -150,8 +152,10 @@ class Operation:
     due: Due | None = None
     amount: str | None = None
     payee: str | None = None
+    signed: bool = True
     consent: str | None = None
     about_consent: bool = False
+    given: bool = False
 
     @property
     def request(self) -> str | None:
@@ -192,8 +196,9 @@ class Contract:
     """A whole contract file.
 
     `zone` is None while the document leaves it open; `outline` is empty where the file has none.
-    `not_applicable` are the clauses that need what the bank does not have; `data` is the whole
-    file as it was read.
+    `not_applicable` are the clauses that need what the bank does not have, and `given` the
+    operations whose consent comes with the customer's token there; `data` is the whole file as it
+    was read.
     """
 
     id: str
@@ -212,6 +217,7 @@ class Contract:
     path: str = ""
     digest: str = ""
     not_applicable: tuple[Clause, ...] = ()
+    given: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
     data: Mapping[str, Json] = field(default_factory=dict[str, Json], compare=False, repr=False)
 
     def children(self, resource: str, operation: str) -> str | None:

@@ -173,8 +173,10 @@ def _operation(id_: str, raw: _Raw) -> Operation:
         amount=raw.get("amount"),
         payee=raw.get("payee"),
         returns=raw.get("returns"),
+        signed=raw.get("signed", True),
         consent=raw.get("consent"),
         about_consent=False,
+        given=False,
         **{name: tuple(raw.get(name, ())) for name in names},
     )
 

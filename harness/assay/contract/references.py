@@ -152,6 +152,7 @@ def _request(
             f"an operation cannot have both `{keys[0]}` and `{name}`",
             "split it into two operations with the same path",
         )
+    yield from _unsigned(at, operation)
     for name in ("owned", "returns", "amount", "payee"):
         if name in operation:
             yield from known((*at, name), operation[name], arguments, "argument")
@@ -160,6 +161,16 @@ def _request(
         yield from known((*where, "argument"), operation["due"]["argument"], arguments, "argument")
         modes = operation["due"].get("modes", ())
         yield from all_known((*where, "modes"), modes, operation.get("modes", ()), "mode")
+
+
+def _unsigned(at: Pointer, operation: Raw) -> Iterator[Finding]:
+    """Yield keys about the signature of a request that has none."""
+    if "signed" in operation and "makes" not in operation:
+        what = "only an operation that makes a request says whether it is signed"
+        yield (*at, "signed"), what, "remove it, or add `makes`"
+    elif not operation.get("signed", True) and "returns" in operation:
+        what = "the request is not signed, so no customer returns from its screens"
+        yield (*at, "returns"), what, "remove it, or `signed: false`"
 
 
 def _consent(at: Pointer, operation: Raw, defined: Raw) -> Iterator[Finding]:

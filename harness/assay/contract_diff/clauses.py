@@ -76,7 +76,8 @@ def _pair(
     purpose = kind.purpose if kind is not None else UNSTATED
     comparisons = _comparisons(kind)
     if kind is not None:
-        swapped = [key for key in kind.exactly_one_of if (key in old.raw) != (key in new.raw)]
+        ways = (*kind.exactly_one_of, *kind.at_most_one_of)
+        swapped = [key for key in ways if (key in old.raw) != (key in new.raw)]
         comparisons = {**comparisons, **dict.fromkeys(swapped, undirected)}
     before, after = (_parameters(each) for each in (old, new))
     versions = Versions(old=before.raw, new=after.raw, purpose=purpose, renamed=renamed)

@@ -150,6 +150,7 @@ OPERATION: Final[Mapping[str, Comparison]] = {
     "ends": names("resource"),
     "owned": undirected,
     "returns": undirected,
+    "signed": undirected,
     "amount": test_only,
     "payee": test_only,
     "due": keyed(

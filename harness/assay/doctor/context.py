@@ -168,7 +168,8 @@ class DoctorContext:
     customer's accesses are spent. `ahead` is how far the target's clock is ahead of ours,
     if an answer had a date. `role_of` maps a subject of the probes to the listed customer
     that stood for it; `early_ends` lists the probes that could not be completed. `reported`
-    has the findings so far; `counted` is whether calls without the customer are limited.
+    has the findings so far; `counted` is whether calls without the customer are limited. In a
+    `quick` examination, three calls are made.
     """
 
     target_name: str | None
@@ -178,6 +179,7 @@ class DoctorContext:
     environment: Environment | None = None
     makes_customers: bool = False
     counted: bool = False
+    quick: bool = False
     ahead: timedelta | None = None
     answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
     role_of: dict[str, str] = field(default_factory=dict[str, str])

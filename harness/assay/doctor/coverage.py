@@ -17,6 +17,16 @@ from assay.contract.model import Capability, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
 from assay.doctor.probes import SINCE, UNTIL
 from assay.doctor.request_effects import asked_for
+from assay.doctor.request_probes import (
+    BARRED,
+    CANCELLED,
+    CHANGED,
+    DENIED,
+    IN_MODE,
+    OTHERS,
+    SIGNED,
+    UNKNOWN,
+)
 
 #: The most operations that one finding names.
 _MOST_NAMES = 6
@@ -138,8 +148,9 @@ def _pages(context: DoctorContext) -> Gap | None:
 
 
 def _whole(context: DoctorContext, answer: SeenAnswer) -> bool:
-    """Whether a first page with items was read of a customer whose items are all known."""
-    return context.makes_customers and ordinary(answer.exchange) and bool(answer.raw_items)
+    """Whether a list without pages was read of a customer whose items are all known."""
+    known = context.makes_customers and answer.binding.next is None
+    return known and ordinary(answer.exchange) and bool(answer.raw_items)
 
 
 def _dates(context: DoctorContext) -> Gap | None:
@@ -196,6 +207,34 @@ def _effects(context: DoctorContext) -> Gap | None:
     return Gap(place=("fixtures", "effects"), expected="an executed request", found=found)
 
 
+def _states(context: DoctorContext) -> Gap | None:
+    if context.target.sca.kind is ScaKind.NONE or not _makes(context):
+        return _idle("nothing is signed")
+    moments = {answer.exchange.call.variation for answer in context.answers if answer.accepted}
+    if moments & {SIGNED, DENIED, CANCELLED}:
+        return None
+    return Gap(place=("sca",), expected="a request after it was signed", found="none was shown")
+
+
+def _values(context: DoctorContext) -> Gap | None:
+    making = [each for each in _offered(context) if each.makes or each.changes]
+    varied = [
+        each.id
+        for each in making
+        if (binding := context.target.operations.get(each.id))
+        and (binding.modes or any(at.other is not None for at in binding.arguments.values()))
+    ]
+    if not varied:
+        return _idle("the file has no modes and no second values")
+    variations = {answer.exchange.call.variation for answer in context.answers}
+    if variations & {IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED}:
+        return None
+    place, expected = ("operations", varied[0]), "requests in other modes and with other values"
+    return Gap(place=place, expected=expected, found="none was made")
+
+
+#: The checks that say what was not seen besides their findings, if those are no faults.
+IN_PART: Final = frozenset({"pointers"})
 #: What the checks with calls need, by name; the others examine the file, which is there.
 COVERED: Final[Mapping[str, Callable[[DoctorContext], Gap | None]]] = {
     "host": _network,
@@ -212,4 +251,6 @@ COVERED: Final[Mapping[str, Callable[[DoctorContext], Gap | None]]] = {
     "presence": _presence,
     "screens": _screens,
     "effects": _effects,
+    "states": _states,
+    "values": _values,
 }

@@ -29,7 +29,7 @@ from assay.doctor.context import (
     Weight,
     from_problem,
 )
-from assay.doctor.coverage import COVERED
+from assay.doctor.coverage import COVERED, IN_PART
 from assay.doctor.probes import DoctorCost, cost
 from assay.doctor.probing import make_calls, probe_plans
 from assay.errors import InputError
@@ -180,6 +180,7 @@ NOT_EXAMINED: Final[Mapping[str, str]] = {
     "template": "a refusal names arguments, which look like values that are always sent",
     "unlisted": "an ordinary call is about something that is listed",
     "credentials": "an ordinary call has no customer credentials, which banks must refuse",
+    "given": "a token shows what it covers only to the rules",
     "volatile": "volatile values show only when the same call is answered at another time",
 }
 
@@ -190,12 +191,13 @@ def examine(
     *,
     prepared: Prepared | None = None,
     ledger: Path | None = None,
+    quick: bool = False,
     on_step: OnStep = lambda _name, _cost: None,
     on_call: Callable[[], None] = lambda: None,
 ) -> Examination:
     """Examine a target; `prepared` is its file as already read, if it was.
 
-    `ledger` is the file of accesses, if not the usual one: the examination spends none.
+    With `quick` at most three calls are made. `ledger` is the file of accesses, if not the usual one: the examination spends none.
     Problems of the target are findings, never exceptions.
     """
     context = DoctorContext(
@@ -203,12 +205,13 @@ def examine(
         contracts=tuple(contracts),
         prepared=prepared,
         ledger=ledger,
+        quick=quick,
         on_call=on_call,
     )
     done: dict[str, CheckResult] = {}
     try:
         for step in STEPS:
-            on_step(step.name, _cost(context) if step.name == "calls" else None)
+            on_step(step.name, _cost(context) if step.name == "calls" and not quick else None)
             done[step.name] = _result(step, context, done)
     finally:
         if context.environment:
@@ -244,10 +247,14 @@ def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]
     if failed:
         return CheckResult(step=step, findings=None, requires=failed)
     findings = _once(step.look(context))
-    gap = COVERED[step.name](context) if step.name in COVERED and not findings else None
-    if gap and gap.place:
-        findings = (gap.finding(context),)
     context.reported += findings
+    blocking = any(finding.blocking for finding in findings)
+    silent = not findings or (step.name in IN_PART and not blocking)
+    gap = COVERED[step.name](context) if step.name in COVERED and silent else None
+    if gap and gap.place:
+        unseen = gap.finding(context)
+        findings = (*findings, unseen)
+        context.reported.append(unseen)
     idle = gap.found if gap and not gap.place else ""
     return CheckResult(step=step, findings=findings, idle=idle)
 

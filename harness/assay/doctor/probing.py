@@ -12,12 +12,16 @@ from assay.contract.model import Contract
 from assay.doctor.context import DoctorContext, EarlyEnd, Finding, Weight, from_problem, one_line
 from assay.doctor.probe_plan import ProbePlan
 from assay.doctor.probes import DoctorProbe, doctor_probes
+from assay.doctor.quick_probes import quick_probes
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
 from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport
+
+#: The most calls of a quick examination.
+_QUICK = 3
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,9 +54,13 @@ class RecordingTransport:
 def make_calls(context: DoctorContext) -> Iterator[Finding]:
     """Run every probe, keep the answers, and report which could not be completed."""
     numbers = count(1)
-    for plan in probe_plans(context):
+    plans = tuple(probe_plans(context))
+    lists_only = any(plan.makes for plan in plans)
+    for plan in plans:
         context.counted |= plan.counted() is not None
-        for probe in doctor_probes(plan):
+        left = _QUICK - len(context.answers)
+        quick = quick_probes(plan, left, lists_only=lists_only)
+        for probe in quick if context.quick else doctor_probes(plan):
             early = _run(context, plan.contract, probe, numbers)
             if early:
                 missing = one_line(context.redactor.text(early.missing))

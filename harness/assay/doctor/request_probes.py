@@ -63,7 +63,7 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
             if not operation.available and operation.by_tpp:
                 yield from request_steps.send_if_any(request_steps.call_about(operation, made))
         if plan.signs and made.item and _leads(plan, made):
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(lifecycle, made)
             yield from _shown(lifecycle, made, SIGNED)
             yield from request_steps.inquire()
     mode = _changeable_mode(plan, lifecycle)
@@ -128,7 +128,7 @@ def _signed(
     )
     if not made.item or not _leads(plan, made):
         return
-    signed = yield from request_steps.sign(made, how)
+    signed = yield from request_steps.sign(lifecycle, made, how)
     if isinstance(signed, Authorised):
         yield from _shown(lifecycle, made, moment)
         yield from request_steps.inquire()

@@ -54,7 +54,11 @@ def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding
     answers = context.plain(operation.id)
     failed = next((answer for answer in answers if not answer.accepted), None)
     if failed is not None and not _follows(context, failed):
-        yield from _not_accepted(context, failed)
+        for finding in _not_accepted(context, failed):
+            own = finding.key.startswith("operations.")
+            seen_at = "" if own else f"seen at {operation.id}"
+            hint = "; ".join(text for text in (finding.hint, seen_at) if text)
+            yield replace(finding, hint=hint)
 
 
 def _follows(context: DoctorContext, answer: SeenAnswer) -> bool:

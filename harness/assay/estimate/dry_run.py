@@ -21,7 +21,6 @@ from assay.binding.target import Budget, Role, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
-from assay.execution.call_values import keep_outputs
 from assay.execution.environment import Environment
 from assay.execution.executor import Executor
 from assay.execution.guard import Customer, Guard, absent
@@ -164,7 +163,7 @@ class DryExecutor(Executor):
         if binding is not None and binding.outputs and isinstance(event.outcome, Accepted):
             outputs = dict.fromkeys(binding.outputs, ANYTHING)
             event = replace(event, outcome=replace(event.outcome, outputs=outputs))
-            keep_outputs(self, event)
+            self.kept.keep(event, binding)
         return event
 
     def _listed(self, call: Call, operation: Operation) -> Iterator[Item]:

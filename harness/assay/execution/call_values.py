@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid5
 
 from assay.binding.encode import BARE, Access
-from assay.binding.outputs import OutputValues
 from assay.binding.security import AuthKind
 from assay.binding.spelling import Place
 from assay.binding.values import RequestValues, has_day
@@ -20,7 +19,6 @@ from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
 from assay.execution.repeated_values import repeated_values
 from assay.history import (
-    Accepted,
     Authorise,
     Call,
     CredentialPlace,
@@ -36,8 +34,8 @@ if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
 __all__ = [
+    "added_parameters",
     "credentials_for",
-    "keep_outputs",
     "renew_token",
     "sendable_access",
     "third_party",
@@ -52,7 +50,6 @@ MAX_TOKEN = 8192
 UNAUTHENTICATED_TPP: Final = (
     "a token of the TPP (`auth.tpp` in the target file; `kind: none` if it needs none)"
 )
-_NO_OUTPUTS = OutputValues()
 
 
 def credentials_for(executor: Executor, call: Call, operation: Operation) -> Access:
@@ -203,7 +200,9 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     plain = RequestValues(
-        ids=executor.ids, resources=executor.resources, outputs=_outputs_for(executor, call)
+        ids=executor.ids,
+        resources=executor.resources,
+        outputs=executor.kept.values_for(call, target.outputs),
     )
     slots = repeated_values(executor, call, executor.operations[call.operation], plain)
     if not (standing or binding.template or values):
@@ -230,28 +229,13 @@ def _today(executor: Executor, call: Call) -> date:
     return executor.look().astimezone(zone).date()
 
 
-def _outputs_for(executor: Executor, call: Call) -> OutputValues:
-    """Return the outputs that a call can use: those of its customer and TPP."""
-    sources = executor.environment.target.outputs
-    if not sources:
-        return _NO_OUTPUTS
-    known = executor.outputs.get((call.subject, call.by), {})
-    if call.consent is not None:
-        known = {**known, **executor.consent_outputs.get(call.consent, {})}
-    return OutputValues(
-        sources=sources,
-        values={name: value for name, value in known.items() if value is not None},
-        unusable=frozenset(name for name, value in known.items() if value is None),
-    )
-
-
-def keep_outputs(executor: Executor, exchange: Exchange) -> None:
-    """Keep the outputs of an accepted answer, for later calls of its customer and TPP."""
-    call, outcome = exchange.call, exchange.outcome
-    binding = executor.environment.target.operations.get(call.operation, BARE)
-    if not binding.outputs or not isinstance(outcome, Accepted):
-        return
-    had = {name: outcome.outputs.get(name) for name in binding.outputs}
-    executor.outputs.setdefault((call.subject, call.by), {}).update(had)
-    if exchange.item and exchange.item.key:
-        executor.consent_outputs[exchange.item.key] = had
+def added_parameters(executor: Executor, request: str) -> tuple[str, ...] | None:
+    """Return the query parameters that the target adds to the return address of a request."""
+    for event in executor.events:
+        if isinstance(event, Exchange) and event.item is not None and event.item.key == request:
+            operation = executor.operations[event.call.operation]
+            binding = executor.environment.target.operations.get(operation.id, BARE)
+            spelling = binding.arguments.get(operation.returns or "")
+            if operation.makes and spelling is not None:
+                return spelling.adds
+    return None

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import perf_counter
-from typing import TypeAlias
 from uuid import UUID, uuid4
 
 from assay.binding.arguments import arguments
@@ -23,8 +22,8 @@ from assay.binding.pointer import MISSING
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
+    added_parameters,
     credentials_for,
-    keep_outputs,
     renew_token,
     sendable_access,
     values_for,
@@ -32,6 +31,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.fixture_events import new_effects, registered
 from assay.execution.guard import Customer, customer_of
+from assay.execution.kept_outputs import KeptOutputs
 from assay.execution.limits import check_offered
 from assay.execution.lookups import look_up_ids
 from assay.execution.partial_arrangement import PartialArrangement
@@ -77,8 +77,6 @@ from assay.sca.protocol import Signer, codes_by_factor
 MOST_PAGES = 50
 #: Receives every event as it happens, with the credentials of its subject or call.
 Recorder = Callable[[Event, Access], None]
-#: Outputs of an answer by name; None is one that cannot be sent.
-Outputs: TypeAlias = dict[str, str | None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,9 +85,7 @@ class Executor:
 
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events. `outputs` are those of the last answers, by customer and TPP, and
-    `consent_outputs` those of each consent, by key; `looked_up` are customers whose ids were read.
-    `name` is unique to the trial; `generated` counts generated values.
+    of earlier events, and `kept` the values of answers that later calls send. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -105,9 +101,7 @@ class Executor:
     ids: dict[str, str] = field(default_factory=dict[str, str])
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
-    outputs: dict[tuple[str, str], Outputs] = field(default_factory=dict[tuple[str, str], Outputs])
-    consent_outputs: dict[str, Outputs] = field(default_factory=dict[str, Outputs])
-    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    kept: KeptOutputs = field(default_factory=KeptOutputs)
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None
@@ -190,6 +184,7 @@ class Executor:
             offered=flow.offered,
             screens=tuple(flow.screens),
             redirected=flow.redirected,
+            adds=added_parameters(self, step.request),
             unspelt=flow.unspelt,
             coded=flow.coded,
             stuck=flow.stuck,
@@ -288,7 +283,7 @@ class Executor:
                 wire = replace(wire, links=links_of(wire, body, binding))
         exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
         self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
-        keep_outputs(self, exchange)
+        self.kept.keep(exchange, target.operations.get(operation.id))
         return exchange
 
 

@@ -71,10 +71,10 @@ def _read_under_consent(executor: Executor, lister: str, call: Call) -> None:
     maker = executor.operations.get(executor.operations[lister].consent or "")
     owner = call.subject
     keys = [key for key, name in executor.owners.items() if name == owner]
-    if maker is None or not keys or (owner, call.by) in executor.looked_up:
+    if maker is None or not keys or (owner, call.by) in executor.kept.looked_up:
         return
-    executor.looked_up.add((owner, call.by))
-    outputs = dict(executor.outputs.get((owner, call.by), {}))
+    executor.kept.looked_up.add((owner, call.by))
+    outputs = dict(executor.kept.last.get((owner, call.by), {}))
     arguments = {maker.grants or "": keys}
     asked = Call(operation=maker.id, subject=owner, arguments=arguments, by=call.by)
     made = perform_all(steps.consent(maker, asked), executor.perform)
@@ -83,4 +83,4 @@ def _read_under_consent(executor: Executor, lister: str, call: Call) -> None:
     end = request_steps.call_about(ending, made)
     if end is not None:
         executor.perform(end)
-    executor.outputs[owner, call.by] = outputs
+    executor.kept.last[owner, call.by] = outputs

@@ -162,7 +162,8 @@ class Authorised:
     screens that were filled in, in order. `moments` are the instants of the customer's
     actions (opened a page, looked again, sent a form), the last one being the end;
     `redirected` is the address to which the browser was sent from the screens. `wire` is
-    the last page, without its body; `stuck` says that it leads nowhere.
+    the last page, without its body; `stuck` says that it leads nowhere. `adds` are the query
+    parameters that the target adds to the address, None where its file does not say.
     """
 
     n: int
@@ -172,6 +173,7 @@ class Authorised:
     offered: tuple[str, ...] | None = None
     screens: tuple[str, ...] = ()
     redirected: str | None = None
+    adds: tuple[str, ...] | None = None
     unspelt: tuple[str, ...] = ()
     coded: bool = False
     stuck: bool = False

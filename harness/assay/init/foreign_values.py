@@ -9,7 +9,7 @@ __all__ = ["MOST_OPERATIONS", "MOST_PARAMETERS", "ForeignDocument", "mapping", "
 #: How many references may lead from one to the next.
 MAX_HOPS: Final = 16
 #: How many operations are read, and how many parameters and responses of each.
-MOST_OPERATIONS: Final = 2_000
+MOST_OPERATIONS: Final = 10_000
 MOST_PARAMETERS: Final = 200
 
 

@@ -251,7 +251,7 @@ def _identifier(
     `slots` are the words of path parameters, which are identifiers.
     """
     usual = {word for pointer in lists for word in words(pointer)}
-    usual |= {"resource", "entry", "id", "reference", "internal"}
+    usual |= {"resource", "entry", "id", "item", "reference", "internal"}
     near = [
         leaf
         for leaf in item

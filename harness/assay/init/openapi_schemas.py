@@ -163,8 +163,10 @@ def _inner(
         if is_plain_name(name) and sum(map(len, (*steps, name))) < MOST_POINTER // 2:
             yield below, (*steps, name), required and name in needed
     for word in ("allOf", "oneOf", "anyOf"):
-        for below in sequence(node.get(word))[:MOST_ALTERNATIVES]:
-            yield below, steps, required and word == "allOf"
+        for number, below in enumerate(sequence(node.get(word))[:MOST_ALTERNATIVES]):
+            # Of several whole messages, the first is the one that is made.
+            is_made = word == "allOf" or (not steps and number == 0)
+            yield below, steps, required and is_made
     for word in ("if", "then", "else"):
         if word in node:
             yield node[word], steps, False

@@ -111,6 +111,7 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "other": "written with its argument",
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
+    "given": "what a token covers, a document says in prose",
     "output": "which value a later call needs, a document seldom says",
 }
 #: The features that matter where a call is refused in any case.

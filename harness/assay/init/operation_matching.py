@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from assay.contract.model import Contract, Operation
@@ -44,6 +44,7 @@ _OTHER = frozenset(
         *("authorisation", "authorization", "bulk", "card", "confirmation", "detail"),
         *("periodic", "status", "bundle", "cancelled", "file", "fund", "international"),
         *("multiple", "pending", "recurring", "rejected", "scheduled", "standing", "tax"),
+        *("feed", "historical", "ledger", "report", "sheet"),
     ]
 )
 _CANCELS = frozenset(
@@ -59,6 +60,8 @@ _CONFIRMS = frozenset(
         *("authorise", "authorize", "authorisation", "authorization"),
     ]
 )
+#: Names that documents of any kind have.
+_GENERAL = frozenset(["amount", "currency", "date", "name"])
 _READS = frozenset(["get", "read", "retrieve", "retrieval", "list", "fetch", "query", "search"])
 
 
@@ -264,18 +267,18 @@ def _has_arguments(operation: Operation, offer: OpenApiOperation) -> bool:
 def has_evidence(contract: Contract, found: Mapping[str, OperationMatch]) -> bool:
     """Whether matched operations are those of the contract, by more than the words of a path.
 
-    One certain match is enough. Otherwise, a message of a guessed one has at least one of the
-    contract's names.
+    A contract whose requests are made needs the operation that makes one. Otherwise, there are
+    several operations, one of them certain, or one of the contract's own names in a message.
     """
+    operations = contract.operations
     used = [
-        (contract.operations[name], match)
-        for name, match in found.items()
-        if contract.operations[name].available
+        (operations[name], match) for name, match in found.items() if operations[name].available
     ]
-    return any(
-        not match.why or any(_names_in(contract, operation, match.offered))
-        for operation, match in used
-    )
+    if any(operation.makes and operation.available for operation in operations.values()):
+        return any(operation.makes for operation, _ in used)
+    named = any(any(_names_in(contract, operation, match.offered)) for operation, match in used)
+    certain = any(not match.why for _, match in used)
+    return (len(used) > 1 and (named or certain)) or (named and certain)
 
 
 def _names_in(contract: Contract, operation: Operation, offer: OpenApiOperation) -> Iterator[str]:
@@ -291,8 +294,15 @@ def _names_in(contract: Contract, operation: Operation, offer: OpenApiOperation)
             for field in contract.resources[name].fields
         ),
     ]
-    places = [*offer.request, *offer.answer, *_queries(offer)]
-    yield from (name for name in names if called(name, places))
+    places = [*offer.request, *map(_in_item, offer.answer), *_queries(offer)]
+    yield from (name for name in names if name not in _GENERAL and called(name, places))
+
+
+def _in_item(leaf: SchemaLeaf) -> SchemaLeaf:
+    """Return a leaf as it is in one item, if it is in a list."""
+    while "*" in leaf.steps:
+        leaf = replace(leaf, steps=leaf.steps[leaf.steps.index("*") + 1 :])
+    return leaf
 
 
 def _queries(offer: OpenApiOperation) -> Iterable[SchemaLeaf]:

@@ -22,6 +22,11 @@ from assay.rules.clauses import clauses_of
 #: Usual names of the beginning and the end of a range.
 _SINCE = (("date", "from"), ("from", "date"), ("from",), ("since",), ("start",), ("date", "start"))
 _UNTIL = (("date", "to"), ("to", "date"), ("to",), ("until",), ("end",), ("date", "end"))
+#: Other words for the modes of a request.
+_MODES = {
+    "deferred": (frozenset({"future", "dated"}), frozenset({"future"})),
+    "instant": (frozenset({"inst"}),),
+}
 _IBAN = re.compile(r"\biban\b", re.IGNORECASE)
 _OUT = re.compile(r"exclu|not included|non inclus|before", re.IGNORECASE)
 
@@ -178,9 +183,9 @@ def _has_form(parameter: OpenApiParameter, form: tuple[str, ...]) -> bool:
 def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield how each mode is requested: by a value of a parameter or member."""
     for mode in shape.operation.modes:
-        mine = set(words(mode))
+        usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
         for place, leaf in _choices(shape):
-            value = next((each for each in leaf.values if set(words(each)) == mine), None)
+            value = next((each for each in leaf.values if set(words(each)) in usual), None)
             if value is not None:
                 why = f"{value} is a value of {leaf.name}"
                 at = leaf.pointer if place == "body" else leaf.name

@@ -20,6 +20,8 @@ _LINKS = frozenset({"link", "href"})
 _MOST_LINKS = 12
 #: Words of links to the SCA screens.
 _SCREENS = frozenset({"approval", "consent", "sca", "redirect", "confirm"})
+#: Words of lists beside those of the contract's items, such as standing orders.
+_OTHER_LISTS = frozenset({"information", "order", "scheduled"})
 
 
 def with_items(shape: MatchedOperation) -> MatchedOperation:
@@ -60,7 +62,7 @@ def _lists(shape: MatchedOperation) -> list[SchemaLeaf]:
         if leaf.kind == "array" and any(True for _ in _inside(shape, leaf))
     ]
     mine = {word for name in (shape.operation.id, *shape.operation.lists) for word in words(name)}
-    named = [leaf for leaf in arrays if mine & leaf.path]
+    named = [leaf for leaf in arrays if mine & leaf.path and not _OTHER_LISTS & set(leaf.words)]
     return named or arrays[:1]
 
 

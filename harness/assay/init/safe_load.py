@@ -24,7 +24,7 @@ __all__ = ["read"]
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_DEPTH: Final = 100
 #: How many values a document may have; lists, mappings and their keys count, too.
-MAX_VALUES: Final = 4_000_000
+MAX_VALUES: Final = 8_000_000
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

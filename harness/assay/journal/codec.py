@@ -59,7 +59,7 @@ OUTCOMES: Mapping[str, type[Any]] = {
 #: Fields with names from the contract or the harness; all other text is masked.
 PLAIN = frozenset(
     {
-        *("argument", "by", "factor", "mode", "name", "operation"),
+        *("adds", "argument", "by", "factor", "mode", "name", "operation"),
         *("segment", "subject", "varied", "without"),
     }
 )

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from assay.contract.model import Capability, Clause, Contract, Level, Source
 from assay.rules.clauses import clauses_of
-from assay.rules.consented import demands_consent, signed_consents
+from assay.rules.consented import demands_consent, named_operations, signed_consents
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
 
 _Needs: TypeAlias = frozenset[Capability]
@@ -119,6 +119,8 @@ def _obligation(
 ) -> Obligation:
     clause = bound.clause
     rests_on = facet.rests_on if isinstance(facet, Facet) else ""
+    from_token = any(each.given for each in named_operations(bound.kind))
+    given = {Capability.CONSENT} if from_token else set[Capability]()
     needed, required = _consents(bound.kind, facet)
     return Obligation(
         id=f"{contract.id}/{clause.id}/{facet.id}",
@@ -132,8 +134,10 @@ def _obligation(
         sources=clause.sources,
         line=clause.line,
         scenario=scenario,
-        needs=facet.needs | needed,
-        requires=(*facet.requires, *required),
+        needs=(facet.needs | needed) - given,
+        requires=tuple(
+            each for each in (*facet.requires, *required) if each.operation not in contract.given
+        ),
         not_applicable_because=facet.not_applicable_because if isinstance(facet, Facet) else "",
         rests_on=f"{contract.id}/{clause.id}/{rests_on}" if rests_on else "",
     )

@@ -202,7 +202,8 @@ def prepare(
     target = with_share(target, shard, calls)
     if (moment := target.fixtures.now) is not None:
         now = partial(_standing, moment)
-    parsed = [parse_contract(find_contract(name)) for name in contracts or SHIPPED]
+    named = contracts or target.own_contracts or SHIPPED
+    parsed = [parse_contract(find_contract(name)) for name in named]
     bound = bind(parsed, target)
     planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
     if not planned.items:

@@ -217,6 +217,16 @@ def call_limits(contract: Contract, *, attended: bool) -> Mapping[str, int]:
     return limits
 
 
+@per_contract
+def counted_together(contract: Contract, operation: str) -> frozenset[str]:
+    """Return the operations whose calls may count for the same limit as those of an operation."""
+    together = {operation}
+    for clause in _answering(contract, "call_limits"):
+        limit = clause.call_limits().get(operation)
+        together |= limit.shared if limit is not None else frozenset[str]()
+    return frozenset(together)
+
+
 def perhaps_exhausted(contract: Contract, operation: str, history: History) -> frozenset[int]:
     """Return the numbers of the calls for which the limit with the customer may be used up.
 
@@ -227,10 +237,11 @@ def perhaps_exhausted(contract: Contract, operation: str, history: History) -> f
         return frozenset()
     asked = Counter[str]()
     beyond: set[int] = set()
+    together = counted_together(contract, operation)
     for exchange in history.exchanges:
-        if exchange.call.operation == operation:
+        if exchange.call.operation in together:
             asked[exchange.call.subject] += 1
-            if asked[exchange.call.subject] > most:
+            if exchange.call.operation == operation and asked[exchange.call.subject] > most:
                 beyond.add(exchange.n)
     return frozenset(beyond)
 
@@ -249,7 +260,8 @@ def perhaps_over_quota(contract: Contract, history: History) -> frozenset[int]:
         call = exchange.call
         if call.operation in limits and not call.present:
             day = exchange.at.astimezone(contract.zone).date() if contract.zone else None
-            asked[call.subject, call.operation, day] += 1
+            for each in counted_together(contract, call.operation):
+                asked[call.subject, each, day] += 1
             number = asked[call.subject, call.operation, day]
             if number > limits[call.operation] or call.subject not in fresh:
                 over.add(exchange.n)

@@ -32,6 +32,8 @@ from assay.rules.queries import PageWalk, plain
 from assay.rules.state.calendar import dates
 
 NONE: frozenset[str] = frozenset()
+#: Why no consent can be narrower, or missing.
+GIVEN = "the consent is given with the token, and covers everything that the customer owns"
 #: Why a missing consent of a subject with a past is not certain.
 EARLIER = "but a consent from before this history may still hold"
 
@@ -104,7 +106,8 @@ class MadeConsent:
 class Consents:
     """The state of all consents at a point of a history; `note` advances it.
 
-    Only what the last consent names is certain: it may have replaced earlier ones. Of consents
+    Only what the last consent names is certain: it may have replaced earlier ones. One that comes
+    with the customer's token covers everything that the customer owns. Of consents
     that are signed, calls name the last one that was made: nothing is certain until that is signed.
     """
 
@@ -122,6 +125,10 @@ class Consents:
     @classmethod
     def of(cls, contract: Contract, grant: Operation | None, history: History) -> Self:
         """Return the state before a history, of which only the exchanges will be noted."""
+        if grant is not None and grant.given:
+            own = {name: subject.owns for name, subject in history.subjects.items()}
+            keys = {name: frozenset(each.key for each in owns) for name, owns in own.items()}
+            return cls(grant=None, contract=contract, _certain=keys, _given={*keys})
         between: dict[int, Sequence[Event]] = {}
         if grant is not None and grant.makes:
             waiting: list[Event] = []

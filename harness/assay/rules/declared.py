@@ -71,6 +71,13 @@ def kind_schema(
     return schema
 
 
+def one_of_several(at: Pointer, clause: Raw, names: Sequence[str]) -> Iterator[Finding]:
+    """Find each parameter beside another one, of which a clause can have one."""
+    first, *others = [name for name in names if name in clause] or [""]
+    for name in others:
+        yield (*at, name), f"`{name}` beside `{first}`", "say one of them"
+
+
 def as_number(value: Json) -> int:
     """Return a whole number, or raise `TypeError`."""
     if not isinstance(value, int) or isinstance(value, bool):

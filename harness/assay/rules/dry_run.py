@@ -134,6 +134,8 @@ class DryTarget:
         if operation.makes:
             key = f"request-{len(self.requests) + 1}"
             self.requests.append(key)
+            if not operation.signed:
+                self.signed.add(key)
         signed = State.VALID if operation.about_consent else State.DONE
         state = signed if key in self.signed else State.OPEN
         item = Item(key=key, state=state, fields=call.arguments)

@@ -278,7 +278,7 @@ def grant(*, required: bool = False) -> Any:
 
     return parameter(
         ref("grant"),
-        lambda value, contract: contract.operations[value],
+        lambda value, contract: contract.operations.get(value) or contract.given[value],
         key="grant",
         references=check,
         required=required,
@@ -312,14 +312,14 @@ def resources() -> Any:
     def check(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from all_known(at, wanted, raw["resources"], "resource")
         named = str(clause.get("field"))
-        listed = {name for each in raw["operations"].values() for name in each.get("lists", ())}
+        ways = [(*each.get("lists", ()), each.get("shows")) for each in raw["operations"].values()]
         for index, name in enumerate(wanted):
             has = raw["resources"].get(name, {"fields": [named]}).get("fields", ())
             if named not in has:
                 hint = did_you_mean(named, has) or f"resources.{name}.fields is empty"
                 yield (*at, index), f"{name!r} has no field {named!r}", hint
-            elif name in raw["resources"] and name not in listed:
-                yield (*at, index), f"no operation lists {name!r}", "add it to the lists of one"
+            elif name in raw["resources"] and not any(name in names for names in ways):
+                yield (*at, index), f"no operation lists {name!r}", "add it to `lists` of one"
 
     return names(
         ref("resources"),

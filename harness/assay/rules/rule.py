@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 from assay.contract.model import Capability, Clause, Contract, Json, Operation
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
 from assay.judging.verdict import Evidence, Standing
+from assay.rules.call_limit import CallLimit
 from assay.rules.consequences import UNSTATED, Purpose
-from assay.rules.declared import Parameter, Raw, Reference, kind_schema
+from assay.rules.declared import Parameter, Raw, Reference, kind_schema, one_of_several
 from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
 
@@ -70,20 +71,8 @@ class BindingRequirement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallLimit:
-    """A number of calls in a period; `attended` if calls with the customer count, too."""
-
-    number: int
-    attended: bool
-    daily: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """The setting of one trial, named by `id`; the facets of one scenario share a trial.
-
-    A kind whose probe needs more than the name derives a class with fields for it.
-    """
+    """The setting of one trial, named by `id`; a kind may derive a class with further fields."""
 
     id: str
 
@@ -134,8 +123,7 @@ class TppFacet:
 class Kind:
     """A rule kind; an instance is one clause with its parsed parameters.
 
-    A subclass sets `name`, declares its parameters as fields, and defines `facets`, `probe`
-    and `check`. Everything else has a default.
+    A subclass sets `name`, declares parameters as fields, defines `facets`, `probe` and `check`.
     """
 
     #: The word after `kind:` in a contract.
@@ -146,12 +134,13 @@ class Kind:
     at_least_one_of: ClassVar[tuple[str, ...]] = ()
     #: Parameters of which a clause must have exactly one.
     exactly_one_of: ClassVar[tuple[str, ...]] = ()
+    #: Parameters of which a clause can have one.
+    at_most_one_of: ClassVar[tuple[str, ...]] = ()
     #: Whether a clause holds for every available operation, not only for those that it names.
     whole_interface: ClassVar[bool] = False
-    #: Parameters that set a limit, which OpenAPI documents list; None where the kind sets none.
+    #: Parameters that set a limit, which OpenAPI documents list; None where there is none.
     limits: ClassVar[tuple[str, ...] | None] = None
-    #: What the operations do to which a clause about a request applies: makes, shows,
-    #: changes, ends. Empty for all of them.
+    #: What operations on a request that a clause applies to do (makes, shows, ...); empty: any.
     applies_to: ClassVar[tuple[str, ...]] = ()
     #: Whether violations also count that the check finds in the trials of other clauses.
     ambient: ClassVar[bool] = False
@@ -182,6 +171,7 @@ class Kind:
     @classmethod
     def references(cls, at: Pointer, clause: Raw, contract: Raw) -> Iterator[Finding]:
         """Find the names in a clause that refer to nothing; `contract` is the whole file."""
+        yield from one_of_several(at, clause, cls.at_most_one_of)
         for parameter in cls.declared().values():
             check: Reference | None = parameter.references
             if check is not None and parameter.key in clause:

@@ -95,7 +95,7 @@ def walk(call: Call, most: int = MOST_PAGES) -> Part[tuple[Exchange, ...]]:
 
 def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
     """Transmit the subject's consent for the things with these keys; nothing without an operation."""
-    if operation is not None:
+    if operation is not None and not operation.given:
         arguments = {operation.grants or "": list(keys)}
         call = Call(operation=operation.id, subject=subject, arguments=arguments)
         yield from consent(operation, call)
@@ -104,7 +104,7 @@ def grant(operation: Operation | None, subject: str, *keys: str) -> Part[None]:
 def consent(operation: Operation, call: Call, how: Authorise = SIGN) -> Part[Exchange]:
     """Make a call that transmits a consent; where it makes one, the customer signs that."""
     exchange = yield from send(call)
-    if operation.makes:
+    if operation.makes and operation.signed:
         yield from sign(exchange, how)
     return exchange
 
@@ -136,11 +136,12 @@ def walk_whole(
         yield from walk(call, most)
 
 
-def customer(name: str, owner: str, granting: Operation | None) -> Part[Subject]:
-    """Create a subject who owns one thing with entries and has consented to its use."""
+def customer(name: str, owner: str, granting: Operation | None, *, count: int = 1) -> Part[Subject]:
+    """Create a subject who owns one thing with entries, or several, and has consented to their use."""
     today = (yield from clock()).date()
-    subject = yield from arrange(name, Holding(resource=owner, entries=days_before(today, 1, 2)))
-    yield from grant(granting, name, subject.owns[0].key)
+    entries = days_before(today, 1, 2)
+    subject = yield from arrange(name, Holding(resource=owner, count=count, entries=entries))
+    yield from grant(granting, name, *(thing.key for thing in subject.owns))
     return subject
 
 

@@ -20,6 +20,8 @@ from assay.rules.comparisons import Comparison
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, REFUSE_LESS, REFUSE_MORE, REPLACED
 from assay.rules.formats import is_date, is_like_a_uuid, is_uuid
 
+#: The parameters of which a clause about a text can have one.
+ALTERNATIVES = ("format", "pattern", "enum")
 #: The formats of an argument.
 UUID, DATE = "uuid", "date"
 #: The longest text that is compared with a pattern.
@@ -133,13 +135,10 @@ ANSWERED: Final = comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS)
 
 
 def _check_pattern(
-    at: Pointer, value: str, clause: parameters.Raw, _: parameters.Raw
+    at: Pointer, value: str, _clause: parameters.Raw, _: parameters.Raw
 ) -> Iterator[Finding]:
-    """Find a pattern that cannot be read, or that is not the only thing said."""
+    """Find a pattern that cannot be read."""
     try:
         re.compile(value)
     except re.error as error:
         yield at, f"no regular expression: {error}", "as in JSON Schema"
-    for key in ("format", "enum"):
-        if key in clause:
-            yield at, f"`pattern` beside `{key}`", "say one of them"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
-from typing import Any, TypeAlias, cast
+from datetime import date, datetime
+from typing import TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.binding.encode import BARE, Access
@@ -20,12 +20,13 @@ from assay.binding.path_slots import repeated_slots
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
-from assay.contract.scalars import same, word_of
+from assay.contract.scalars import same
 from assay.history import Call
 from assay.rules.state.calendar import dates
 from assay.traffic import parse_request
 from assay.traffic.callers import Callers
 from assay.traffic.parse_request import ExplainedParts, ParsedRequest, path_values
+from assay.traffic.sent_values import decode_value, is_part_of_shape, with_own_members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,12 +197,17 @@ class RequestMatcher:
             if spelling is None or value is MISSING or _is_other_change(operation, own, value):
                 continue
             explained.note(spelling)
+            if operation.changes and is_part_of_shape(name, value, binding.arguments):
+                continue
             if own is None:
                 arguments[name] = value
                 continue
+            value = with_own_members(value, name, binding.arguments)
             candidates = [value, *_differing(request, own, value)]
             inconsistent |= len(candidates) > 1
-            arguments[name] = _united([decode_value(each, own, self.ids) for each in candidates])
+            arguments[name] = _united(
+                [decode_value(each, own, self.ids.keys) for each in candidates]
+            )
         return arguments, inconsistent
 
     def _attributed(
@@ -275,73 +281,3 @@ def _is_future(value: Json, at: datetime, zone: ZoneInfo | None) -> bool:
         return isinstance(value, str) and date.fromisoformat(value[:10]) > dates(at, zone)[0]
     except ValueError:
         return False
-
-
-# -- values ----------------------------------------------------------------------
-def decode_value(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
-    """Return a value, or a list of them, in the contract's words."""
-    if isinstance(value, list):
-        return [_decode_single(item, spelling, ids) for item in cast("list[Json]", value)]
-    return _decode_single(value, spelling, ids)
-
-
-def _decode_single(value: Json, spelling: Spelling, ids: KnownIds) -> Json:
-    if spelling.text != "{}":
-        value = _strip_text(value, spelling.text)
-    if spelling.each:
-        contents = (_content_of(shape, value) for shape in spelling.each.values())
-        value = next((content for content in contents if content is not MISSING), value)
-    if spelling.exclusive:
-        value = _day_before(value)
-    value = next(
-        (word_of(key) for key, bound in spelling.words.items() if same(bound, value)), value
-    )
-    if spelling.found is not None and isinstance(value, str):
-        value = ids.keys.get(value, value)
-    return value
-
-
-def _strip_text(value: Json, text: str) -> Json:
-    """Return what a value has at the "{}" of a text; the whole value if the text does not match."""
-    before, _, after = text.partition("{}")
-    fits = isinstance(value, str) and len(value) >= len(before) + len(after)
-    if fits and isinstance(value, str) and value.startswith(before) and value.endswith(after):
-        return value[len(before) : len(value) - len(after)]
-    return value
-
-
-def _day_before(value: Json) -> Json:
-    try:
-        return (date.fromisoformat(str(value)) - timedelta(days=1)).isoformat()
-    except (ValueError, OverflowError):
-        return value
-
-
-def _content_of(shape: Any, value: Any) -> Json:
-    """Return what a value has where its shape has "{}"; `MISSING` for another shape."""
-    if shape == "{}":
-        return cast("Json", value)
-    if isinstance(shape, Mapping) and isinstance(value, Mapping):
-        shapes = cast("Mapping[str, Any]", shape)
-        members = cast("Mapping[str, Any]", value)
-        if shapes.keys() != members.keys():
-            return MISSING
-        return _single_content([(inner, members[name]) for name, inner in shapes.items()])
-    if isinstance(shape, list) and isinstance(value, list):
-        items: list[Any] = value
-        expected: list[Any] = shape
-        same_length = len(expected) == len(items)
-        return _single_content([*zip(expected, items, strict=True)]) if same_length else MISSING
-    return MISSING
-
-
-def _single_content(pairs: list[tuple[Any, Any]]) -> Json:
-    """Return the one content of several shapes, if all else is as the shapes have it."""
-    content: Json = MISSING
-    for shape, value in pairs:
-        inner = _content_of(shape, value)
-        if inner is not MISSING:
-            content = inner
-        elif not same(shape, value):
-            return MISSING
-    return content

@@ -169,7 +169,7 @@ def open_recording(
     select = selector(keywords, marks)
     target = load_target(target_name, waivers)
     journal = read_trials(path) if is_journal(path) else None
-    names = contracts or (journal.contracts if journal else SHIPPED)
+    names = contracts or (journal.contracts if journal else target.own_contracts or SHIPPED)
     parsed = [parse_contract(find_contract(name)) for name in names]
     if journal is not None:
         _check_digests(path, parsed, journal)

@@ -5,14 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bank import Bank
 from click.testing import CliRunner
-from faults import FAULTS, NEUTRAL, RefusedError
+from quay_bank import Bank, Consent
+from quay_faults import FAULTS, NEUTRAL, RefusedError
 
+from assay.binding.join import bind
 from assay.binding.read import read_target
 from assay.cli.main import group
+from assay.contract.parse import parse_contract
+from assay.errors import InputError
 from assay.history import Accepted, Call, Item, Wire
 from assay.judging.verdict import Standing
+from assay.planning.plan import plan
 from assay.sandbox.serve import serving
 from assay.testing import accepted, exchange, problems, verdicts
 from assay.traffic.parse_request import ParsedRequest
@@ -252,3 +256,111 @@ def test_a_call_says_which_consent_it_names_if_that_is_not_the_last():
 
     assert ["c-1", None, None] == [named(id_) for id_ in ("c-1", "c-2", "c-3")]
     assert "c-2" == named("c-2", "other")
+
+
+# -- a consent that is given with the token -------------------------------------------
+class ByToken(Bank):
+    """A bank without consents: the token of a customer opens what the customer owns."""
+
+    def __init__(self):
+        super().__init__()
+        self.consents_made = 0
+
+    def make(self, body, customer, world):
+        self.consents_made += 1
+        raise RefusedError(404)
+
+    def opened(self, environ, customer, world):
+        return Consent("", customer, [*customer.accounts], "2027-01-01")
+
+    def covers(self, consent, number):
+        return number in consent.accounts
+
+
+class LeaksToOthers(ByToken):
+    """A customer can read the entries of another one."""
+
+    def entries(self, environ, number, customer, world):
+        owner = next(each for each in world.customers.values() if number in each.accounts)
+        return super().entries(environ, number, owner, world)
+
+
+class ServesNothing(ByToken):
+    """The token opens no entries."""
+
+    def entries(self, environ, number, customer, world):
+        raise RefusedError(403)
+
+
+@pytest.fixture
+def with_token(tmp_path):
+    """Return a target file for a bank without consents."""
+    text = TARGET.read_text("utf-8").replace('    headers: {Consent-ID: "{consent-id}"}\n', "")
+    start, end = text.index("  permit:\n"), text.index("  accounts:\n")
+    path = tmp_path / "with-token.yaml"
+    path.write_text(text[:start] + "  permit: {given: with-token}\n" + text[end:])
+    return path
+
+
+#: What needs a consent that covers less, or none at all.
+NARROWER = {
+    *("scope/entry-before", "scope/entry-refused", "scope/entry-usurped"),
+    *("owner/withheld-before", "kept/until", "own/entry"),
+}
+
+
+def test_a_consent_that_is_given_with_the_token_covers_everything(with_token):
+    """What needs a consent that covers it is tested; what needs a narrower one does not apply."""
+    bank = ByToken()
+    found = verdicts(CONTRACT, with_token, bank)
+    left = {each for each, standing in found.items() if standing is Standing.NOT_APPLICABLE}
+    about = {
+        each
+        for each in found
+        if each.split("/")[0] in {"signed", "until", "revoked", "one", "effect"}
+    }
+
+    assert NARROWER | about | {"all/consented-with-consent", "stable/smaller-consent"} == left
+    assert (
+        OPEN
+        == {each for each, standing in found.items() if standing is not Standing.CONFORMS} - left
+    )
+    assert {
+        "scope/entry-granted",
+        "scope/entry-foreign",
+        "owner/disclosed-after",
+    } <= found.keys() - left
+    assert 0 == bank.consents_made
+
+
+@pytest.mark.parametrize(
+    ("bank", "facets"),
+    [
+        (LeaksToOthers, {"scope/entry-foreign"}),
+        (ServesNothing, {"scope/entry-granted"}),
+    ],
+)
+def test_faults_of_a_bank_without_consents(bank, facets, with_token):
+    """What runs can also turn red."""
+    found = verdicts(CONTRACT, with_token, bank())
+    assert facets <= {each for each, standing in found.items() if standing is Standing.VIOLATES}
+
+
+def test_the_reason_says_that_the_token_covers_everything(with_token):
+    """Each obligation that does not apply names the token."""
+    contract, target = parse_contract(CONTRACT), read_target(with_token)
+    planned = plan(bind([contract], target), target)
+    reasons = {each.obligation.id: each.reason for each in planned.items}
+
+    for name in NARROWER - {"own/entry"} | {"signed/signed-served", "effect/each-named"}:
+        assert "given with the token" in reasons[f"quay/{name}"], name
+
+
+def test_only_an_operation_that_transmits_consents_is_given_with_the_token(with_token, tmp_path):
+    """Elsewhere the key is an error, with its line."""
+    text = with_token.read_text("utf-8").replace(
+        "  accounts:\n", "  accounts:\n    given: with-token\n"
+    )
+    (tmp_path / "wrong.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"wrong\.yaml:\d+: operations\.accounts\.given"):
+        bind([parse_contract(CONTRACT)], read_target(tmp_path / "wrong.yaml"))

@@ -222,7 +222,7 @@ def test_the_facets_are_those_of_the_rules() -> None:
 
 #: What the examples name: operations, resources, arguments, modes, kinds of customers.
 NAMES = (
-    "X-Request-ID|origin|rows|validUntil|measured|estimated|meters?|readings?|permissions|order|show|move|call-off|number|work|price|day|backTo"
+    "X-Request-ID|origin|rows|validUntil|visit|measured|estimated|meters?|readings?|permissions|order|show|move|call-off|number|work|price|day|backTo"
     "|soon|planned|urgent|several|household|business|farm|industry|public"
 )
 

@@ -178,7 +178,7 @@ def test_an_open_zone() -> None:
         ("hides: [overdue]", "hides: [overdew]", "f.yaml:35: rules[1].hides[0]: there is no trait 'overdew' (did you mean 'overdue'?)"),
         ("trait: renewed", "trait: new", "f.yaml:50: rules[7].recent.trait: there is no trait 'new' (did you mean 'renewed'?)"),
         ("field: state", "field: stat", "f.yaml:36: rules[2].resources[0]: 'loan' has no field 'stat' (did you mean 'state'?)"),
-        ("lists: [loan], ", "", "f.yaml:36: rules[2].resources[0]: no operation lists 'loan' (add it to the lists of one)"),
+        ("lists: [loan], ", "", "f.yaml:36: rules[2].resources[0]: no operation lists 'loan' (add it to `lists` of one)"),
         ("format: {loan: iban}", "format: {lone: iban}", "f.yaml:36: rules[2].format.lone: there is no resource 'lone' (did you mean 'loan'?)"),
         ("format: {loan: iban}", "format: {lone: iban}", "f.yaml:36: rules[2].format: there is no format for 'loan' (add `loan: ...`)"),
         ("mode: all", "mode: al", "f.yaml:37: rules[3].mode: there is no mode 'al' (did you mean 'all'?)"),

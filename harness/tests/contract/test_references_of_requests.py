@@ -69,7 +69,7 @@ def test_the_contract_itself_is_sound() -> None:
         ("served: [now]", "served: [nou]", "f.yaml:32: rules[1].served[0]: there is no mode 'nou' (did you mean 'now'?)"),
         ("refused: [later]", "refused: [latter]", "f.yaml:32: rules[1].refused[0]: there is no mode 'latter' (did you mean 'later'?)"),
         ("refused: [later]", "where-offered: [latter]", "f.yaml:32: rules[1].where-offered[0]: there is no mode 'latter' (did you mean 'later'?)"),
-        (", served: [now], refused: [later]", "", "f.yaml:32: rules[1]: expected at least one of served, where-offered and refused, found a mapping"),
+        (", served: [now], refused: [later]", "", "f.yaml:32: rules[1]: expected at least one of served, where-offered and refused, found none of them"),
         ("served: [now]", "served: []", "f.yaml:32: rules[1].served: expected a list of at least one name, found an empty list"),
         ("refuses: [lost]", "refuses: [lsot]", "f.yaml:33: rules[2].refuses[0]: there is no trait 'lsot' (did you mean 'lost'?)"),
         ("refuses: [lost]", "refuses: [long]", "f.yaml:33: rules[2].refuses[0]: there is no trait 'long' (known: lost, stolen)"),

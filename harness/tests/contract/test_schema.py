@@ -14,7 +14,8 @@ from assay.contract.files.document import spell
 from assay.contract.files.load import load, loads
 from assay.contract.files.shape_check import check, found
 from assay.contract.model import Capability
-from assay.contract.parse import shape_problems
+from assay.contract.parse import parse_document, shape_problems
+from assay.errors import InputError
 from assay.rules.formats import FORMATS
 from assay.rules.kinds import KINDS, published_schema
 
@@ -84,7 +85,7 @@ def test_the_right_shape_has_no_errors() -> None:
         ("limit: 4", "limit: 100001", "f.yaml:18: rules[0].limit: expected at most 100000, found 100001"),
         ("    limit: 4\n", "", "f.yaml:13: rules[0]: 'limit' is missing (expected a whole number of at least 1)"),
         ("limit: 4", "limit: 4\n    limmit: 4", "f.yaml:19: rules[0].limmit: unknown key 'limmit' (did you mean 'limit'?)"),
-        ("calendar-day", "calender-day", "f.yaml:19: rules[0].per: expected calendar-day, clock-hour, rolling-hour or hour, found 'calender-day' (did you mean 'calendar-day'?)"),
+        ("calendar-day", "calender-day", "f.yaml:19: rules[0].per: expected calendar-day, clock-hour, rolling-hour, hour or minute, found 'calender-day' (did you mean 'calendar-day'?)"),
         ("page-turns: unspecified", "page-turns: maybe", "f.yaml:21: rules[0].page-turns: expected unspecified, found 'maybe' (the probes avoid what is open here; no check of a stated answer exists yet)"),
         ("kind: quota", "kind: qouta", "f.yaml:14: rules[0].kind: there is no rule kind 'qouta' (did you mean 'quota'?)"),
         ("kind: quota", "kind: ../quota", "f.yaml:14: rules[0].kind: there is no rule kind '../quota' (did you mean 'quota'?)"),
@@ -126,16 +127,20 @@ def test_all_errors_come_at_once_in_the_order_of_their_lines() -> None:
     assert lines == [1, 11, 18, 19, 22]
 
 
-def test_exactly_one_of() -> None:
-    """A field rule asks for exactly one sort of value."""
+def test_some_of_several() -> None:
+    """A field rule says one sort of value, or that there is one, and not two sorts."""
     rule = CONTRACT[: CONTRACT.index("    kind: quota")]
     rule += "    kind: field\n    says: x\n    source: {section: x, line: 1}\n    field: a\n    resources: [loan]\n"
-    expected = "f.yaml:13: rules[0]: expected exactly one of const, enum and format"
-    assert [f"{expected}, found none of them"] == errors(rule)
-    assert [f"{expected}, found const and enum (keep one)"] == errors(
-        rule + "    const: 1\n    enum: [a]\n"
+    expected = (
+        "f.yaml:13: rules[0]: expected at least one of const, enum, format, pattern and mandatory"
     )
-    assert errors(rule + "    const: 1\n") == []
+    assert [f"{expected}, found none of them"] == errors(rule)
+    assert errors(rule + "    const: 1\n") == errors(rule + "    mandatory: true\n") == []
+    both = rule.replace("fields: [number]", "fields: [number, a]") + "    const: 1\n    enum: [a]\n"
+    with pytest.raises(InputError) as raised:
+        parse_document(loads(both, "f.yaml"))
+    message = "f.yaml:20: rules[0].enum: `enum` beside `const` (say one of them)"
+    assert [message] == [str(each) for each in raised.value.problems]
 
 
 @pytest.mark.parametrize("key", ["token", "password", "client_secret", "api-key"])

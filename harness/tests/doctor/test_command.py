@@ -68,3 +68,48 @@ def test_a_file_that_does_not_read(tmp_path):
     assert f"target: {path}:3: " in out
     assert "did you mean 'sandbox'?" in out
     assert "skipped  calls (requires: fixtures)" in out
+
+
+def test_a_quick_examination(tmp_path):
+    """Three calls are made; what they do not show is named as not seen, and nothing is ok by silence."""
+    code, out, err = doctor("--quick", "--json", cwd=tmp_path)
+    result = json.loads(out)
+    assert (3, "", 3) == (code, err, result["calls"])
+    words = {step["name"]: step["result"] for step in result["steps"]}
+    unseen = ("static", "pointers", "pages", "dates", "presence", "screens", "effects", "states")
+    assert {"not seen"} == {words[name] for name in (*unseen, "values")}
+    (operations,) = [
+        finding["found"]
+        for step in result["steps"]
+        for finding in step["findings"]
+        if finding["expected"] == "a successful answer of each operation"
+    ]
+    assert "none of balances, transactions, modify-payment, cancel-payment" == operations
+
+
+def test_the_next_command_has_the_options_given(tmp_path):
+    """The closing line names contracts and target as they were given, quoted for a shell."""
+    (tmp_path / "my bank.yaml").write_text(
+        "assay: 1\ntarget: mine\nextends: sandbox\n", encoding="utf-8"
+    )
+    code, out, _ = doctor("-c", "aisp", "--target", "my bank.yaml", cwd=tmp_path)
+    assert 0 == code
+    assert "No problems found. Next: assay run -c aisp --target 'my bank.yaml'" in out
+
+
+def test_guesses_are_summed_up_after_the_faults(tmp_path):
+    """Lines that `assay init` marked are one line at the end, and listed with --verbose."""
+    marked = "".join(f"# guessed: line {n}\n" for n in range(30))
+    text = f"assay: 1\ntarget: mine\nextends: sandbox\n{marked}presence: {{header: PSU-IP, value: x}}\n"
+    (tmp_path / "bank.yaml").write_text(text, encoding="utf-8")
+    code, out, _ = doctor("-c", "aisp", "--target", "bank.yaml", cwd=tmp_path)
+    lines = out.splitlines()
+    assert 2 == code
+    assert (
+        "  note     guessed: 30 lines are marked guessed (first: bank.yaml:4; all: --verbose)"
+        == lines[-2]
+    )
+    fault = next(n for n, line in enumerate(lines) if line.startswith("  doubt    presence"))
+    assert fault < len(lines) - 2
+    verbose = doctor("-v", "-c", "aisp", "--target", "bank.yaml", cwd=tmp_path)[1]
+    assert 30 == sum("guessed: line" in line for line in verbose.splitlines())

@@ -234,7 +234,7 @@ MISTAKES = (
         right="value: SLEV",
         wrong="value: SHAR",
         line=113,
-        key="operations.create-payment.arguments.chargeBearer",
+        key="operations.create-payment.arguments.chargeBearer.value",
     ),
     Mistake(
         name="another value that is none",

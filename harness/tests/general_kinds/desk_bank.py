@@ -14,6 +14,7 @@ from typing import Any
 
 NOW = "2026-09-16T08:00:00+00:00"
 START = date(2026, 9, 16)
+MINUTE = timedelta(minutes=1)
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Answer = tuple[int, Any]
 ENDED = {"done", "refused", "cancelled"}
@@ -38,10 +39,15 @@ class Order:
     executions: int = 0
     reads: int = 0
 
+    hidden: str = ""
+    suffix: str = ""
+
     @property
     def shown(self) -> dict[str, Any]:
         """What an answer says of it."""
-        return {"orderId": self.id, "status": self.status, **self.fields}
+        shown = {"orderId": self.id, "status": self.status, **self.fields}
+        shown["amount"] += self.suffix
+        return {name: value for name, value in shown.items() if name != self.hidden}
 
 
 @dataclass
@@ -52,6 +58,7 @@ class World:
     accounts: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     orders: dict[str, Order] = field(default_factory=dict)
     keys: dict[tuple[str, str], tuple[Any, str, datetime]] = field(default_factory=dict)
+    calls: dict[str, list[datetime]] = field(default_factory=dict)
 
 
 class Desk:
@@ -98,6 +105,21 @@ class Desk:
         if sent is not None and not UUID.fullmatch(sent) and "any request id" not in self.faults:
             raise Refused
 
+    def count(self, world: World, token: str, steps: list[str]) -> None:
+        """Refuse a call beyond a limit; a call that is refused does not count."""
+        for limit, name in self.limits(token, steps):
+            span = MINUTE * 3 if "remembers for three minutes" in self.faults else MINUTE
+            span = MINUTE / 2 if "forgets in half a minute" in self.faults else span
+            recent = [at for at in world.calls.get(name, []) if world.now - at < span]
+            if len(recent) >= limit:
+                raise Refused(429)
+        for _, name in self.limits(token, steps):
+            world.calls.setdefault(name, []).append(world.now)
+
+    def limits(self, token: str, steps: list[str]) -> list[tuple[int, str]]:
+        """Return the limits that a call counts for."""
+        return []
+
     # -- the interface ---------------------------------------------------------------
     def answer(self, environ: dict[str, Any], steps: list[str]) -> Answer:
         """Answer a call of the interface."""
@@ -106,6 +128,7 @@ class Desk:
         if world is None:
             raise Refused(401)
         self.check_request_id(environ)
+        self.count(world, token, steps)
         query = dict(
             part.split("=", 1) for part in environ.get("QUERY_STRING", "").split("&") if part
         )
@@ -145,6 +168,8 @@ class Desk:
             {"id": f"{number}-{n}", "date": day, "status": ("booked", "pending")[n % 2]}
             for n, day in enumerate(days)
         ]
+        if "hides an id" in self.faults:
+            listed = [{**each, "id": ""} if each["id"].endswith("-12") else each for each in listed]
         if "has another word" in self.faults and wanted == "both":
             listed = [{**each, "status": "open"} for each in listed[:1]] + listed[1:]
         return [each for each in listed if self.selects(each, wanted or "both", query)][:rows]
@@ -181,6 +206,8 @@ class Desk:
         order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=kept)
         if "begins in the middle" in self.faults:
             order.status = "accepted"
+        order.hidden = "amount" if "hides the amount" in self.faults else ""
+        order.suffix = "0" if "shows a third decimal" in self.faults else ""
         world.orders[order.id] = order
         world.keys[key] = (body, order.id, world.now)
         return 201, order.shown

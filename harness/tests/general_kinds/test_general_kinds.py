@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from counting_desk import COUNTING_FAULTS, CountingDesk
 from desk_bank import Desk
 
 from assay.kinds import Standing
@@ -54,6 +55,9 @@ FAULTS = {
     "leaves out both ones": {"selected/both-all"},
     "leaves out the first day": {"selected/since"},
     "shows the last day": {"selected/until"},
+    "hides an id": {"entry-id/entry-present"},
+    "hides the amount": {"order-amount/order-present"},
+    "shows a third decimal": {"order-amount/order"},
 }
 
 
@@ -78,6 +82,37 @@ def test_a_fault_violates_exactly_its_own_obligations(fault):
     violated = {name for name, standing in run(fault).items() if standing is Standing.VIOLATES}
 
     assert FAULTS[fault] == violated
+
+
+# -- limits ----------------------------------------------------------------------------
+def run_limits(*faults):
+    """Run the contract about limits against a desk."""
+    return verdicts(HERE / "counted.yaml", HERE / "counted-target.yaml", CountingDesk(*faults))
+
+
+def test_a_desk_that_counts_rightly_conforms():
+    """One clause names one operation, which has no other one to be compared with."""
+    found = run_limits()
+
+    assert {"each/per-method"} == {
+        name for name, standing in found.items() if standing is Standing.NOT_APPLICABLE
+    }
+    assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == {*found.values()}
+
+
+@pytest.mark.parametrize("fault", COUNTING_FAULTS)
+def test_a_wrong_count_violates_exactly_its_own_obligations(fault):
+    """Counts that are apart, together, too large, too long or too short."""
+    found = run_limits(fault)
+
+    assert COUNTING_FAULTS[fault] == {
+        name for name, standing in found.items() if standing is Standing.VIOLATES
+    }
+
+
+def test_every_facet_of_a_limit_has_a_fault():
+    """No count has never been seen to be wrong."""
+    assert set(run_limits()) - {"each/per-method"} == set().union(*COUNTING_FAULTS.values())
 
 
 def test_every_facet_has_a_fault():

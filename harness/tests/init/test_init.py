@@ -433,7 +433,7 @@ def test_a_bomb_of_aliases_does_no_harm(begin, tmp_path):
     bomb += ["openapi: 3.0.0", f"paths: {{/accounts: {{get: {{responses: {answer}}}}}}}"]
     source = tmp_path / "told.yaml"
     source.write_text("\n".join(bomb))
-    path, _ = begin("--openapi", source)
+    path, _ = begin("--openapi", source, "--contract", "aisp")
     assert {"path": "/accounts"} == load(path).data["operations"]["accounts"]
 
 

@@ -1,6 +1,7 @@
 """`field` judges every item of every accepted answer."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from building import (
@@ -17,6 +18,11 @@ from building import (
     owner,
     ruled,
 )
+
+from assay.history import Call, Item
+from assay.history.events import Masked
+from assay.testing import accepted, evidence, exchange, kind_in
+from assay.testing import history as literal
 
 IBAN, PAN = "FR7630006000011234567890189", "4111111111111111"
 PSU = owner("psu", account("A1"), card("C1"))
@@ -143,3 +149,63 @@ def test_encrypted_numbers_may_look_like_card_numbers():
     assert "card disagrees 1" in check("iban", PSU, cards(PAN, "c2VjcmV0"))
     assert "card unclear 1" in check("iban", PSU, cards(PAN, "4111111111111112"))
     assert "card unclear 1" in check("iban", PSU, cards(PAN), cards("9111111111111112"))
+
+
+# -- patterns, presence alone, and requests -----------------------------------------------
+DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
+
+
+def says(clause, operation, *items, **changes):
+    """Return what a clause of the desk says of one answer; changes are those of the clause."""
+    kind = replace(kind_in(DESK, clause), **changes)
+    call = Call(operation=operation, subject="psu", arguments={"number": "A", "orderId": "O-1"})
+    answer = accepted(*(Item(key="1", fields=fields) for fields in items))
+    return evidence(kind, literal(exchange(call, answer)))
+
+
+def test_presence_alone():
+    """Any value will do; an empty one is none."""
+    assert ["entry-present agrees 1"] == says("entry-id", "entries", {"id": 7}, {"id": "x"})
+    assert ["entry-present disagrees 1"] == says("entry-id", "entries", {"id": "x"}, {"id": ""})
+    assert ["entry-present"] == [facet.id for facet in kind_in(DESK, "entry-id").facets()]
+
+
+@pytest.mark.parametrize(
+    ("value", "agreement"),
+    [("10.00", "agrees"), ("10.0", "disagrees"), (10.5, "disagrees"), ("1.000,00", "disagrees")],
+)
+def test_a_pattern(value, agreement):
+    """A text has it or not; what is no text has not."""
+    assert [f"order {agreement} 1", "order-present agrees 1"] == says(
+        "order-amount", "show", {"amount": value}
+    )
+
+
+def test_a_masked_text_has_no_pattern_to_judge():
+    """A journal does not keep it."""
+    assert ["order-present agrees 1"] == says(
+        "order-amount", "show", {"amount": Masked("amount-1")}
+    )
+
+
+def test_where_a_request_must_have_it():
+    """The answer that reads it must; the others have a right value or none."""
+    assert ["order-present disagrees 1"] == says("order-amount", "show", {})
+    assert [] == says("order-amount", "order", {})
+    assert ["order disagrees 1"] == says("order-amount", "order", {"amount": "x"})
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "agreement"),
+    [
+        ("uuid", "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f9010", "agrees"),
+        ("uuid", "6c1f8a52", "disagrees"),
+        ("date", "2026-02-28", "agrees"),
+        ("date", "28.02.2026", "disagrees"),
+    ],
+)
+def test_uuids_and_dates(form, value, agreement):
+    """They are formats like an IBAN."""
+    assert f"order {agreement} 1" in says(
+        "order-amount", "show", {"amount": value}, pattern="", format={"order": form}
+    )

@@ -122,5 +122,5 @@ def test_an_address_is_compared_as_an_address():
 def test_a_truth_value_may_be_kept_as_a_text():
     """Types are not in the document either."""
     made = make(categoryPurpose=True)
-    assert ["categoryPurpose unclear 1,2"] == says(made, read(shown(categoryPurpose="true")))
+    assert ["categoryPurpose agrees 1,2"] == says(made, read(shown(categoryPurpose="true")))
     assert ["categoryPurpose disagrees 1,2"] == says(made, read(shown(categoryPurpose="false")))

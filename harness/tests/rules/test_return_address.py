@@ -70,6 +70,23 @@ def test_who_has_signed_is_sent_to_the_address(right, redirected):
     assert ["after-signing agrees 1,2,3"] == says(*sent(right, redirected))
 
 
+@pytest.mark.parametrize(
+    ("redirected", "agreement"),
+    [
+        (BACK, "agrees"),
+        (BACK + "?id=P1", "agrees"),
+        (BACK + "?state=4711&id=P1", "agrees"),
+        (BACK + "?id=P1&debug=1", "disagrees"),
+        (BACK + "?ID=P1", "disagrees"),
+        (EVIL + "?id=P1", "disagrees"),
+    ],
+)
+def test_a_bank_adds_what_its_file_says(redirected, agreement):
+    """Where the target file names the additions, another one makes it another address."""
+    adds = ("state", "id")
+    assert [f"after-signing {agreement} 1,2,3"] == says(*sent(BACK, redirected, adds=adds))
+
+
 @pytest.mark.parametrize("right", ["", "back", "no address at all", "/back"])
 def test_what_is_no_address_is_not_judged(right):
     """A bank that accepts it cannot send anybody there."""

@@ -238,6 +238,7 @@ def _key(failed: FailedKeyword) -> Iterator[Finding]:
 
 _MESSAGES: Final[Mapping[str, _Message]] = {
     "additionalProperties": _unknown_keys,
+    "anyOf": _one_of,
     "const": _const,
     "maxLength": _too_long,
     "maximum": _too_much,

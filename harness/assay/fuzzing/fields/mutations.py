@@ -303,7 +303,7 @@ def _requests(
         varied=tuple(
             name for name in lifecycle.changeable_arguments if others.get(name) is not None
         ),
-        signs=Capability.SCA in offered,
+        signs=Capability.SCA in offered and lifecycle.signed,
         inquires=Capability.EFFECTS in offered,
     )
 

@@ -67,7 +67,10 @@ def references(at: Pointer, value: Raw, rule: Raw, raw: Raw) -> Iterator[Finding
         for key in _ARGUMENTS:
             if key in atom and makes is not None:
                 yield from known((*where, key), atom[key], makes.get("arguments", ()), "argument")
-        if "factor" in atom and factors:
+        if "factor" in atom and makes is not None and not makes.get("signed", True):
+            what = f"{request!r} is not signed, and the condition is about its signature"
+            yield (*where, "factor"), what, "remove it, or `signed: false` from the operation"
+        elif "factor" in atom and factors:
             yield from known((*where, "factor"), atom["factor"], factors, "factor")
     if len({tuple(sorted(atom.items())) for _, atom in atoms}) > _MOST:
         yield at, f"there are more than {_MOST} atoms", "write several rules"

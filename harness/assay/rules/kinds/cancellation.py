@@ -109,7 +109,7 @@ class Cancellation(Kind):
             yield from _cancel(self, made, scenario)
             yield from request_steps.read(self.lifecycle, made)
             made = yield from send(request_steps.request(self.lifecycle, psu, self.mode))
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(self.lifecycle, made)
             yield from request_steps.read(self.lifecycle, made)
             yield from _cancel(self, made, scenario)
             yield from request_steps.read(self.lifecycle, made)
@@ -117,14 +117,14 @@ class Cancellation(Kind):
         made = yield from send(
             request_steps.request(self.lifecycle, psu, self.mode, variation="cancelled")
         )
-        yield from request_steps.sign(made)
+        yield from request_steps.sign(self.lifecycle, made)
         yield from _cancel(self, made, scenario)
         control = yield from send(
             request_steps.request(
                 self.lifecycle, psu, self.mode, ahead=request_steps.DAYS_AHEAD + 1
             )
         )
-        yield from request_steps.sign(control)
+        yield from request_steps.sign(self.lifecycle, control)
         yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
         yield from request_steps.inquire()
         yield from request_steps.read(self.lifecycle, control)
@@ -147,7 +147,7 @@ class Cancellation(Kind):
             for cancel in cancellations.cancels
             if cancel.request.key in requests and cancel.untouched
         ]
-        yield from _must_be_taken(attempts, cancellations.opened)
+        yield from _must_be_taken(self, attempts, cancellations.opened)
         controls = _controls(self, requests.values(), cancellations.done)
         for key, cancelled in cancellations.cancelled.items():
             if key in requests:
@@ -202,10 +202,13 @@ def _facet(
             elsewhere=canceller == CUSTOMER,
             waits=waits,
         ),
-        needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | clock | elsewhere,
+        needs=needs(Capability.PSU, Capability.WRITE)
+        | clause.lifecycle.signing_needs
+        | clock
+        | elsewhere,
         requires=(
             *clause.lifecycle.state_requirement(),
-            BindingRequirement(operation=create, feature="approval"),
+            *clause.lifecycle.approval_requirement(),
             BindingRequirement(operation=create, feature="mode", name=clause.mode),
             *(
                 BindingRequirement(operation=end.id, feature="argument", name=name)
@@ -224,12 +227,13 @@ def _cancel(clause: Cancellation, made: Exchange, scenario: CancellationScenario
 
 
 def _must_be_taken(
-    attempts: Iterable[CancelAttempt], opened: Mapping[str | None, int]
+    clause: Cancellation, attempts: Iterable[CancelAttempt], opened: Mapping[str | None, int]
 ) -> Iterator[Evidence]:
     """Judge the cancellations by each caller together: one must be accepted, signed or not.
 
     A refusal counts only if the request was still open afterwards.
     """
+    either = {True, False} if clause.lifecycle.signed else {True}
     groups: dict[tuple[str, str], list[tuple[CancelAttempt, Exchange]]] = {}
     for cancel in attempts:
         call = cancel.event
@@ -245,7 +249,7 @@ def _must_be_taken(
             for cancel, call in group
             if request_queries.was_refused(call) and opened.get(cancel.request.key, 0) > call.n
         ]
-        closed = {True, False} <= {cancel.signed for cancel, _ in refused}
+        closed = either <= {cancel.signed for cancel, _ in refused}
         counted = taken or (refused if closed else group)
         yield Evidence(
             facet=ACCEPTED,

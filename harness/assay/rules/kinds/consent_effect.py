@@ -19,7 +19,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, Malformed, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
-from assay.rules.consents import EARLIER, Consents, consented_keys, ends_consent, lists_keys
+from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys, ends_consent, lists_keys
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import (
     AGREES,
@@ -94,6 +94,7 @@ class ConsentEffect(Kind):
             id=id_,
             description=description,
             scenario=Scenario(id=scenario),
+            not_applicable_because=GIVEN if self.grant.given else "",
             needs=needs(Capability.PSU, Capability.CONSENT),
             requires=(
                 BindingRequirement(operation=self.grant.id, feature="argument", name=grants),

@@ -21,7 +21,7 @@ from assay.contract.model import Capability, Contract, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Owned, Subject
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, comparisons, parameters, steps
-from assay.rules.consents import EARLIER, Consents, consented_keys
+from assay.rules.consents import EARLIER, GIVEN, Consents, consented_keys
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import (
     AGREES,
@@ -49,6 +49,8 @@ ASKS: Mapping[str, str] = {
 }
 
 
+#: The facets for which a consent to everything will do.
+WHOLE = frozenset({"granted", "foreign"})
 #: The facets that take another customer.
 STRANGERS = frozenset({"foreign", "usurped"})
 
@@ -96,6 +98,7 @@ class ConsentScope(Kind):
                 scenario=Scenario(id=child),
                 needs=needs(Capability.PSU, Capability.CONSENT)
                 | (needs(Capability.TWO_PSU) if word in STRANGERS else needs()),
+                not_applicable_because=GIVEN if self.grant.given and word not in WHOLE else "",
             )
             for child in self.guarded
             for word, requirement in ASKS.items()
@@ -113,22 +116,22 @@ class ConsentScope(Kind):
             subject="psu",
             arguments=steps.arguments(operation, first),
         )
-        yield from steps.send(replace(ask, variation="before any consent"))
+        if not self.grant.given:
+            yield from steps.send(replace(ask, variation="before any consent"))
         yield from steps.grant(self.grant, "psu", first)
         yield from steps.send(ask)
-        yield from steps.send(
-            replace(
-                ask,
-                arguments=steps.arguments(operation, second),
-                variation=f"about the {owner} that the consent does not cover",
-            )
-        )
+        if not self.grant.given:
+            beyond = steps.arguments(operation, second)
+            what = f"about the {owner} that the consent does not cover"
+            yield from steps.send(replace(ask, arguments=beyond, variation=what))
         other = yield from steps.arrange("other", Holding(resource=owner, entries=entries))
         foreign = steps.arguments(operation, other.owns[0].key)
         yield from steps.grant(self.grant, "other", other.owns[0].key)
         yield from steps.send(replace(ask, subject="other", arguments=foreign))
         stolen = replace(ask, arguments=foreign, variation=f"about another customer's {owner}")
         yield from steps.send(stolen)
+        if self.grant.given:
+            return
         both = [first, other.owns[0].key]
         naming = Call(
             operation=self.grant.id,
@@ -197,16 +200,20 @@ class ConsentScope(Kind):
             for evidence in _own(child, exchange, consents, seen.served):
                 yield evidence if known else doubt(evidence, EARLIER)
 
-    def tpp_facet(self) -> TppFacet:
-        """Return the one obligation of the TPP."""
-        return TppFacet(
-            id=TPP_FACET,
-            description="only data that a consent covers is asked for",
-            requires=(
-                BindingRequirement(
-                    operation=self.grant.id, feature="argument", name=self.grant.grants or ""
+    def tpp_facet(self) -> TppFacet | None:
+        """Return the one obligation of the TPP, if it has consents to transmit."""
+        return (
+            None
+            if self.grant.given
+            else TppFacet(
+                id=TPP_FACET,
+                description="only data that a consent covers is asked for",
+                requires=(
+                    BindingRequirement(
+                        operation=self.grant.id, feature="argument", name=self.grant.grants or ""
+                    ),
                 ),
-            ),
+            )
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:

@@ -36,7 +36,7 @@ from assay.rules.lifecycle import comparison, request_queries, request_steps, tr
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
@@ -154,7 +154,7 @@ class DecisionRule(Kind):
         return conditions_table.render(self.table, REJECTED, ACCEPTED)
 
 
-_BASE = needs(Capability.PSU, Capability.WRITE, Capability.SCA)
+_BASE = needs(Capability.PSU, Capability.WRITE)
 
 
 def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
@@ -162,14 +162,16 @@ def _facet(clause: DecisionRule, row: DecisionRow) -> Facet:
     points = (*row.points, *(control.points if control else ()))
     requirements = (
         *clause.lifecycle.state_requirement(),
-        BindingRequirement(operation=clause.lifecycle.create.id, feature="approval"),
+        *clause.lifecycle.approval_requirement(),
         *(requirement for point in points for requirement in point.requires),
     )
     return Facet(
         id=row.id,
         description=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
         scenario=Scenario(id=row.id),
-        needs=_BASE.union(*(point.needs for point in points), control.needs if control else ()),
+        needs=(_BASE | clause.lifecycle.signing_needs).union(
+            *(point.needs for point in points), control.needs if control else ()
+        ),
         requires=tuple(dict.fromkeys(requirements)),
     )
 
@@ -274,7 +276,7 @@ def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _J
 
 
 def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
-    if request.done:
+    if request.stands:
         return (DISAGREES if result else AGREES), ""
     if request_queries.signature(request) is None:
         return None

@@ -16,7 +16,7 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
-from assay.rules.consents import EARLIER, Consents
+from assay.rules.consents import EARLIER, GIVEN, Consents
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.parameters import Raw, known
@@ -56,6 +56,13 @@ class DisclosedWhen(Kind):
         """Return the value, for the operation of this clause."""
         return self.value if operation == self.operation.id else None
 
+    @property
+    def _unreadable(self) -> str:
+        """Why nothing can be read before a consent; empty where it can."""
+        if self.grant.given:
+            return GIVEN
+        return NEEDS_CONSENT if self.operation.consent else ""
+
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet after consent, one before, and one for another customer."""
         requirements = (
@@ -68,9 +75,7 @@ class DisclosedWhen(Kind):
                 scenario=Scenario(id="around-consent"),
                 needs=needs(Capability.PSU, Capability.CONSENT, *more),
                 requires=requirements,
-                not_applicable_because=NEEDS_CONSENT
-                if id_ == BEFORE and self.operation.consent
-                else "",
+                not_applicable_because=self._unreadable if id_ == BEFORE else "",
             )
             for id_, description, more in (
                 (AFTER, f"{self.value} is returned once consent is given", ()),

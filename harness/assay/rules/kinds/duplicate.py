@@ -124,18 +124,18 @@ class Duplicate(Kind):
             (REFUSED, "a repeat of a request that the customer refused is accepted"),
             (UNSIGNED, "a repeat of a request that was never signed is accepted"),
         )
-        can_end = self.lifecycle.end and self.lifecycle.deferred_modes
-        left_out = () if can_end else (CANCELLED,)
+        kept, signed = self.lifecycle.end and self.lifecycle.deferred_modes, self.lifecycle.signed
+        left_out = {CANCELLED: not kept, REFUSED: not signed, UNSIGNED: not signed}
         return tuple(
             Facet(
                 id=id_,
                 description=description,
                 scenario=Scenario(id=id_),
-                needs=_needs(id_),
+                needs=_needs(id_) | self.lifecycle.signing_needs,
                 requires=tuple(_requirements(self, id_)),
             )
             for id_, description in descriptions
-            if id_ not in left_out
+            if not left_out.get(id_)
         )
 
     def accepts_variation(self, scenario: Scenario) -> bool:
@@ -151,7 +151,7 @@ class Duplicate(Kind):
         first = yield from send(call)
         if scenario.id != UNSIGNED:
             yield from request_steps.sign(
-                first, NO if scenario.id == REFUSED else request_steps.SIGN
+                lifecycle, first, NO if scenario.id == REFUSED else request_steps.SIGN
             )
         if scenario.id == CANCELLED:
             yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, first))
@@ -213,13 +213,13 @@ class Duplicate(Kind):
 
 def _needs(facet: str) -> frozenset[Capability]:
     day = needs(Capability.CLOCK, Capability.ZONE) if facet == NEXT_DAY else needs()
-    return day | needs(Capability.PSU, Capability.WRITE, Capability.SCA)
+    return day | needs(Capability.PSU, Capability.WRITE)
 
 
 def _requirements(clause: Duplicate, facet: str) -> Iterator[BindingRequirement]:
     create, parameter = clause.lifecycle.create, clause.parameter(facet)
     yield from clause.lifecycle.state_requirement()
-    yield BindingRequirement(operation=create.id, feature="approval")
+    yield from clause.lifecycle.approval_requirement()
     if mode := clause.mode(facet):
         yield BindingRequirement(operation=create.id, feature="mode", name=mode)
     if parameter and parameter != create.owned:
@@ -291,7 +291,7 @@ def _rejected(request: Instance) -> bool:
 def _repeat(request: Instance) -> _Judgement | None:
     if _rejected(request):
         return AGREES, "", ()
-    if request.done:
+    if request.stands:
         return DISAGREES, "", ()
     return (UNCLEAR, "", ()) if request_queries.signature(request) else None
 
@@ -302,7 +302,7 @@ def _other(
     if _rejected(request):
         why, control = explanations.explanation(request, relation), explanations.control(request)
         return UNCLEAR if why else DISAGREES, why, (control,) if control else ()
-    if request.done:
+    if request.stands:
         return AGREES, "", ()
     if not request_queries.signature(request):
         return None

@@ -51,6 +51,8 @@ from assay.rules.steps import Part, send
 
 #: The day of the week, Monday being 0, on which the first deferred request of the probe is due.
 TUESDAY = 1
+#: Longer than anybody is idle.
+NEVER: Final = timedelta(days=100_000)
 
 
 #: Where a mode is listed.
@@ -61,8 +63,8 @@ _RANKS: Final = {"served": 2, "where-offered": 1}
 class Execution(Kind):
     """The modes in which requests are carried out, and what keeps one from being so.
 
-    `unmet` are values with which a request is not accepted. After `minutes` on one screen the
-    customer is disconnected.
+    `unmet` are values with which a request is not accepted. After `minutes` on one screen, if the
+    document says so, the customer is disconnected.
     """
 
     name = "execution"
@@ -77,12 +79,19 @@ class Execution(Kind):
     )
     offered: tuple[str, ...] = modes(key="where-offered", compare=comparisons.classified(_RANKS))
     unmet: Mapping[str, Json] = values_by_argument(key="unmet", compare=comparisons.test_only)
-    minutes: int = parameters.whole(key="minutes", compare=comparisons.test_only)
+    minutes: int | None = parameters.whole(
+        key="minutes", required=False, compare=comparisons.test_only
+    )
 
     @property
     def deferred(self) -> str | None:
         """A mode that is deferred to a day, if one is served."""
         return next((mode for mode in self.served if self.lifecycle.deferred(mode)), None)
+
+    @property
+    def idle(self) -> timedelta:
+        """How long a customer may be idle on one screen; very long where it is not said."""
+        return NEVER if self.minutes is None else timedelta(minutes=self.minutes)
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -98,9 +107,9 @@ class Execution(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """The main flow, the other modes, the bounds of an execution, and each way to none."""
         effects, clock = needs(Capability.EFFECTS), needs(Capability.CLOCK)
-        plain = self.lifecycle.mode
+        plain, signed = self.lifecycle.mode, ", can be signed" if self.lifecycle.signed else ""
         at_once = (
-            (MAIN, "a plain request gets a key, can be signed, and is then carried out", needs()),
+            (MAIN, f"a plain request gets a key{signed}, and is then carried out", needs()),
             (ONCE, "nothing is carried out twice", effects),
             (AS_ASKED, "it is carried out with the values in force", effects),
             (SHOWN, "a request is shown as carried out if it is, and only then", effects),
@@ -132,6 +141,9 @@ class Execution(Kind):
         )
         repeats = clauses.rejects_repeats(self.lifecycle.contract, self.lifecycle.request.id)
         absent = {REFUSED: not self.unmet, REPEAT: not repeats, CHANGE: not self.changed}
+        absent[TIMED_OUT] = self.minutes is None or not self.lifecycle.signed
+        if not self.lifecycle.signed:
+            absent |= dict.fromkeys((DENIED, UNSIGNED), True)
         out += [
             _facet(self, id_, asks, id_, more) for id_, asks, more in ends if not absent.get(id_)
         ]
@@ -176,7 +188,7 @@ class Execution(Kind):
         named = {self.lifecycle.create.owned or "": psu.owns[owned].key} if owned else {}
         call = request_steps.request(self.lifecycle, psu, mode, named, ahead=ahead)
         made = yield from send(call)
-        yield from request_steps.sign(made)
+        yield from request_steps.sign(self.lifecycle, made)
         return made
 
     def _look(self, *requests: Exchange) -> Part[bool]:
@@ -210,11 +222,11 @@ class Execution(Kind):
         """Make and sign the same request twice."""
         call = request_steps.request(self.lifecycle, psu)
         first = yield from send(call)
-        yield from request_steps.sign(first)
+        yield from request_steps.sign(self.lifecycle, first)
         yield from request_steps.read(self.lifecycle, first)
         again = yield from send(replace(call, variation="it is the same again"))
         for _ in range(2):  # one that was rejected must not be open to another signature
-            yield from request_steps.sign(again)
+            yield from request_steps.sign(self.lifecycle, again)
             yield from self._look(again)
 
     def _change_refused(self, psu: Subject) -> Script:
@@ -225,7 +237,7 @@ class Execution(Kind):
             variation = f"the request is {self.lifecycle.mode}"
             yield from send(replace(change, varied=self.changed, variation=variation))
         yield from request_steps.read(self.lifecycle, made)
-        yield from request_steps.sign(made)
+        yield from request_steps.sign(self.lifecycle, made)
         yield from self._look(made)
 
     def _cancelled(self, psu: Subject) -> Script:
@@ -234,7 +246,7 @@ class Execution(Kind):
             self.lifecycle, psu, self.deferred, variation="it is cancelled"
         )
         made = yield from send(call)
-        yield from request_steps.sign(made)
+        yield from request_steps.sign(self.lifecycle, made)
         yield from request_steps.send_if_any(request_steps.call_about(self.lifecycle.end, made))
         ahead = request_steps.DAYS_AHEAD + 1
         control = yield from self._signed(psu, self.deferred, ahead)
@@ -250,16 +262,16 @@ class Execution(Kind):
             call = request_steps.request(lifecycle, psu, arguments={**owned, **self.unmet})
             made = yield from send(replace(call, variation="it does not meet the contract"))
             if made.item is not None and made.item.state is not State.REJECTED:
-                yield from request_steps.sign(made)
+                yield from request_steps.sign(lifecycle, made)
             yield from self._look(control, made)
             yield from request_steps.read_refused(lifecycle, made)
             return
         variation, how = _WAYS[way]
         made = yield from send(request_steps.request(lifecycle, psu, variation=variation))
         if way == TIMED_OUT:
-            how = replace(request_steps.SIGN, linger=(timedelta(minutes=self.minutes + 1),))
+            how = replace(request_steps.SIGN, linger=(self.idle + timedelta(minutes=1),))
         if how is not None:
-            yield from request_steps.sign(made, how)
+            yield from request_steps.sign(self.lifecycle, made, how)
         control = yield from self._signed(psu)
         yield from self._look(control, made)
 
@@ -267,7 +279,7 @@ class Execution(Kind):
         """Reconcile every request of the history."""
         known = {facet.id for facet in self.facets()}
         books = Books.of(self.lifecycle, history)
-        for evidence in reconciliation.reconcile(books, timedelta(minutes=self.minutes)):
+        for evidence in reconciliation.reconcile(books, self.idle):
             if evidence.facet in known:
                 yield evidence
 
@@ -294,10 +306,10 @@ def _facet(  # noqa: PLR0917 -- a row of the table of facets
         id=id_,
         description=asks,
         scenario=Scenario(id=scenario),
-        needs=needs(Capability.PSU, Capability.WRITE, Capability.SCA) | more,
+        needs=needs(Capability.PSU, Capability.WRITE) | p.lifecycle.signing_needs | more,
         requires=(
             *p.lifecycle.state_requirement(),
-            BindingRequirement(operation=create, feature="approval"),
+            *p.lifecycle.approval_requirement(),
             BindingRequirement(operation=create, feature="key"),
             *(
                 BindingRequirement(

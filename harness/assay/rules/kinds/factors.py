@@ -65,7 +65,7 @@ class Factors(Kind):
     purpose = LIMIT
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request()
+    lifecycle: tracker.Lifecycle = the_request(signed=True)
     offered: Mapping[str, tuple[str, ...]] = parameters.parameter(
         _OFFERED,
         lambda value, _: {segment: tuple(codes) for segment, codes in value.items()},
@@ -163,7 +163,7 @@ class Factors(Kind):
             psu = yield from request_steps.customer(lifecycle, segment=segment)
             made = yield from signing.make(lifecycle, psu, 0)
             yield from request_steps.sign(
-                made, replace(request_steps.SIGN, decision=Decision.REFUSE)
+                self.lifecycle, made, replace(request_steps.SIGN, decision=Decision.REFUSE)
             )
             return
         psu = yield from request_steps.customer(lifecycle, count=2 * len(self.words) + len(BAD) - 1)

@@ -1,8 +1,8 @@
-"""`field`: the values that a field of every item may have: a constant, an enumeration, or a format.
+"""`field`: the values that a field of every item may have, or that it is there at all.
 
-Every item on every page of every resource of the customer is judged, because faults
-hide on the last page of the second account. The absence of a mandatory field is a facet
-of its own.
+Every item on every page of every resource of the customer is judged, because faults hide on the
+last page of the second account; of a request, every answer about it. The absence of a mandatory
+field is a facet of its own; of a request, it is absent from the answer that reads it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.history import Call, Exchange, History, Holding, Item
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, comparisons, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps, text_shape
 from assay.rules.consequences import (
     ANSWER_LESS,
     ANSWER_MORE,
@@ -27,15 +27,17 @@ from assay.rules.consequences import (
 )
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.formats import FAULTS, FORMATS, LOOKALIKES
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import resources_by_key
+from assay.rules.queries import has_value, resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.schema_pieces import FieldSchema, Schema, SchemaPiece
 from assay.rules.scope import Calls, Scope
+from assay.rules.text_shape import TextShape
 
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
-
 
 _ENUM: Mapping[str, Json] = {
     "description": "a list of at least one text, number, true or false",
@@ -74,7 +76,8 @@ class Field(Kind):
     name = "field"
     scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
-    exactly_one_of = ("const", "enum", "format")
+    at_least_one_of = ("const", "enum", "format", "pattern", "mandatory")
+    at_most_one_of = ("const", "enum", "format", "pattern")
 
     field: str = parameters.word(key="field", compare=comparisons.undirected)
     resources: tuple[str, ...] = parameters.resources()
@@ -104,14 +107,21 @@ class Field(Kind):
             comparisons.any_change(REPLACED), added=SERVE_MORE, removed=SERVE_LESS
         ),
     )
+    pattern: str = text_shape.pattern()
     mandatory: bool = parameters.flag(
         key="mandatory", compare=comparisons.switch(on=SERVE_MORE, off=SERVE_LESS)
     )
     grant: Operation | None = parameters.grant()
 
     def operation(self, resource: str) -> Operation:
-        """Return the operation that lists a resource."""
-        return next(each for each in self.contract.operations.values() if resource in each.lists)
+        """Return the operation that lists a resource, or reads one that is made."""
+        every = self.contract.operations.values()
+        return next(each for each in every if resource in (*each.lists, each.shows))
+
+    @property
+    def unrestricted(self) -> bool:
+        """Whether the clause says nothing of the value, only that there is one."""
+        return self.const is None and not (self.enum or self.format or self.pattern)
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -131,12 +141,11 @@ class Field(Kind):
 
     def allowed_values(self, field: str) -> Sequence[Json] | None:
         """Return the constant, or the values listed, for the field of this clause."""
-        if field != self.field or self.format:
-            return None
-        return self.enum or (self.const,)
+        named = self.enum or (() if self.const is None else (self.const,))
+        return named if field == self.field and named else None
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return one facet for the value in each resource, and one for its presence if mandatory."""
+        """Return a facet for the value in each resource, and one for its presence if mandatory."""
         out: list[Facet] = []
         consented = (
             consent(self.grant) if any(operation.about for operation in _listed(self)) else needs()
@@ -146,15 +155,19 @@ class Field(Kind):
                 operation=self.operation(resource).id, feature="field", name=self.field
             )
             allowed, _ = _allowed(self, resource)
-            descriptions = [(resource, f"{self.field} of every {resource} is {allowed}")]
+            text = f"{self.field} of every {resource} is {allowed}"
+            descriptions = [] if self.unrestricted else [(resource, text)]
+            made = self.operation(resource).shows == resource
             if self.mandatory:
                 descriptions.append((f"{resource}-present", f"every {resource} has {self.field}"))
             out += [
                 Facet(
                     id=id_,
                     description=description,
-                    scenario=Scenario(id="everything"),
-                    needs=needs(Capability.PSU) | consented,
+                    scenario=Scenario(id=resource if made else "everything"),
+                    needs=needs(Capability.PSU, Capability.WRITE)
+                    if made
+                    else needs(Capability.PSU) | consented,
                     requires=(requirement,),
                 )
                 for id_, description in descriptions
@@ -162,7 +175,14 @@ class Field(Kind):
         return tuple(out)
 
     def probe(self, scenario: Scenario) -> Script:
-        """Own several of each resource, consent to all, and read every page."""
+        """Own several of each resource, consent to all, and read every page; or make a request."""
+        if scenario.id in self.resources:
+            lifecycle = lifecycle_of_request(self.contract, scenario.id)
+            customer = yield from request_steps.customer(lifecycle)
+            for mode in dict.fromkeys([lifecycle.mode, *lifecycle.deferred_modes[:1]]):
+                made = yield from steps.send(request_steps.request(lifecycle, customer, mode))
+                yield from request_steps.read(lifecycle, made)
+            return
         today = (yield from steps.clock()).date()
         few = steps.days_before(today, *range(1, FEW + 1))
         many = steps.days_before(today, *range(1, MANY + 1))
@@ -209,12 +229,12 @@ _NOTHING: tuple[Json, ...] = (None, "")
 
 def _schema(clause: Field, resource: str) -> Schema:
     """Return the allowed values of the field in a resource, as JSON Schema."""
+    if clause.unrestricted:
+        return {"not": {"enum": list(_NOTHING)}}
     if clause.const is None and not clause.enum:
-        schema: Schema = {
-            "type": "string",
-            "minLength": 1,
-            "format": clause.format[resource],
-        }
+        schema: Schema = {"type": "string", "minLength": 1} | (
+            {"pattern": clause.pattern} if clause.pattern else {"format": clause.format[resource]}
+        )
         return schema if clause.mandatory else {"anyOf": [schema, {"enum": list(_NOTHING)}]}
     values: list[Json] = list(clause.enum) or [clause.const]
     if clause.mandatory and len(values) == 1:
@@ -222,19 +242,24 @@ def _schema(clause: Field, resource: str) -> Schema:
     return {"enum": [*values, *(() if clause.mandatory else _NOTHING)]}
 
 
-def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool]]:
+def _allowed(clause: Field, resource: str) -> tuple[str, Callable[[Json], bool | None]]:
     """Return the allowed values of the field in a resource, in words and as a predicate."""
     if clause.const is not None:
         return repr(clause.const), lambda value: _is_constant(clause.const, value)
     if clause.enum:
         named = ", ".join(map(text_of, clause.enum))
         return f"one of {named}", partial(_is_one_of, clause.enum)
+    if clause.pattern:
+        shape = TextShape(pattern=clause.pattern)
+        return str(shape), shape.fits
+    if not clause.format:
+        return "any value", has_value
     form = clause.format[resource]
     return f"in the format {form}", FORMATS[form]
 
 
 def _is_constant(word: Json, value: Json) -> bool:
-    """Whether a value is the constant; "true" and "false" in quotes stand for truth values, too."""
+    """Whether a value is the constant; "true" in quotes stands for the truth value, too."""
     return same(word, value) or (isinstance(value, bool) and word == text_of(value))
 
 
@@ -246,18 +271,15 @@ def _listed(clause: Field) -> tuple[Operation, ...]:
     """Return the operations to call, in the contract's order."""
     named = {clause.operation(resource).id for resource in clause.resources}
     return tuple(
-        operation for operation in clause.contract.operations.values() if operation.id in named
+        operation
+        for operation in clause.contract.operations.values()
+        if operation.id in named and operation.lists
     )
-
-
-def _page_size(clause: Field, operation: Operation) -> int:
-    """Return the page size of an operation in the contract, or a practically unlimited one."""
-    return clauses.page_size(clause.contract, operation.id) or 10**9
 
 
 def _most(clause: Field, operation: Operation) -> int:
     """Return the number of pages that the probe's items fill; real customers may have more."""
-    size = _page_size(clause, operation)
+    size = clauses.page_size(clause.contract, operation.id) or 10**9
     items = MANY if operation.about else EACH * len(clause.owners)
     return -(-items // size) if size < items else steps.MOST_PAGES
 
@@ -266,10 +288,16 @@ def _items_by_resource(
     clause: Field, exchange: Exchange, known: Mapping[str, str]
 ) -> Mapping[str, Sequence[Item]]:
     operation = clause.contract.operations.get(exchange.call.operation)
-    if not exchange.accepted or operation is None or not operation.lists:
+    if not exchange.accepted or operation is None:
         return {}
+    if operation.request in clause.resources and not operation.lists:
+        return {operation.request: exchange.items} if exchange.items else {}
     about = str(exchange.call.arguments.get(operation.about or "", ""))
-    below = clause.contract.children(known.get(about, ""), operation.id)
+    below = (
+        clause.contract.children(known.get(about, ""), operation.id) if operation.lists else None
+    )
+    if len(operation.lists) == 1:
+        below = operation.lists[0]
     sorted_: dict[str, list[Item]] = {}
     for item in exchange.items:
         resource = item.resource or below
@@ -297,8 +325,9 @@ def _judge(
     description, allowed = _allowed(clause, resource)
     named = (item.fields.get(clause.field) for item in items)
     there = [value for value in named if value not in (None, "")]
-    wrong = [value for value in there if not allowed(value)]
-    if there:
+    there_or_open = [(value, allowed(value)) for value in there]
+    wrong = [value for value, good in there_or_open if good is False]
+    if there and not clause.unrestricted and (wrong or all(good for _, good in there_or_open)):
         evidence = Evidence(
             facet=resource,
             agreement=DISAGREES if wrong else AGREES,
@@ -309,7 +338,8 @@ def _judge(
             exchanges=(exchange.n,),
         )
         yield doubt(evidence, "others look alike and are none") if doubtful else evidence
-    if clause.mandatory:
+    operation = clause.contract.operations[exchange.call.operation]
+    if clause.mandatory and (operation.lists or clause.operation(resource) == operation):
         lacking = len(items) - len(there)
         yield Evidence(
             facet=f"{resource}-present",

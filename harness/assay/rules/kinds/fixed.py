@@ -130,6 +130,7 @@ class Fixed(DefectRule):
                     BindingRequirement(
                         operation=self.lifecycle.create.id, feature="argument", name=self.field
                     ),
+                    *self.lifecycle.open_mode_requirement(),
                 ),
             )
             for facet, description in descriptions.items()
@@ -164,7 +165,9 @@ class Fixed(DefectRule):
             yield from _probe_changes(self)
             return
         psu = yield from request_steps.customer(self.lifecycle)
-        control = request_steps.request(self.lifecycle, psu, arguments={self.field: self.const})
+        control = request_steps.request(
+            self.lifecycle, psu, self.lifecycle.open_mode, {self.field: self.const}
+        )
         yield from steps.send(control)
         for value, _, description in _values(self):
             sent = {**control.arguments, self.field: value}

@@ -89,13 +89,13 @@ class Idempotency(Kind):
         keyed = BindingRequirement(operation=operation, feature="argument", name=self.key)
         shown = BindingRequirement(operation=operation, feature="key")
         write = needs(Capability.PSU, Capability.WRITE)
-        clock, sca = needs(Capability.CLOCK), needs(Capability.SCA, Capability.EFFECTS)
+        clock, effects = needs(Capability.CLOCK), needs(Capability.EFFECTS)
         described = [(REPEATED, f"a repeated {self.key} gives the same {name}", write, shown)]
         if self.hours is not None:
             late = f"so does one that is repeated just before {self.hours} hours are over"
             described.append((LATE, late, write | clock, shown))
         done = f"a {name} whose {self.key} is repeated is carried out once"
-        described.append((ONCE, done, write | sca, shown))
+        described.append((ONCE, done, write | effects | self.lifecycle.signing_needs, shown))
         if self.varies:
             varied = BindingRequirement(operation=operation, feature="other", name=self.varies)
             other = f"a repeated {self.key} with another {self.varies} is refused"
@@ -130,14 +130,14 @@ class Idempotency(Kind):
             yield from steps.send(replace(repeated, variation=conflict))
             return
         if scenario.id == ONCE:
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(self.lifecycle, made)
         if scenario.id == LATE and self.hours is not None:
             yield from steps.clock(psu.now + timedelta(hours=self.hours) - MARGIN)
         again = yield from steps.send(replace(same, variation=f"the same {self.key} again"))
         yield from request_steps.read(self.lifecycle, again)
         if scenario.id == ONCE:
             if request_steps.key_of(again) != request_steps.key_of(made):
-                yield from request_steps.sign(again)
+                yield from request_steps.sign(self.lifecycle, again)
             yield from request_steps.inquire()
 
     def accepts_variation(self, scenario: Scenario) -> bool:

@@ -76,6 +76,7 @@ class Mandatory(DefectRule):
                     BindingRequirement(
                         operation=self.lifecycle.create.id, feature="argument", name=field
                     ),
+                    *self.lifecycle.open_mode_requirement(),
                 ),
             )
             for field in self.fields
@@ -85,7 +86,7 @@ class Mandatory(DefectRule):
     def probe(self, scenario: Scenario) -> Script:
         """Make a valid request, then one for each way in which the field can be invalid."""
         psu = yield from request_steps.customer(self.lifecycle)
-        control = request_steps.request(self.lifecycle, psu)
+        control = request_steps.request(self.lifecycle, psu, self.lifecycle.open_mode)
         made = yield from steps.send(control)
         right = made.call.arguments.get(scenario.id, "")
         for call in _variations(control, scenario.id, right):

@@ -116,7 +116,7 @@ class Modification(Kind):
         """Return one facet for each mode, and those for reading and execution."""
         if self.lifecycle.change is None:
             return ()
-        day = needs(Capability.SCA, Capability.CLOCK)
+        day = self.lifecycle.signing_needs | needs(Capability.CLOCK)
         only = {mode: ModificationScenario(id=f"{mode}:accepted", mode=mode) for mode in self.only}
         out = [
             _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
@@ -146,7 +146,7 @@ class Modification(Kind):
         elif scenario.id == "carried-out":
             made = yield from _made(self, psu, first)
             yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 1)
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(self.lifecycle, made)
             made = yield from _made(self, psu, first, sign=True)
             yield from _change(self, psu, made, self.fields, days=request_steps.DAYS_AHEAD + 2)
             yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)
@@ -161,7 +161,7 @@ class Modification(Kind):
             accepted = yield from _change_each(self, psu, made)
             if not accepted:
                 # The contract may allow changes of signed requests only.
-                yield from request_steps.sign(made)
+                yield from request_steps.sign(self.lifecycle, made)
                 yield from _change_each(self, psu, made)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -214,7 +214,7 @@ def _facet(
     create, change = clause.lifecycle.create.id, clause.lifecycle.change
     modes = [clause.only[0]] if scenario.mode not in clause.only else []
     modes += [scenario.mode] if scenario.mode else []
-    approval = (BindingRequirement(operation=create, feature="approval"),) if extra else ()
+    approval = clause.lifecycle.approval_requirement() if extra else ()
     changed = (clause.plain,) if scenario.refused else clause.fields
     return Facet(
         id=id_,
@@ -258,7 +258,7 @@ def _made(
     ahead = request_steps.DAYS_AHEAD + later
     made = yield from send(request_steps.request(clause.lifecycle, psu, mode, ahead=ahead))
     if sign:
-        yield from request_steps.sign(made)
+        yield from request_steps.sign(clause.lifecycle, made)
     return made
 
 
@@ -307,6 +307,7 @@ def _must_be_refused(clause: Modification, changes: Sequence[Change]) -> Iterato
         mode, controlled = change.request.mode, change.like in taken and change.untouched
         if mode in clause.never:
             alone = controlled and change.phase is Phase.UNSIGNED
+            alone = alone or (change.done_when_made and change.like in taken)
             why = f"{mode} requests cannot be changed"
             yield from _refused(f"{mode}-refused", change, why, controlled=alone)
         if change.phase is Phase.DONE and mode in (*clause.only, *clause.never):

@@ -56,7 +56,7 @@ class Notice(Kind):
     purpose = SAFEGUARD
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request()
+    lifecycle: tracker.Lifecycle = the_request(signed=True)
     named_modes: tuple[str, ...] = some_modes(key="modes", compare=comparisons.covered())
     even: Mapping[str, Json] = values_by_argument(key="even", compare=comparisons.test_only)
 
@@ -149,14 +149,14 @@ class Notice(Kind):
         for variant in variants:
             made = yield from make(variant, variation="" if instead else "never signed")
             if instead is not None:
-                yield from request_steps.sign(made, instead)
+                yield from request_steps.sign(self.lifecycle, made, instead)
             unsigned.append(made)
         controls: list[Exchange] = []
         for late in (True, False):
             for variant in variants:
                 if lifecycle.deferred(variant.mode) is late:
                     made = yield from make(variant, ahead=request_steps.DAYS_AHEAD + 1)
-                    yield from request_steps.sign(made)
+                    yield from request_steps.sign(self.lifecycle, made)
                     controls.append(made)
             if late and controls:
                 yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 2)

@@ -1,6 +1,6 @@
 """`quota`: a limit on the calls of each operation in a day or an hour.
 
-For each operation, the first calls are served, the next one is refused, and calls are served
+For each operation, for all together or for each item, the first calls are served, the next one is refused, and calls are served
 again in the next period. A call is still refused just before the end of the period, and on the day
 with 25 hours; each operation and each customer has its own count. Probes read first pages only and
 have no other calls refused: documents leave open whether those count. If only calls without the
@@ -14,30 +14,24 @@ token was renewed: if they ask about the same resource, their calls may count to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
-from assay.history import Call, Exchange, History, Subject
+from assay.history import Call, History, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, operation_parameters, parameters, steps
+from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.declared import Convert
 from assay.rules.evidence import (
-    AGREES,
-    DISAGREES,
-    UNCLEAR,
     doubt,
-    must_be_refused,
-    must_be_served,
-    tpp_evidence,
 )
-from assay.rules.queries import answered_questions, bare, fresh_subjects, plain, question
+from assay.rules.queries import answered_questions, bare, fresh_subjects, question
 from assay.rules.rule import (
-    CallLimit,
     Facet,
     Kind,
     Scenario,
@@ -47,22 +41,27 @@ from assay.rules.rule import (
     needs,
     scenario_of,
 )
-from assay.rules.state import periods
+from assay.rules.state import periods, quota_duty
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.counts import Counts, moment, same_customers
-from assay.rules.state.periods import HOURS, Period, period, surely_longer
+from assay.rules.state.counts import Counts
+from assay.rules.state.periods import DAYS, Period, period
+from assay.rules.state.quota_judgement import (
+    LONG_DAY,
+    OTHERS,
+    PER_CUSTOMER,
+    PER_ITEM,
+    PER_METHOD,
+    SHARED,
+    judge,
+)
 
-PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
-#: Why a first call must be served, by the facet that it tests.
-OTHERS = {
-    PER_METHOD: "only the quota of other methods is used up",
-    PER_CUSTOMER: "only another customer's quota is used up",
-}
+#: Trials that end with control calls in a later period, if all calls count.
+_CONTROLLED = frozenset({*OTHERS, SHARED})
 
 _COUNTED = parameters.ref("counted")
 _PER: Mapping[str, Json] = {
-    "description": "calendar-day, clock-hour, rolling-hour or hour",
-    "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour"],
+    "description": "calendar-day, clock-hour, rolling-hour, hour or minute",
+    "enum": ["calendar-day", "clock-hour", "rolling-hour", "hour", "minute"],
 }
 
 #: The TPP's obligation.
@@ -94,7 +93,7 @@ class Quota(Kind):
     name = "quota"
     purpose = LIMIT
     bare_calls = True
-    limits = ("limit", "per", "counts", "refused-calls", "page-turns")
+    limits = ("limit", "per", "counts", "counted-by", "refused-calls", "page-turns")
 
     operations: tuple[Operation, ...] = parameters.operations()
     limit: int = parameters.whole(key="limit", compare=comparisons.allowance)
@@ -110,6 +109,17 @@ class Quota(Kind):
         convert=lambda value: value == "all",
         compare=comparisons.ranked({"absent": 1, "all": -1}, absent="absent"),
     )
+    counted_by: str = parameters.choice(
+        "operation",
+        "shared",
+        "item",
+        key="counted-by",
+        description="operation, shared or item",
+        hint="has each operation a count of its own, or all together, or each item?",
+        required=False,
+        default="operation",
+        compare=comparisons.undirected,
+    )
     refused_calls: str = _judged("refused-calls", _COUNTED)
     page_turns: str = _judged("page-turns", _COUNTED)
     grant: Operation | None = parameters.grant()
@@ -123,15 +133,21 @@ class Quota(Kind):
     @property
     def daily(self) -> bool:
         """Whether the period is a calendar day."""
-        return self.period.words is not HOURS
+        return self.period.words is DAYS
 
     def controlled(self, scenario: Scenario) -> bool:
         """Whether a trial ends with control calls, which show that the methods answer."""
-        return not self.attended or scenario.id in OTHERS
+        return not self.attended or scenario.id in _CONTROLLED
 
     def call_limits(self) -> Mapping[str, CallLimit]:
         """Return the limit of each operation."""
-        limit = CallLimit(number=self.limit, attended=self.attended, daily=self.daily)
+        shared = self.counted_by == SHARED
+        limit = CallLimit(
+            number=self.limit,
+            attended=self.attended,
+            daily=self.daily,
+            shared=frozenset(operation.id for operation in self.operations if shared),
+        )
         return {operation.id: limit for operation in self.operations}
 
     def facets(self) -> tuple[Facet, ...]:
@@ -171,8 +187,17 @@ class Quota(Kind):
             description = "a day of 25 hours counts as one day"
             facet = _facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
             out.append(replace(facet, not_applicable_because=never))
-        description, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
-        out.append(_facet(PER_METHOD, description, scenario, apart))
+        if self.counted_by == SHARED:
+            text, scenario = "the calls of all methods count together", QuotaScenario(id=SHARED)
+        else:
+            text, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
+        alone = "" if len(self.operations) > 1 else "the clause names one method"
+        out.append(
+            replace(_facet(scenario.id, text, scenario, apart), not_applicable_because=alone)
+        )
+        if self.counted_by == "item":
+            text = "each item has its own count"
+            out.append(_facet(PER_ITEM, text, QuotaScenario(id=PER_ITEM), apart))
         description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
         out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
         return tuple(out)
@@ -185,12 +210,21 @@ class Quota(Kind):
             return
         if scenario.id == self.period.words.late_facet:
             yield from periods.clear_of_the_end(self.period)
-        psu = yield from steps.customer("psu", self.owner, self.grant)
+        psu = yield from steps.customer(
+            "psu", self.owner, self.grant, count=2 if scenario.id == PER_ITEM else 1
+        )
         used = (scenario.operation,) if scenario.operation else self.operations
+        # One operation uses up what all of them share.
+        used = used[:1] if self.counted_by == SHARED else used
         calls = _calls(used, psu, present=self.attended)
         controls = _calls(used, psu, present=True)
         for call in calls:
             yield from _use_up(self, call, extra=late or scenario.operation is not None)
+        if scenario.id in {SHARED, PER_ITEM}:
+            about = tuple(operation for operation in self.operations if operation.about)
+            others, item = (self.operations[1:], 0) if scenario.id == SHARED else (about, 1)
+            yield from _each(_calls(others, psu, present=self.attended, item=item))
+            controls += _calls(others, psu, present=True, item=item)
         if scenario.crosses:
             yield from periods.into_the_next(self.period)
         elif late:
@@ -201,14 +235,20 @@ class Quota(Kind):
             )
         if scenario.crosses or late:
             yield from _each(calls)
+        yield from self._control(scenario, used, controls)
+
+    def _control(
+        self, scenario: QuotaScenario, used: Sequence[Operation], controls: list[Call]
+    ) -> Script:
+        """Call for another customer, and make the calls that show that the methods answer."""
         if scenario.id == PER_CUSTOMER:
             other = yield from steps.customer("other", self.owner, self.grant)
             yield from _each(_calls(used, other, present=self.attended))
-            controls += _calls(used, other, present=True)
+            controls = controls + _calls(used, other, present=True)
         if self.attended and self.controlled(scenario):
             # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
-            controls.reverse()
+            controls = controls[::-1]
         yield from _each(controls if self.controlled(scenario) else ())
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -222,7 +262,7 @@ class Quota(Kind):
             controls |= answered_questions(history, present=False)
         named = {operation.id: operation for operation in self.operations}
         consents = Consents.of(self.contract, self.grant, history)
-        counts = Counts(limit=self.limit, period=self.period)
+        counts, own = self.counts(), self.counts(shared=False)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
@@ -231,10 +271,24 @@ class Quota(Kind):
                 continue
             if question(call) in controls and bare(call, operation):
                 sound = consents.covers(operation, call)
-                for evidence in _judge(self, exchange, counts, sound=sound):
+                alone = self.counted_by == SHARED and own.at_most(exchange) == 0
+                for evidence in judge(exchange, counts, sound=sound, alone=alone):
                     known = call.subject in untouched or counts.exceeded_by(exchange)
                     yield evidence if known else doubt(evidence, "earlier calls may be unknown")
             counts.note(exchange)
+            own.note(exchange)
+
+    def counts(self, *, shared: bool = True) -> Counts:
+        """Return counts of no calls; those of all operations together where they are shared."""
+        together = shared and self.counted_by == SHARED
+        about = {each.id: each.about or "" for each in self.operations}
+
+        def counted(call: Call) -> str:
+            item = call.arguments.get(about.get(call.operation, ""))
+            by_item = self.counted_by == "item" and item is not None
+            return "" if together else f"{call.operation} {item}" if by_item else call.operation
+
+        return Counts(limit=self.limit, period=self.period, counted=counted, shared=together)
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
@@ -246,32 +300,13 @@ class Quota(Kind):
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every call that counts, except page turns."""
-        counts = Counts(limit=self.limit, period=self.period)
-        together = Counts(limit=self.limit, period=self.period)
-        named = {operation.id for operation in self.operations}
-        groups = same_customers(
-            [exchange for exchange in history.exchanges if exchange.call.operation in named]
-        )
-        words = self.period.words
-        served: dict[tuple[str, str, int | None], list[int]] = {}
-        owed = f"no more than {self.limit} calls {words.with_article}"
-        for exchange in history.exchanges:
-            call = exchange.call
-            if call.operation not in named or (call.present and not self.attended):
-                continue
-            joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
-            before = served.setdefault((call.subject, call.operation, call.alias), [])
-            if call.follow is None:
-                sure, most = counts.at_least(exchange), together.at_most(joint)
-                few = AGREES if most < self.limit else UNCLEAR
-                judged = DISAGREES if sure >= self.limit else few
-                done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
-                beside = before[-self.limit :] if judged is DISAGREES else ()
-                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done, *beside)
-            if exchange.accepted and plain(call):
-                before.append(exchange.n)
-            counts.note(exchange)
-            together.note(joint)
+        counted = [
+            exchange
+            for exchange in history.exchanges
+            if exchange.call.operation in {operation.id for operation in self.operations}
+            and (self.attended or not exchange.call.present)
+        ]
+        yield from quota_duty.judge(counted, self.counts, TPP_FACET)
 
 
 def _facet(
@@ -280,12 +315,14 @@ def _facet(
     return Facet(id=id_, description=description, scenario=scenario, needs=needed)
 
 
-def _calls(operations: Iterable[Operation], psu: Subject, *, present: bool) -> list[Call]:
+def _calls(
+    operations: Iterable[Operation], psu: Subject, *, present: bool, item: int = 0
+) -> list[Call]:
     return [
         Call(
             operation=operation.id,
             subject=psu.name,
-            arguments=steps.arguments(operation, psu.owns[0].key),
+            arguments=steps.arguments(operation, psu.owns[item].key),
             present=present,
             variation="" if present else "without the customer",
         )
@@ -301,50 +338,3 @@ def _each(calls: Iterable[Call]) -> Script:
 def _use_up(clause: Quota, call: Call, *, extra: bool = False) -> Script:
     for _ in range(clause.limit + (1 if extra else 0)):
         yield from steps.send(call)
-
-
-def _judge(clause: Quota, exchange: Exchange, counts: Counts, *, sound: bool) -> Iterator[Evidence]:
-    name, words = exchange.call.operation, clause.period.words
-    if counts.at_least(exchange) >= clause.limit:
-        facet = _refusal_facet(clause, exchange, counts)
-        if facet:
-            yield must_be_refused(facet, exchange, f"{clause.limit} calls were served {words.this}")
-        return
-    most = counts.at_most(exchange)
-    if not sound or most >= clause.limit:
-        return
-    others = counts.facet_beside_used_up(exchange)
-    closed = counts.closed.get((exchange.call.subject, name))
-    if closed and closed < clause.period.earliest_begin(moment(exchange)):
-        if most == 0:
-            why = f"a new {words.noun} after {clause.period.label(closed)} has begun"
-            yield must_be_served(f"{name}-{words.next_facet}", exchange, why)
-    elif most == 0 and others:
-        yield must_be_served(others, exchange, OTHERS[others])
-    else:
-        why = f"{most} of {clause.limit} calls used {words.this}"
-        yield must_be_served(f"{name}-served", exchange, why)
-
-
-def _refusal_facet(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    """Return the facet that a call beyond the limit tests.
-
-    Late calls test when the period ends, but only after a refusal in the same period:
-    without one, no quota was enforced.
-    """
-    late = _late(clause, exchange, counts)
-    if late is None:
-        return f"{exchange.call.operation}-refused"
-    closed = counts.closed.get((exchange.call.subject, exchange.call.operation))
-    return late if closed and closed >= clause.period.latest_begin(moment(exchange)) else None
-
-
-def _late(clause: Quota, exchange: Exchange, counts: Counts) -> str | None:
-    if not clause.period.has_known_end:
-        return None
-    zone = clause.zone if clause.daily else None
-    if zone and surely_longer(exchange.at.astimezone(zone), zone):
-        return LONG_DAY
-    end = clause.period.earliest_end(counts.first(exchange)) - periods.MARGIN
-    # If the period began as late as that, it proves nothing.
-    return clause.period.words.late_facet if counts.first(exchange) < end <= exchange.at else None

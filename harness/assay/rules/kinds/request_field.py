@@ -68,6 +68,7 @@ class RequestField(DefectRule):
     name = "request-field"
     scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
+    at_most_one_of = text_shape.ALTERNATIVES
     applies_to = ("makes",)
     at_least_one_of = (
         "decimals",

@@ -83,6 +83,7 @@ class Required(Kind):
     name = "required"
     scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
+    at_most_one_of = text_shape.ALTERNATIVES
 
     operations: tuple[Operation, ...] = parameters.operations(also=_check_argument)
     argument: str = parameters.word(key="argument", compare=comparisons.undirected)

@@ -1,7 +1,7 @@
 """`return-address`: after signing, the customer is sent to the address that the request named.
 
 Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
-request named; a bank may add parameters of its own. Nothing is said here of a customer who
+request named; a bank may add parameters of its own: any, or those that the target file names. Nothing is said here of a customer who
 did not sign. Where a page leads on by a link or a script is not decided.
 """
 
@@ -58,7 +58,7 @@ class ReturnAddress(Kind):
     purpose = PROMISE
     applies_to = ("makes",)
 
-    lifecycle: tracker.Lifecycle = the_request(also=_returns)
+    lifecycle: tracker.Lifecycle = the_request(also=_returns, signed=True)
     argument: str = parameters.derived(_argument)
 
     def facets(self) -> tuple[Facet, ...]:
@@ -157,7 +157,7 @@ def _where(clause: ReturnAddress, attempt: Signing) -> Agreement:
         return UNCLEAR
     if redirected is None:
         return DISAGREES if attempt.event.stuck else UNCLEAR
-    return AGREES if leads_to(redirected, right) else DISAGREES
+    return AGREES if leads_to(redirected, right, attempt.event.adds) else DISAGREES
 
 
 def _right(clause: ReturnAddress, signing: Signing) -> object:

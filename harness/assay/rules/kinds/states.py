@@ -18,17 +18,17 @@ from typing import Any, ClassVar, Final
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.errors import did_you_mean
-from assay.history import Authorise, Call, Code, Decision, Exchange, History, Holding
+from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE
 from assay.rules.evidence import AGREES, DISAGREES
-from assay.rules.lifecycle import request_queries, request_steps
-from assay.rules.lifecycle.tracker import Lifecycle, instances, lifecycle_of_request
+from assay.rules.lifecycle import request_steps
+from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.word_readings import WordReading, readings
+from assay.rules.state.word_readings import WordReading, plain_signatures, readings
 
 FIRST, WORDS, ORDER, FINAL, LATER = "first", "words", "order", "final", "final-later"
 SIGNED = "signed"
@@ -181,7 +181,7 @@ class States(Kind):
             return ()
         clock = needs(Capability.PSU, Capability.CLOCK)
         write = needs(Capability.PSU, Capability.WRITE) if self.lifecycle else clock
-        signed = write | needs(Capability.SCA) if self.lifecycle else clock
+        signed = write | self.lifecycle.signing_needs if self.lifecycle else clock
         name, ways, days = self.resource, Scenario(id=WAYS), Scenario(id=DAYS)
         described: list[tuple[str, str, Scenario, frozenset[Capability]]] = []
         if self.first and self.lifecycle:
@@ -229,11 +229,11 @@ class States(Kind):
         for mode in dict.fromkeys([lifecycle.mode, *lifecycle.deferred_modes[:1]]):
             made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
             yield from self._read(made)
-            yield from request_steps.sign(made)
+            yield from request_steps.sign(lifecycle, made)
             yield from self._read(made)
             yield from self._read(made)
         refused = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(refused, _REFUSE)
+        yield from request_steps.sign(lifecycle, refused, _REFUSE)
         yield from self._read(refused)
         yield from self._read(refused)
         if lifecycle.end is not None:
@@ -247,9 +247,9 @@ class States(Kind):
         psu = yield from request_steps.customer(lifecycle)
         mode = next(iter(lifecycle.deferred_modes), lifecycle.mode)
         signed = yield from steps.send(request_steps.request(lifecycle, psu, mode))
-        yield from request_steps.sign(signed)
+        yield from request_steps.sign(lifecycle, signed)
         refused = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(refused, _REFUSE)
+        yield from request_steps.sign(lifecycle, refused, _REFUSE)
         for days in (0, request_steps.DAYS_AHEAD + 1, request_steps.DAYS_AHEAD + 1 + REST):
             if days:
                 yield from request_steps.wait_days(psu, days)
@@ -275,7 +275,8 @@ class States(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every reading by itself, and by the reading of the same thing before it."""
         last: dict[str, WordReading] = {}
-        signings = dict(self._signings(history))
+        lifecycle = self.lifecycle if self.signed else None
+        signings = plain_signatures(history, lifecycle) if lifecycle else {}
         for reading in readings(history, self.contract, self.resource, self.field):
             good = reading.word in self.all_words
             yield self._evidence(WORDS, reading, ", ".join(self.all_words), good=good)
@@ -315,19 +316,6 @@ class States(Kind):
             good = self._reaches(before.word, reading.word)
             expected = f"what can follow {before.word}"
             yield self._evidence(ORDER, reading, expected, *seen, good=good)
-
-    def _signings(self, history: History) -> Iterator[tuple[str, int]]:
-        """Yield each request that its customer signed, without a pause, and the signature."""
-        if not self.signed or self.lifecycle is None:
-            return
-        for request in instances(history, self.lifecycle):
-            signing = request_queries.signature(request)
-            if signing is None or len(request.signings) > 1 or request.key is None:
-                continue
-            step = signing.step
-            right = step.code is Code.RIGHT and step.typed is Code.RIGHT and not step.forced
-            if right and not (step.linger or step.pace):
-                yield request.key, signing.n
 
     def _judge_signed(self, reading: WordReading, signature: int) -> Evidence:
         """Judge a word after the signature: one of the signed ones, or what can follow them."""

@@ -69,7 +69,7 @@ class Timeout(Kind):
     applies_to = ("makes",)
     limits = ("measure", "minutes", "edge")
 
-    lifecycle: tracker.Lifecycle = the_request()
+    lifecycle: tracker.Lifecycle = the_request(signed=True)
     measure: str = parameters.choice(
         "idle",
         "overall",
@@ -145,7 +145,7 @@ class Timeout(Kind):
         made_late = [late]
         if self.deferred:
             made = yield from signing.make(lifecycle, psu, 4, self.deferred)
-            yield from request_steps.sign(made, too_late)
+            yield from request_steps.sign(lifecycle, made, too_late)
             made_late.append(made)
         yield from request_steps.wait_days(psu, request_steps.DAYS_AHEAD + 1)
         for made in made_late:

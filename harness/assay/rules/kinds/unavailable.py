@@ -28,6 +28,8 @@ from assay.rules.scope import Calls, Scope
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
 UNSIGNED, SIGNED = "refused-before-signing", "refused-after-signing"
+#: The facet of a request that is not signed.
+MADE = "refused-once-made"
 
 
 #: The status of an answer that has no content.
@@ -149,7 +151,10 @@ def _judge(facet: str, operation: Operation, exchange: Exchange) -> Evidence:
 
 def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple[Facet, ...]:
     write = needs(Capability.PSU, Capability.WRITE)
-    approval = BindingRequirement(operation=lifecycle.create.id, feature="approval")
+    if not lifecycle.signed:
+        made = "the call is refused once the request is made"
+        once = Scenario(id="made")
+        return (Facet(id=MADE, description=made, scenario=once, needs=write, requires=(path,)),)
     return (
         Facet(
             id=UNSIGNED,
@@ -163,7 +168,7 @@ def _of_request(lifecycle: tracker.Lifecycle, path: BindingRequirement) -> tuple
             description="the call is refused after the request is signed",
             scenario=Scenario(id="signed"),
             needs=write | needs(Capability.SCA),
-            requires=(path, approval),
+            requires=(path, *lifecycle.approval_requirement()),
         ),
     )
 
@@ -174,7 +179,7 @@ def _ask_of_request(
     psu = yield from request_steps.customer(lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu))
     if scenario == "signed":
-        yield from request_steps.sign(made)
+        yield from request_steps.sign(lifecycle, made)
     yield from request_steps.send_if_any(request_steps.call_about(clause.control, made))
     call = request_steps.call_about(clause.operation, made)
     if call is not None:
@@ -199,6 +204,7 @@ def _check_of_request(
         if call.operation != clause.operation.id or request is None or key not in known:
             continue
         facet = SIGNED if request.signed or request.done else UNSIGNED
+        facet = facet if lifecycle.signed else MADE
         judged = _judge(facet, clause.operation, event)
         # An unfinished signing may count or not; an answer is a violation in any case.
         if judged.agreement is DISAGREES or request.signed or not request.signings:

@@ -90,7 +90,7 @@ class Attempt:
         if self.made.refused or _stands(self.made) is State.REJECTED:
             return True
         soon = request.seen_at is not None and request.seen_at - self.made.at <= RECENT
-        touched = request.signings or self.touched
+        touched = request.screen_flows or self.touched
         return request.outcome is InstanceOutcome.REJECTED and not touched and soon
 
     @property
@@ -135,6 +135,8 @@ def attempts(lifecycle: Lifecycle, history: History) -> tuple[Attempt, ...]:
             who, amount = (request.subject.name, request.mode), _amount(lifecycle, request.made)
             unrepeated = (who, amount) in retried
             comparable.append(replace(attempt, rest=(attempt.rest, known), unrepeated=unrepeated))
+            if request.signed and not lifecycle.deferred(request.mode):
+                signed.add(_content(lifecycle, request.made.call))
             if request.made.refused and amount is not None:
                 retried.add((who, amount + _minutes(request.made)))
     return tuple(comparable)
@@ -263,7 +265,7 @@ def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
     expected, request = f"a rejection: {why}", attempt.request
     plain = attempt.timely and not attempt.repeats
     late = request.outcome is InstanceOutcome.REJECTED and not attempt.touched
-    if request.done:
+    if request.stands:
         yield _evidence(facet, DISAGREES, expected, attempt)
     elif attempt.rejected and attempt.made.wire.status != UNAUTHENTICATED:
         if beside and plain:
@@ -307,12 +309,12 @@ def sign_and_read(lifecycle: Lifecycle, control: Exchange, *made: Exchange) -> P
     late = False
     for exchange in made:
         if exchange.accepted and _stands(exchange) is not State.REJECTED:
-            yield from request_steps.sign(exchange)
+            yield from request_steps.sign(lifecycle, exchange)
             late |= _stands((yield from request_steps.read(lifecycle, exchange))) is State.REJECTED
         else:
             yield from request_steps.read_refused(lifecycle, exchange)
     if late:
-        yield from request_steps.sign(control)
+        yield from request_steps.sign(lifecycle, control)
         yield from request_steps.read(lifecycle, control)
 
 

@@ -74,7 +74,7 @@ def _cancel_attempt(
         event=event,
         signed=signed if signed or not request.signings else None,
         untouched=not over and not request.done and request.state in (None, State.OPEN),
-        open=request.state is State.OPEN and (request.seen_in or 0) > since,
+        open=request.state is State.OPEN and (request.seen_in or 0) >= since,
         early=request_queries.is_before_due_day(lifecycle, request.arguments, now)
         and not request_queries.shown_for_another_day(lifecycle, request),
     )

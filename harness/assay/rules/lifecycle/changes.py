@@ -66,6 +66,11 @@ class Change:
         return call.subject, call.by, repr(sorted(self.new.items()))
 
     @property
+    def done_when_made(self) -> bool:
+        """Whether the request was carried out, and nobody had to sign it."""
+        return self.request.unsigned and self.phase is Phase.DONE
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """The exchanges and signatures that it depends on: those up to it."""
         numbers = [
@@ -111,7 +116,7 @@ def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | 
 def _phase(request: Instance) -> Phase:
     if request.done:
         return Phase.DONE
-    if not request.signings:
+    if not request.screen_flows:
         return Phase.UNSIGNED
     return Phase.SIGNED if request_queries.signed(request) else Phase.UNKNOWN
 
@@ -146,7 +151,8 @@ def must_be_taken(
             groups.setdefault((change.request.mode, made.subject, made.by), []).append(change)
     for (mode, _, _), group in groups.items():
         taken = [change for change in group if change.exchange.accepted]
-        closed = all(_is_closed(group, phase, fields, opened) for phase in PENDING)
+        phases = (Phase.UNSIGNED,) if group[0].request.unsigned else PENDING
+        closed = all(_is_closed(group, phase, fields, opened) for phase in phases)
         yield Evidence(
             facet=f"{mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,

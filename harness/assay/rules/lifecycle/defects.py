@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from assay.history import History
 from assay.judging.verdict import Evidence
+from assay.rules import clauses
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, failed_instead
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
@@ -46,12 +47,15 @@ def stays_accepted(request: Instance) -> bool:
     return request.made.accepted and request.outcome is not InstanceOutcome.REJECTED
 
 
-def is_control(request: Instance) -> bool:
+def is_control(request: Instance, *, repeatable: bool = False) -> bool:
     """Whether a request can be the control of others.
 
-    A signed request cannot: another request like it may be rejected as a repeat.
+    One that was carried out, or will be, cannot: another like it may be rejected as a repeat.
+    Where nobody signs it can, if no rule rejects repeats (`repeatable`).
     """
-    return stays_accepted(request) and not request.done and request.signed is None
+    signed = request.signed is not None and not request.unsigned
+    over = request.done or signed
+    return stays_accepted(request) and (not over or (repeatable and request.unsigned))
 
 
 def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> Evidence | None:
@@ -88,7 +92,7 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
 
 def _touched(request: Instance) -> bool:
     """Whether a request was signed, changed or ended, which can be why it was rejected."""
-    return bool(request.signings or request.changes or request.ends or request.withdrawn)
+    return bool(request.screen_flows or request.changes or request.ends or request.withdrawn)
 
 
 def _unknown(request: Instance) -> bool:
@@ -131,10 +135,12 @@ class DefectRule(Kind):
         defects = tuple(self.defects(made))
         if all(wrong is None or len(wrong) != 1 for wrong in defects):
             return
+        contract, name = self.lifecycle.contract, self.lifecycle.request.id
+        repeatable = not clauses.rejects_repeats(contract, name)
         controls: Mapping[tuple[str, Frame], Instance] = {
             (argument, frame(request, argument)): request
             for request, wrong in zip(made, defects, strict=True)
-            if wrong is not None and not wrong and is_control(request)
+            if wrong is not None and not wrong and is_control(request, repeatable=repeatable)
             for argument in self.judged_arguments()
         }
         for request, wrong in zip(made, defects, strict=True):

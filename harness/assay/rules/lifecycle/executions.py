@@ -105,6 +105,8 @@ class Books:
                 first=self.creates == 1,
                 amount=request.arguments.get(self.lifecycle.create.amount or ""),
             )
+            if request.unsigned and request.signings:
+                record.signed = place
             self.records.append(record)
             self._by_request[id(request)] = record
             self.refusals.request(record)
@@ -140,7 +142,7 @@ class Books:
                 record.certain = False
             else:
                 record.renewed = {**record.force, **change.new}
-                record.changed = record.signed is not None
+                record.changed = record.signed is not None and not record.request.unsigned
 
     def _look(self, place: int, event: Event) -> None:
         """Process what the fixture tells, or the bank shows, of requests."""

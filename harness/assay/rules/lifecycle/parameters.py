@@ -24,12 +24,19 @@ from assay.rules.parameters import (
 )
 
 
-def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
-    """Declare the request that the clause is about; the value is its `Lifecycle`."""
+def the_request(
+    *, also: Reference | None = None, required: bool = True, signed: bool = False
+) -> Any:
+    """Declare the request that the clause is about; the value is its `Lifecycle`.
+
+    With `signed`, the clause is about how a customer signs it.
+    """
 
     def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from check_request(at, name, clause, raw)
-        if also is not None and maker(clause, raw):
+        if signed and not maker(clause, raw).get("signed", True):
+            yield from check_signed(at, name, clause, raw)
+        elif also is not None and maker(clause, raw):
             yield from also(at, name, clause, raw)
 
     return parameter(
@@ -40,6 +47,13 @@ def the_request(*, also: Reference | None = None, required: bool = True) -> Any:
         required=required,
         compare=comparisons.names("resource"),
     )
+
+
+def check_signed(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+    """Find a request that nobody signs: a rule about signatures has nothing to test."""
+    if not maker(clause, raw).get("signed", True):
+        hint = "remove the rule, or `signed: false` from the operation that makes it"
+        yield at, f"{name!r} is not signed, and the rule is about its signature", hint
 
 
 def check_request(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:

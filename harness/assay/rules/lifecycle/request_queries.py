@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -264,11 +264,12 @@ def same_url(url: str, other: str) -> bool:
     return first is not None and second is not None and _normal(first) == _normal(second)
 
 
-def leads_to(url: str, named: str) -> bool:
+def leads_to(url: str, named: str, adds: Collection[str] | None = None) -> bool:
     """Whether a URL is a named one, or that with additions.
 
     Scheme, host, port and path are equal. Whatever the named URL has in its query is kept,
-    in any order and spelling, and so is its fragment; parameters of the target may be added.
+    in any order and spelling, and so is its fragment; parameters of the target may be added,
+    if `adds` is given only those with these names.
     """
     if same_url(url, named):
         return True
@@ -278,7 +279,10 @@ def leads_to(url: str, named: str) -> bool:
     except ValueError:
         return False
     kept = wanted.fragment in ("", reached.fragment)
-    return bool(wanted.scheme) and same and kept and not _query(wanted) - _query(reached)
+    added = _query(reached) - _query(wanted)
+    known = adds is None or all(name in adds for name, _ in added)
+    whole = not _query(wanted) - _query(reached)
+    return bool(wanted.scheme) and same and kept and whole and known
 
 
 def split_url(url: str) -> SplitResult | None:

@@ -33,7 +33,7 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_operation
 from assay.rules.steps import Part, send
 
 #: A request is signed as a consent is.
-SIGN, sign = steps.SIGN, steps.sign
+SIGN = steps.SIGN
 #: How many days ahead a deferred request is due.
 DAYS_AHEAD = 3
 
@@ -205,6 +205,13 @@ def wait_days(subject: Subject, days: int, hour: int = 12) -> Part[None]:
     yield from steps.clock(then)
 
 
+def sign(lifecycle: Lifecycle, made: Exchange, how: Authorise = SIGN) -> Part[Authorised | None]:
+    """Let the customer sign a request that was made, if it is signed; `how` says in which way."""
+    if not lifecycle.signed:
+        return None
+    return (yield from steps.sign(made, how))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
     """The result of a request that a probe made, signed and read."""
@@ -233,6 +240,6 @@ class RequestResult:
 def make_sign_read(lifecycle: Lifecycle, call: Call, how: Authorise = SIGN) -> Part[RequestResult]:
     """Make a request, sign it, and read it."""
     made = yield from send(call)
-    signed = yield from sign(made, how)
+    signed = yield from sign(lifecycle, made, how)
     seen = yield from read(lifecycle, made)
     return RequestResult(made=made, signed=signed, item=seen.item if seen else None)

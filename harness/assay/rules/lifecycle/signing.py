@@ -182,7 +182,7 @@ def try_to_sign(
 ) -> Part[tuple[Exchange, Authorised | None]]:
     """Make the n-th request, let the customer sign it as `how` says, and read it."""
     made = yield from make(lifecycle, psu, n, None, arguments)
-    signed = yield from request_steps.sign(made, how)
+    signed = yield from request_steps.sign(lifecycle, made, how)
     yield from request_steps.read(lifecycle, made)
     return made, signed
 

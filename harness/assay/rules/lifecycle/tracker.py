@@ -1,9 +1,8 @@
 """Requests in a history: who made each, who signed it, and its outcome.
 
 A request is something that is made, perhaps signed, changed or cancelled, and executed
-later: a payment, an order, a booking. `Lifecycle` is what a contract offers around one
-kind of request; `Tracker` follows a history, event by event, at constant cost for each
-event.
+later: a payment, an order, a booking. `Tracker` follows a history, event by
+event, at constant cost for each event. What a contract offers around a request is in `lifecycle`.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ from datetime import datetime
 from enum import Enum
 from typing import TypeVar
 
-from assay.contract.model import Contract, Json, Operation, Resource
+from assay.contract.model import Json
 from assay.history import (
     Advanced,
+    Authorise,
     Authorised,
     Effect,
     Effects,
@@ -29,91 +29,26 @@ from assay.history import (
     Subject,
     Withdrawn,
 )
-from assay.rules import clauses, steps
-from assay.rules.rule import BindingRequirement
+from assay.rules import clauses
+from assay.rules.lifecycle.lifecycle import (
+    Lifecycle,
+    lifecycle_of_operation,
+    lifecycle_of_request,
+)
+
+__all__ = [
+    "REJECTED",
+    "Inquiries",
+    "Instance",
+    "InstanceOutcome",
+    "Lifecycle",
+    "Tracker",
+    "instances",
+    "lifecycle_of_operation",
+    "lifecycle_of_request",
+]
 
 E = TypeVar("E")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lifecycle:
-    """The operations of a contract around one kind of request, and what it is about.
-
-    `owner` is the resource of the customer that `create.owned` names.
-    """
-
-    request: Resource
-    create: Operation
-    read: Operation | None
-    change: Operation | None
-    end: Operation | None
-    owner: str
-    contract: Contract
-
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """The operations that the contract has."""
-        parts = (self.create, self.read, self.change, self.end)
-        return tuple(operation for operation in parts if operation is not None)
-
-    @property
-    def mode(self) -> str | None:
-        """The mode of a plain request: the first that the contract names."""
-        return self.create.modes[0] if self.create.modes else None
-
-    @property
-    def changeable_mode(self) -> str | None:
-        """A mode in which requests can be changed, or the plain one where no clause names any."""
-        only = clauses.changeable_modes(self.contract, self.request.id)
-        return next((modes[0] for modes in (*only, self.deferred_modes) if modes), self.mode)
-
-    @property
-    def changeable_arguments(self) -> tuple[str, ...]:
-        """The arguments of a plain change: one argument, which is not the day."""
-        day = self.change.due.argument if self.change and self.change.due else None
-        day = day or (self.create.due.argument if self.create.due else None)
-        named = self.change.arguments if self.change else ()
-        return tuple(argument for argument in named if argument != day)[:1]
-
-    @property
-    def deferred_modes(self) -> tuple[str, ...]:
-        """The modes whose requests are carried out on a later day."""
-        return self.create.due.modes if self.create.due else ()
-
-    def deferred(self, mode: str | None) -> bool:
-        """Whether a request of this mode is executed on a later day."""
-        return mode in self.deferred_modes
-
-    def state_requirement(self) -> tuple[BindingRequirement, ...]:
-        """Require the target file to bind a request's state."""
-        return (BindingRequirement(operation=self.read.id, feature="state"),) if self.read else ()
-
-
-def lifecycle_of_request(contract: Contract, request: str) -> Lifecycle:
-    """Return the lifecycle of a request in a contract."""
-    offered = [each for each in contract.operations.values() if each.available]
-
-    def does(what: str) -> Operation | None:
-        return next((each for each in offered if getattr(each, what) == request), None)
-
-    create = does("makes")
-    if create is None:
-        raise TypeError(f"nothing makes {request}")
-    roots = steps.roots(contract)
-    return Lifecycle(
-        request=contract.resources[request],
-        create=create,
-        read=does("shows"),
-        change=does("changes"),
-        end=does("ends"),
-        owner=roots[0].id if roots else "",
-        contract=contract,
-    )
-
-
-def lifecycle_of_operation(contract: Contract, operation: Operation) -> Lifecycle:
-    """Return the lifecycle of the request that an operation makes, shows, changes or ends."""
-    return lifecycle_of_request(contract, operation.request or "")
 
 
 class InstanceOutcome(Enum):
@@ -154,6 +89,8 @@ class Instance:
     state that was read, at `seen_at`, in the exchange with the number `seen_in`. `effect` is the
     execution that the fixture reports. `inquiries_before` is the number of inquiries until anything
     last happened to the request. `made` and `changed` have no arguments that only identify a call.
+    `unsigned` says that the call that makes it is all that it takes: if that is accepted, it is its
+    signature, too.
     """
 
     made: Exchange
@@ -171,6 +108,18 @@ class Instance:
     changes: Sequence[Exchange] = ()
     ends: Sequence[Exchange] = ()
     withdrawn: Sequence[Withdrawn] = ()
+    unsigned: bool = False
+
+    @property
+    def screen_flows(self) -> Sequence[Authorised]:
+        """What customers did about it on the screens, since it was made."""
+        return () if self.unsigned else self.signings
+
+    @property
+    def stands(self) -> bool:
+        """Whether it was carried out, or was read as open although nobody has to sign it."""
+        waits = self.unsigned and self.made.accepted and self.state is State.OPEN
+        return self.done or (waits and (self.seen_in or 0) > self.made.n)
 
     @property
     def arguments(self) -> Mapping[str, Json]:
@@ -336,7 +285,10 @@ class Tracker:
             key=item.key if item else None,
             inquiries=self.inquiries,
             inquiries_before=self.inquiries.count,
+            unsigned=not self.lifecycle.signed,
         )
+        if request.unsigned and request.key is not None and exchange.accepted:
+            request.signings = [_signature_of(exchange, request.key)]
         self.requests.append(request)
         if request.key is not None:
             self._known[request.key] = request
@@ -348,6 +300,17 @@ class Tracker:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
+
+
+def _signature_of(made: Exchange, key: str) -> Authorised:
+    """Return the call that makes a request as its signature, where nobody signs it."""
+    return Authorised(
+        n=made.n,
+        step=Authorise(subject=made.call.subject, request=key, approval=None),
+        ending=Ending.CONFIRMED,
+        moments=(made.at,),
+        wire=made.wire,
+    )
 
 
 def _with(events: Sequence[E], event: E) -> list[E]:

@@ -198,7 +198,7 @@ def _owned(lifecycle: Lifecycle, exchange: Exchange, subject: Subject | None) ->
 def _untouched(request: Instance) -> bool:
     """Whether nothing happened to a request that may prevent a change."""
     refused = [change for change in request.changes if not change.accepted]
-    over = request.signings or request.ends or request.withdrawn or refused[:-1]
+    over = request.screen_flows or request.ends or request.withdrawn or refused[:-1]
     return not over and request.state in (None, State.OPEN)
 
 

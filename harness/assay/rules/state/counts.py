@@ -10,33 +10,45 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TypeAlias
 
-from assay.history import Exchange
+from assay.history import Call, Exchange
 from assay.rules.queries import plain
 from assay.rules.state.periods import Period
 
 #: The largest difference between two clocks that are treated as the same.
 SKEW = timedelta(minutes=2)
 
-#: A subject and an operation.
+#: A subject, and what is counted: an operation, all of them, or an operation and a thing.
 Pair: TypeAlias = tuple[str, str]
-#: A subject and an operation, under one of the operation's names.
+#: The same, under one of the operation's names.
 Named: TypeAlias = tuple[Pair, int | None]
+#: What has a count of its own, for a call that is about a thing or not.
+Counted: TypeAlias = Callable[[Call], str]
 #: The users of exhausted quotas; the most recent one at the end.
 Users: TypeAlias = defaultdict[str, dict[str, Named]]
 
 
+def by_operation(call: Call) -> str:
+    """Count the calls of each operation."""
+    return call.operation
+
+
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """The calls so far. `closed` is when a call beyond the limit was last refused."""
+    """The calls so far. `closed` is when a call beyond the limit was last refused.
+
+    `counted` says which calls count together; `shared`, that those of all operations do.
+    """
 
     limit: int
     period: Period
+    counted: Counted = by_operation
+    shared: bool = False
     closed: dict[Pair, datetime] = field(default_factory=dict[Pair, datetime])
     _sure: defaultdict[Named, list[datetime]] = field(
         default_factory=lambda: defaultdict[Named, list[datetime]](list)
@@ -49,16 +61,16 @@ class Counts:
 
     def at_least(self, exchange: Exchange) -> int:
         """Return how many calls certainly count in the period of this one, under its name."""
-        return self._counted(_named(exchange), moment(exchange))
+        return self._counted(self._named(exchange), moment(exchange))
 
     def first(self, exchange: Exchange) -> datetime:
         """Return when the first of these calls was made."""
-        made = self._sure[_named(exchange)]
+        made = self._sure[self._named(exchange)]
         return made[bisect_left(made, self.period.latest_begin(moment(exchange)))]
 
     def at_most(self, exchange: Exchange) -> int:
         """Return how many calls may count in the period of this one."""
-        made = self._perhaps[_named(exchange)[0]]
+        made = self._perhaps[self.pair(exchange.call)]
         return len(made) - bisect_left(made, self.period.earliest_begin(moment(exchange)))
 
     def exceeded_by(self, exchange: Exchange) -> bool:
@@ -72,25 +84,46 @@ class Counts:
         return self.period.earliest_end(first - SKEW) == self.period.earliest_end(now + SKEW)
 
     def facet_beside_used_up(self, exchange: Exchange) -> str | None:
-        """Return the facet that a call tests while the quota of another method or customer is used up."""
+        """Return the facet that a call tests while the quota of another call or customer is used up."""
         call, now = exchange.call, moment(exchange)
-        if self._used_up(self._methods[call.subject], call.operation, now):
+        others = {
+            name: named
+            for name, named in self._methods[call.subject].items()
+            if name != self.counted(call)
+        }
+        same = {
+            name: each for name, each in others.items() if name.startswith(f"{call.operation} ")
+        }
+        if self._used_up(same, "", now):
+            return "per-item"
+        if self._used_up(others, "", now):
             return "per-method"
-        if self._used_up(self._subjects[call.operation], call.subject, now):
+        if self._used_up(self._subjects[self._group(call)], call.subject, now):
             return "per-customer"
         return None
 
+    def pair(self, call: Call) -> Pair:
+        """Return the subject of a call, and what it counts for."""
+        return call.subject, self.counted(call)
+
+    def _named(self, exchange: Exchange) -> Named:
+        return self.pair(exchange.call), exchange.call.alias
+
+    def _group(self, call: Call) -> str:
+        """Return what the counts of several customers can be compared for."""
+        return "" if self.shared else call.operation
+
     def note(self, exchange: Exchange) -> None:
         """Count a call."""
-        call, now, named = exchange.call, moment(exchange), _named(exchange)
+        call, now, named = exchange.call, moment(exchange), self._named(exchange)
         if exchange.refused and self.at_least(exchange) >= self.limit and self.period.has_known_end:
             self.closed[named[0]] = now
         insort(self._perhaps[named[0]], now)
         if exchange.accepted and plain(call):
             insort(self._sure[named], now)
         if self.at_least(exchange) >= self.limit:
-            _last(self._methods[call.subject], call.operation, named)
-            _last(self._subjects[call.operation], call.subject, named)
+            _last(self._methods[call.subject], self.counted(call), named)
+            _last(self._subjects[self._group(call)], call.subject, named)
 
     def _counted(self, named: Named, now: datetime) -> int:
         made = self._sure[named]
@@ -107,11 +140,6 @@ class Counts:
 def moment(exchange: Exchange) -> datetime:
     """Return when a call was made, by a clock that is never turned back."""
     return exchange.at.astimezone(UTC)
-
-
-def _named(exchange: Exchange) -> Named:
-    call = exchange.call
-    return (call.subject, call.operation), call.alias
 
 
 def _last(users: dict[str, Named], name: str, named: Named) -> None:

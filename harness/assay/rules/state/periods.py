@@ -23,7 +23,7 @@ Edges: TypeAlias = tuple[datetime, ...]
 #: From a moment and the zone, if known, to the edges around it.
 Edge: TypeAlias = Callable[[datetime, ZoneInfo | None], Edges]
 
-HOUR, QUARTER = timedelta(hours=1), timedelta(minutes=15)
+HOUR, QUARTER, MINUTE = timedelta(hours=1), timedelta(minutes=15), timedelta(minutes=1)
 #: The smallest step of time: whether an hour is over at its last moment is open.
 INSTANT = timedelta(microseconds=1)
 #: The distance of "just before" and "just after" from the end of a period.
@@ -71,6 +71,17 @@ HOURS = PeriodWords(
     late_description="just before the hour is over it is still refused",
 )
 
+MINUTES = PeriodWords(
+    noun="minute",
+    with_article="a minute",
+    this="in this minute",
+    label_format="%H:%M:%S",
+    next_facet="next-minute",
+    next_description="the next minute serves again",
+    late_facet="before-end",
+    late_description="just before the minute is over it is still refused",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
@@ -88,7 +99,12 @@ class Period:
     @property
     def has_known_end(self) -> bool:
         """Whether its end is known; the end of a day is unknown without a zone."""
-        return self.words is HOURS or self.zone is not None
+        return self.words is not DAYS or self.zone is not None
+
+    @property
+    def margin(self) -> timedelta:
+        """The distance of "just before" and "just after" from its end."""
+        return MARGIN / 6 if self.words is MINUTES else MARGIN
 
     def latest_begin(self, moment: datetime) -> datetime:
         """Return from when on calls certainly belong to the period of a moment."""
@@ -164,12 +180,22 @@ def _hour_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
     return _clock_hour_ends(moment, zone) + _rolling_hour_ends(moment, zone)
 
 
-#: The periods by their names in contracts. A plain `hour` may be of either sort.
+def _minute_begins(moment: datetime, _zone: ZoneInfo | None) -> Edges:
+    full = moment - (moment - EPOCH) % MINUTE
+    return full, moment - MINUTE, moment - MINUTE + INSTANT
+
+
+def _minute_ends(moment: datetime, zone: ZoneInfo | None) -> Edges:
+    return _minute_begins(moment, zone)[0] + MINUTE, moment + MINUTE
+
+
+#: The periods by their names in contracts. A plain `hour` may be of either sort, and so may a minute.
 PERIODS: Mapping[str, tuple[PeriodWords, Edge, Edge]] = {
     "calendar-day": (DAYS, _day_begins, _day_ends),
     "clock-hour": (HOURS, _clock_hour_begins, _clock_hour_ends),
     "rolling-hour": (HOURS, _rolling_hour_begins, _rolling_hour_ends),
     "hour": (HOURS, _hour_begins, _hour_ends),
+    "minute": (MINUTES, _minute_begins, _minute_ends),
 }
 
 
@@ -178,22 +204,22 @@ def into_the_next(period_: Period) -> Part[None]:
     """Move the clock to where a new period has begun by every reading."""
     now = yield from steps.clock()
     if period_.has_known_end:
-        yield from steps.clock(period_.latest_end(now.astimezone(UTC)) + MARGIN)
+        yield from steps.clock(period_.latest_end(now.astimezone(UTC)) + period_.margin)
 
 
 def clear_of_the_end(period_: Period) -> Part[None]:
     """Move the clock beyond the earliest end of the period, if that is near."""
     now = yield from steps.clock()
     end = period_.earliest_end(now.astimezone(UTC))
-    if period_.has_known_end and now >= end - 2 * MARGIN:
-        yield from steps.clock(end + MARGIN)
+    if period_.has_known_end and now >= end - 2 * period_.margin:
+        yield from steps.clock(end + period_.margin)
 
 
 def to_the_end(period_: Period) -> Part[None]:
     """Move the clock to just before the earliest end of the period."""
     now = yield from steps.clock()
     if period_.has_known_end:
-        yield from steps.clock(period_.earliest_end(now.astimezone(UTC)) - MARGIN)
+        yield from steps.clock(period_.earliest_end(now.astimezone(UTC)) - period_.margin)
 
 
 def to_the_long_day(zone: ZoneInfo | None) -> Part[bool]:

@@ -6,13 +6,15 @@ may stand in the call alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from assay.contract.model import Contract, Operation
-from assay.history import Exchange, History, Item
+from assay.history import Code, Exchange, History, Item
 from assay.history.events import Masked
+from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.tracker import Lifecycle, instances
 from assay.rules.queries import ordinary
 
 
@@ -81,3 +83,17 @@ def _key(operation: Operation, exchange: Exchange, item: Item) -> str | None:
     """Return the key of an item: the one that was asked about, where a request was."""
     asked = exchange.call.arguments.get(operation.about or "")
     return asked if operation.request and isinstance(asked, str) else item.key
+
+
+def plain_signatures(history: History, lifecycle: Lifecycle) -> Mapping[str, int]:
+    """Return the number of the signature of each request that was signed once, without a pause."""
+    signed: dict[str, int] = {}
+    for request in instances(history, lifecycle):
+        signing = request_queries.signature(request)
+        if signing is None or len(request.signings) > 1 or request.key is None:
+            continue
+        step = signing.step
+        right = step.code is Code.RIGHT and step.typed is Code.RIGHT and not step.forced
+        if right and not (step.linger or step.pace):
+            signed[request.key] = signing.n
+    return signed

@@ -160,7 +160,7 @@ def test_what_was_not_made_is_left_out(came):
     assert None is request_steps.call_about(LIFE.read, made)
     for part in (
         request_steps.read(LIFE, made),
-        request_steps.sign(made),
+        request_steps.sign(LIFE, made),
         request_steps.withdraw(made),
     ):
         assert ([], None) == play(part)
@@ -199,7 +199,7 @@ def test_a_call_that_may_be_none():
 
 def test_signing_what_was_made():
     """The customer who made it follows its link, and signs plainly."""
-    steps, reply = play(request_steps.sign(make(by="other")), event := sign())
+    steps, reply = play(request_steps.sign(LIFE, make(by="other")), event := sign())
 
     assert [Authorise(subject="other", request="P1", approval=LINK)] == steps
     assert event is reply
@@ -218,14 +218,14 @@ def test_signing_in_another_way():
         pace=timedelta(minutes=3),
         variation="in another way",
     )
-    (step,), _ = play(request_steps.sign(make(), how), sign())
+    (step,), _ = play(request_steps.sign(LIFE, make(), how), sign())
 
     assert replace(how, subject="psu", request="P1", approval=LINK) == step
 
 
 def test_signing_without_a_link():
     """Whoever signs has to say that it cannot be done so."""
-    (step,), _ = play(request_steps.sign(make(shown(approval=None))), sign())
+    (step,), _ = play(request_steps.sign(LIFE, make(shown(approval=None))), sign())
     assert None is step.approval
 
 
@@ -333,7 +333,7 @@ def test_days_pass_until_noon():
     "part",
     [
         lambda: request_steps.customer(LIFE),
-        lambda: request_steps.sign(make()),
+        lambda: request_steps.sign(LIFE, make()),
         request_steps.inquire,
         lambda: request_steps.read(LIFE, make()),
     ],

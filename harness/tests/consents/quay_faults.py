@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bank import Bank, RefusedError
+from quay_bank import Bank, RefusedError
 
 
 def fault(*breaks):

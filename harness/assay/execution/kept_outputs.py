@@ -1,0 +1,47 @@
+"""Outputs of the answers of one trial: what later calls of the same customer and TPP can send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from assay.binding.outputs import OutputValues
+from assay.binding.spelling import OperationBinding
+from assay.history import Accepted, Call, Exchange
+
+#: Outputs of answers by name; None is one that cannot be sent.
+_Outputs: TypeAlias = dict[str, str | None]
+
+
+@dataclass(slots=True)
+class KeptOutputs:
+    """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
+
+    `looked_up` are the customers and TPPs for whom a consent was made to read a list.
+    """
+
+    last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
+    of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
+    looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def keep(self, exchange: Exchange, binding: OperationBinding | None) -> None:
+        """Keep the outputs of an accepted answer."""
+        call, outcome = exchange.call, exchange.outcome
+        if binding is None or not binding.outputs or not isinstance(outcome, Accepted):
+            return
+        had = {name: outcome.outputs.get(name) for name in binding.outputs}
+        self.last.setdefault((call.subject, call.by), {}).update(had)
+        if exchange.item and exchange.item.key:
+            self.of_consents[exchange.item.key] = had
+
+    def values_for(self, call: Call, sources: Mapping[str, str]) -> OutputValues:
+        """Return the outputs that a call can use; `sources` are all that the target file names."""
+        known = self.last.get((call.subject, call.by), {})
+        if call.consent is not None:
+            known = {**known, **self.of_consents.get(call.consent, {})}
+        return OutputValues(
+            sources=sources,
+            values={name: value for name, value in known.items() if value is not None},
+            unusable=frozenset(name for name, value in known.items() if value is None),
+        )

@@ -1,0 +1,40 @@
+"""The TPP's side of a quota: no more calls in a period than are allowed.
+
+Two names may be one customer whose token was renewed: if they ask about the same thing, their calls
+may count together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from assay.history import Exchange
+from assay.judging.verdict import Evidence
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, tpp_evidence
+from assay.rules.queries import plain
+from assay.rules.state.counts import Counts, same_customers
+
+
+def judge(calls: Sequence[Exchange], empty: Callable[[], Counts], facet: str) -> Iterator[Evidence]:
+    """Judge each of the calls that count, except page turns; `empty` returns counts of no calls."""
+    counts, together = empty(), empty()
+    groups = same_customers(calls)
+    limit, words = counts.limit, counts.period.words
+    served: dict[tuple[str, str, int | None], list[int]] = {}
+    owed = f"no more than {limit} calls {words.with_article}"
+    for exchange in calls:
+        call = exchange.call
+        joint = replace(exchange, call=replace(call, subject=groups[call.subject]))
+        before = served.setdefault((*counts.pair(call), call.alias), [])
+        if call.follow is None:
+            sure, most = counts.at_least(exchange), together.at_most(joint)
+            few = AGREES if most < limit else UNCLEAR
+            judged = DISAGREES if sure >= limit else few
+            done = f"it came after {sure if judged is DISAGREES else most} calls {words.this}"
+            beside = before[-limit:] if judged is DISAGREES else ()
+            yield tpp_evidence(facet, judged, exchange, owed, done, *beside)
+        if exchange.accepted and plain(call):
+            before.append(exchange.n)
+        counts.note(exchange)
+        together.note(joint)

@@ -1,0 +1,69 @@
+"""A bank that adds query parameters to return addresses, and a file that says which."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from assay.execution.environment import set_up
+from assay.execution.session import Session, run_session
+from assay.journal.redact import Careless
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.planning.prepare import prepare
+from assay.sandbox.app import make_app
+from assay.sandbox.policies import SOUND
+
+TARGET = """\
+assay: 1
+target: adding
+extends: sandbox
+operations:
+  create-payment:
+    arguments: {{successfulReportUrl: {{{adds}}}}}
+"""
+
+
+class Adding:
+    """The sandbox, with parameters of its own in the addresses to which customers return."""
+
+    def __init__(self, app, added):
+        self.app, self.added = app, added
+
+    def __call__(self, environ, start_response):
+        """Answer a request."""
+
+        def started(status, headers, *more):
+            headers = [
+                (name, self.address(value) if name.lower() == "location" else value)
+                for name, value in headers
+            ]
+            return start_response(status, headers, *more)
+
+        return self.app(environ, started)
+
+    def address(self, url):
+        """Return the address with what is added to it, if it is one of a TPP."""
+        if urlsplit(url).hostname != "tpp.example":
+            return url
+        return f"{url}{'&' if '?' in url else '?'}{self.added}"
+
+
+@pytest.mark.parametrize(
+    ("adds", "added", "standing"),
+    [
+        ("adds: [paymentId]", "paymentId=P1", Standing.CONFORMS),
+        ("adds: [paymentId]", "debug=1", Standing.VIOLATES),
+        ("", "debug=1", Standing.CONFORMS),
+    ],
+)
+def test_additions_are_those_of_the_file(adds, added, standing, tmp_path):
+    """Without `adds` any parameter may be added, and with it only those that it names."""
+    file = tmp_path / "adding.yaml"
+    file.write_text(TARGET.format(adds=adds))
+    prepared = prepare(["pis"], str(file), keywords="report-url")
+    environment = set_up(prepared.target, bank=lambda base: Adding(make_app(SOUND, base), added))
+    journal = Journal(out=None, redactor=Careless())
+    result = run_session(Session(plan=prepared.plan, environment=environment, journal=journal))
+    found = {verdict.obligation: verdict.standing for verdict in result.verdicts}
+    assert standing is found["pis/report-url/after-signing"]
+    assert Standing.VIOLATES is not found["pis/report-url/only-there"]

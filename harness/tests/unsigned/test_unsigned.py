@@ -1,0 +1,262 @@
+"""Requests that nobody signs: the call that makes one is all that it takes."""
+
+import io
+import json
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from assay.binding.join import bind
+from assay.binding.read import find_target, read_target
+from assay.binding.target import Sca
+from assay.contract.files.document import Document, Spot
+from assay.contract.model import Capability
+from assay.contract.parse import find_contract, parse_contract, parse_document
+from assay.errors import InputError
+from assay.execution.environment import set_up
+from assay.execution.session import Session, run_session
+from assay.history import Authorise
+from assay.journal.redact import Careless
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.planning.plan import plan, script_of
+from assay.rules.dry_run import DryTarget, dry_run
+from assay.sandbox.app import make_app
+from assay.sandbox.messages import Answer
+from assay.sandbox.mutants import PIS_MUTANTS
+from assay.sandbox.payments.rules import DuplicateRule
+from assay.sandbox.policies import SOUND
+
+HERE = Path(__file__).parent
+MUTANTS = {mutant.id: mutant for mutant in PIS_MUTANTS}
+#: The statuses in which the sandbox carries a payment out, although it was not signed.
+WAITING = ("received", "pending")
+
+
+def unsigned(policies):
+    """Return a bank whose payments nobody has to sign."""
+    payments = replace(policies.payments, executable=lambda payment: payment.status in WAITING)
+    return replace(policies, payments=payments)
+
+
+def weighed(app, most):
+    """Return the bank with a limit to the weight of a parcel, if it has one."""
+
+    def checked(environ, start_response):
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests":
+            try:
+                heavy = float(json.loads(body)["amount"]) > most
+            except (ValueError, TypeError, KeyError):
+                heavy = False
+            if heavy:
+                start_response("422 Unprocessable", [("Content-Type", "application/json")])
+                return [b"{}"]
+        return app(environ, start_response)
+
+    return checked
+
+
+@cache
+def parcels():
+    """Return the plan for parcels, and its target."""
+    target = read_target(HERE / "parcels-target.yaml")
+    return plan(bind([parse_contract(HERE / "parcels.yaml")], target), target), target
+
+
+def run(planned, target, policies, most=None):
+    """Return the standing of each obligation at a bank."""
+
+    def bank(base_url):
+        app = make_app(policies, base_url=base_url)
+        return app if most is None else weighed(app, most)
+
+    session = Session(
+        plan=planned,
+        environment=set_up(target, bank=bank),
+        journal=Journal(out=None, redactor=Careless()),
+    )
+    result = run_session(session)
+    assert () == result.faults
+    return {each.obligation.partition("/")[2]: each.standing for each in result.verdicts}
+
+
+def red(standings):
+    """Return what is violated."""
+    return {name for name, standing in standings.items() if standing is Standing.VIOLATES}
+
+
+def test_nothing_is_signed():
+    """No obligation needs a signer, and no trial asks for a signature."""
+    planned, _ = parcels()
+    contract = planned.contracts["parcels"]
+    for item in planned.items:
+        assert not item.obligation.needs & {Capability.SCA, Capability.SCREENS}
+    for trial in planned.trials:
+        steps = dry_run(script_of(planned, trial)[1], DryTarget(contract=contract))
+        assert not [step for step in steps if isinstance(step, Authorise)]
+    names = {item.obligation.facet for item in planned.items}
+    assert not {"after-unsigned-accepted", "denied-undone", "refused-after-signing"} & names
+
+
+def test_a_sound_bank():
+    """Every obligation conforms, and each is shown."""
+    planned, target = parcels()
+    standings = run(planned, target, unsigned(SOUND), 31.5)
+    assert {Standing.CONFORMS} == set(standings.values())
+    assert {
+        "heavy/weight-just-above-31.5",
+        "twice/repeat-refused",
+        "recall/by-tpp-never-done",
+    } <= set(standings)
+
+
+def bent(**policies):
+    """Return an unsigned bank with one fault in its payments."""
+    return replace(unsigned(SOUND), payments=replace(unsigned(SOUND).payments, **policies))
+
+
+def carries_out(*statuses):
+    """Return a bank that carries out requests in these statuses, too."""
+    return bent(executable=lambda payment: payment.status in (*WAITING, *statuses))
+
+
+#: Each fault: the bank, the most that a parcel may weigh, and what is violated then.
+FAULTS = {
+    "heavy ones are taken": (unsigned(SOUND), 99.0, "heavy"),
+    "repeats are taken": (bent(duplicate=DuplicateRule(originals=frozenset())), 31.5, "twice"),
+    "no recall": (bent(cancellable=lambda _: False), 31.5, "recall"),
+    "recalled and fetched": (carries_out("cancelled"), 31.5, "recall"),
+    "no change": (bent(modifiable=lambda _: False), 31.5, "change"),
+    "a change is forgotten": (bent(modified=lambda former, new: former), 31.5, "change"),
+    "all can be changed": (bent(modifiable=lambda _: True), 31.5, "change"),
+    "closed accounts send": (bent(debtor=lambda item, others: True), 31.5, "senders"),
+    "fetched twice": (bent(times=lambda payment: 2), 31.5, "fetched"),
+    "another pays": (unsigned(MUTANTS["pis.charge-bearer.shared"].change(SOUND)), 31.5, "payer"),
+    "insured": (
+        bent(confirmation=lambda signed: Answer(status=200, body={})),
+        31.5,
+        "insurance",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_bank(fault):
+    """A bank with one fault violates the rule that the fault breaks."""
+    policies, most, rule = FAULTS[fault]
+    planned, target = parcels()
+    found = red(run(planned, target, policies, most))
+    assert found
+    assert {rule, "fetched"} >= {name.partition("/")[0] for name in found}
+    assert any(name.startswith(f"{rule}/") for name in found)
+
+
+#: The rules of payment initiation about signatures.
+SIGNING = {"sca.required", "sca.factors", "redirect.idle", "redirect.overall", "report-url"}
+#: Every how many mutants of the sandbox is tried; with ASSAY_UNSIGNED_MUTANTS=1, each.
+STEP = int(os.environ.get("ASSAY_UNSIGNED_MUTANTS", "100"))
+
+
+@cache
+def payments():
+    """Return the plan for payments that nobody signs, and its target."""
+    data = yaml.safe_load(find_contract("pis").read_text(encoding="utf-8"))
+    create = data["operations"]["create-payment"]
+    create["signed"] = False
+    del create["returns"], data["outline"]
+    data["rules"] = [rule for rule in data["rules"] if rule["id"] not in SIGNING]
+    for rule in data["rules"]:
+        if rule["id"] == "cash":
+            del rule["when"]["all"][1]  # the factor
+        rule.pop("minutes" if rule["kind"] == "execution" else "", None)
+    document = Document(data=data, path="pis.yaml", digest="", spots=Spot("pis.yaml", 1))
+    target = replace(read_target(find_target("sandbox")), sca=Sca())
+    return plan(bind([parse_document(document)], target), target), target
+
+
+#: What a mutant breaks that is another facet, or none, where nobody signs.
+ELSEWHERE = {"payments.confirmation", "execution", "values"}
+#: Mutants that show something else, or nothing: an immediate payment is carried out when it is made,
+#: a deferred one is compared with others on its day only, and no factor serves as a control.
+OTHERWISE = {
+    "pis.modify.immediate",
+    "pis.modify.instant",
+    "pis.modify.immediate-executed",
+    "pis.duplicate.any-debtor",
+    "pis.duplicate.of-cancelled",
+    "pis.cash.sms-is-enough",
+    "pis.cash.sms-is-enough-for-the-unknown",
+    "pis.cash.usual-payments-too",
+    "pis.cash.every-purpose",
+}
+
+
+@pytest.mark.parametrize(
+    "fault", [None, *[fault for fault in MUTANTS if fault not in OTHERWISE][::STEP]]
+)
+def test_the_faults_of_payments(fault):
+    """The bank violates what it violates where payments are signed, and nothing else."""
+    planned, target = payments()
+    known = {item.obligation.id.partition("/")[2] for item in planned.items}
+    change = MUTANTS[fault].change if fault else lambda policies: policies
+    standings = run(planned, target, unsigned(change(SOUND)))
+    expected = {name.partition("/")[2] for name in (MUTANTS[fault].breaks if fault else ())} & known
+    rules = {name.partition("/")[0] for name in red(standings) | expected}
+    if not rules & ELSEWHERE:
+        assert expected == red(standings)
+    if fault is None:
+        doubtful = {Standing.INDETERMINATE, Standing.UNVERIFIED}
+        assert not [name for name, each in standings.items() if each in doubtful]
+
+
+RULES = {
+    "notice": {},
+    "factors": {"offered": {"any": ["sms"]}},
+    "timeout": {"measure": "idle", "minutes": 5, "edge": "unspecified"},
+    "return-address": {},
+    "decision": {"result": "rejected", "when": {"factor": "sms"}},
+}
+
+
+def written(tmp_path, change):
+    """Return the problems of the contract for parcels, changed."""
+    data = yaml.safe_load((HERE / "parcels.yaml").read_text(encoding="utf-8"))
+    change(data)
+    path = tmp_path / "parcels.yaml"
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
+    with pytest.raises(InputError) as caught:
+        parse_contract(path)
+    return [str(each).partition(": ")[2] for each in caught.value.problems]
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_a_rule_about_a_signature_that_there_is_not(tmp_path, kind):
+    """It has nothing to test: the contract is refused, with the place and what to do."""
+
+    def change(data):
+        rule = {"id": "signed", "kind": kind, "says": "It is signed.", "request": "parcel"}
+        rule |= {"source": {"section": "Parcels", "line": 11}, **RULES[kind]}
+        data["rules"].append(rule)
+
+    (problem,) = written(tmp_path, change)
+    assert "'parcel' is not signed" in problem
+    assert "`signed: false` from the operation" in problem
+
+
+@pytest.mark.parametrize(
+    ("operation", "added", "problem"),
+    [
+        ("show", {"signed": False}, "operations.show.signed: only an operation that makes"),
+        ("send", {"returns": "label"}, "operations.send.returns: the request is not signed"),
+    ],
+)
+def test_keys_that_do_not_go_together(tmp_path, operation, added, problem):
+    """Only what makes a request says that it is not signed, and then nobody comes back from it."""
+    (found,) = written(tmp_path, lambda data: data["operations"][operation].update(added))
+    assert found.startswith(problem)
