@@ -59,8 +59,11 @@ class ProbePlan:
 
     @property
     def makes(self) -> Operation | None:
-        """The operation that creates a request, if that is allowed."""
-        return self._offered(Capability.WRITE, lambda operation: bool(operation.makes))
+        """The operation that creates a request, if that is allowed: a consent if nothing else."""
+        plain = self._offered(
+            Capability.WRITE, lambda operation: bool(operation.makes and not operation.grants)
+        )
+        return plain or self._offered(Capability.WRITE, lambda operation: bool(operation.makes))
 
     @property
     def grant(self) -> Operation | None:
