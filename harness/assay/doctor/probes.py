@@ -22,6 +22,7 @@ from assay.doctor.probe_plan import ProbePlan
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.rules import steps
 from assay.rules.clauses import clauses_of
+from assay.rules.consented import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Kind, Script
 from assay.rules.steps import Part
@@ -107,7 +108,8 @@ class DoctorCost:
 def cost(plan: ProbePlan, total: DoctorCost) -> None:
     """Add an estimate of what the probes of a contract will send."""
     for probe in doctor_probes(plan):
-        for step in dry_run(probe.start(), DryTarget(contract=plan.contract), _MOST_STEPS):
+        script = with_consents(plan.contract, probe.start())
+        for step in dry_run(script, DryTarget(contract=plan.contract), _MOST_STEPS):
             match step:
                 case Call(operation=name, present=present):
                     operation = plan.contract.operations[name]
@@ -123,10 +125,12 @@ def cost(plan: ProbePlan, total: DoctorCost) -> None:
 def _reads(plan: ProbePlan) -> Script:
     """Call every operation that reads, and those that the contract says are unavailable."""
     psu = yield from _customer(plan)
+    needed = plan.grant if any(operation.consent for operation in plan.lists) else None
+    yield from steps.grant(needed, "psu", *(owned.key for owned in psu.owns))
     for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
         yield from _second_page(plan, first)
-    if plan.grant:
+    if plan.grant and not needed:
         yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in plan.lists if plan.makes_customers else ():
             if operation.disclosures:
@@ -207,7 +211,8 @@ def _roles(plan: ProbePlan) -> Script:
     owner = plan.owner()
     first = plan.role(owner) if owner else None
     for role in plan.target.fixtures.roles:
-        yield Arrange(subject=role.name, holdings=())  # the next one, whatever it owns
+        # The next one of this kind of customer, whatever it owns.
+        yield Arrange(subject=role.name, holdings=(), segment=role.segment)
         if role != first and plan.lists:
             yield from steps.send(Call(operation=plan.lists[0].id, subject=role.name))
 
@@ -223,7 +228,9 @@ def _presence(plan: ProbePlan) -> Script:
     if counted is None or owner is None:
         return
     operation, limit = counted
-    yield from steps.arrange("psu", Holding(resource=owner))
+    psu = yield from steps.arrange("psu", Holding(resource=owner))
+    if operation.consent:
+        yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
     call = Call(operation=operation.id, subject="psu", present=False)
     for n in () if plan.target.presence is None else range(2 * (limit + 1)):
         last = yield from steps.send(call)

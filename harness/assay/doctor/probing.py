@@ -16,6 +16,7 @@ from assay.doctor.quick_probes import quick_probes
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
+from assay.rules.consented import with_consents
 from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport
@@ -86,7 +87,7 @@ def _run(
     environment = context.environment
     if environment is None:
         return EarlyEnd(missing="a target")
-    name, script = probe.name, probe.start()
+    name, script = probe.name, with_consents(contract, probe.start())
     watching = RecordingTransport(transport=environment.screens or environment.client)
 
     def record(event: Event, access: Access) -> None:

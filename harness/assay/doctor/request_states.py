@@ -28,7 +28,7 @@ _NEW = "before it was signed"
 #: The states that a request can have at each moment.
 _STATES: Final[Mapping[str, frozenset[State]]] = {
     _NEW: frozenset({State.OPEN}),
-    SIGNED: frozenset({State.DONE, State.OPEN}),
+    SIGNED: frozenset({State.DONE, State.OPEN, State.VALID}),
     WAITING: frozenset({State.OPEN}),
     DENIED: frozenset({State.ENDED, State.REJECTED}),
     LEFT: frozenset({State.ENDED, State.REJECTED, State.OPEN}),
