@@ -37,8 +37,9 @@ FAULTS = {
     "begins in the middle": {"order-status/first"},
     "has a word of its own": {"order-status/words"},
     "moves back": {"order-status/order", "order-status/signed"},
+    "ends as refused": {"order-status/ended"},
     "signs in silence": {"order-status/signed"},
-    "lives again": {"order-status/final"},
+    "lives again": {"order-status/final", "order-status/ended"},
     "wakes up": {"order-status/final-later"},
     "many decimals": {"amount/too-precise"},
     "long labels": {"label/too-long"},
@@ -57,6 +58,9 @@ FAULTS = {
     "shows the last day": {"selected/until"},
     "hides an id": {"entry-id/entry-present"},
     "hides the amount": {"order-amount/order-present"},
+    "lists the accounts of all": {"own/account"},
+    "shows the entries of another account": {"own/entry"},
+    "serves everybody": {"own/entries-foreign"},
     "shows a third decimal": {"order-amount/order"},
 }
 

@@ -1,10 +1,26 @@
 """`listing` compares whole walks with what the customer plainly owns."""
 
+from dataclasses import replace
+
 import pytest
-from building import AT, FAILED, LOST, NO, account, ask, card, check, consent, item, listed, owner
+from building import (
+    AT,
+    FAILED,
+    LOST,
+    NO,
+    account,
+    ask,
+    card,
+    check,
+    consent,
+    item,
+    listed,
+    owner,
+)
 
 PSU = owner("psu", account("A1"), account("A2"), card("C1"))
 ALL = listed("A1", "A2", "C1")
+ONLY = {"only-consented": True}
 
 
 def says(*events):
@@ -32,6 +48,30 @@ def test_after_consent_all_may_be_listed_or_only_what_is_consented_to(shown):
     assert ["consented-with-consent agrees 2"] == says(
         PSU, consent("A1"), ask("accounts", listed(*shown))
     )
+
+
+@pytest.mark.parametrize(
+    ("consented", "shown", "agreement"),
+    [
+        (("A1",), ("A1",), "agrees"),
+        (("A1",), ("A1", "A2"), "disagrees"),
+        (("A1", "A2"), ("A1", "A2"), "agrees"),
+        (("A1", "A2", "C1"), ("A1", "A2", "C1"), None),
+        (("A1",), (), None),
+    ],
+)
+def test_where_only_the_consented_is_listed_nothing_else_is(consented, shown, agreement):
+    """It counts beside something that was consented to, and for a new customer alone."""
+    events = consent(*consented), ask("accounts", listed(*shown))
+    other = [f"nothing-else {agreement} 2"] if agreement else []
+
+    assert other == [
+        line
+        for line in check("accounts.listing", PSU, *events, **ONLY)
+        if line.startswith("nothing")
+    ]
+    past = check("accounts.listing", replace(PSU, fresh=False), *events, **ONLY)
+    assert not [line for line in past if line.startswith("nothing")]
 
 
 def test_after_consent_what_is_consented_to_is_listed():

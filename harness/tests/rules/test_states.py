@@ -87,6 +87,19 @@ def test_what_is_no_plain_signature_shows_nothing(event):
     assert [] == says(made("received"), event, signing(), shown("received"), facet="signed")
 
 
+def test_what_the_tpp_ended_shows_it():
+    """The word after an accepted end is one of the ended ones; after a refused one, any."""
+    end = exchange(
+        Call(operation="call-off", subject="psu", arguments={"orderId": "O-1"}), accepted()
+    )
+    no = exchange(
+        Call(operation="call-off", subject="psu", arguments={"orderId": "O-1"}), refused()
+    )
+    assert ["ended agrees 2,3"] == says(made("received"), end, shown("cancelled"), facet="ended")
+    assert ["ended disagrees 2,3"] == says(made("received"), end, shown("refused"), facet="ended")
+    assert [] == says(made("received"), no, shown("refused"), facet="ended")
+
+
 def test_a_repeated_call_may_be_answered_as_the_first_time():
     """Its answer says what the order was, and not what it is."""
     events = made("received"), signing(), shown("done"), made("received"), shown("done")

@@ -36,7 +36,7 @@ def shown(call: "Call", consent: Consent, account: Account, name: str) -> dict[s
     """Return an account as it is shown."""
     members = {
         "resourceId": account.resource_id,
-        "iban": account.iban + call.policy.iban_suffix,
+        "iban": account.iban,
         "currency": "EUR",
     }
     body: dict[str, Any] = {member: members[member] for member in call.policy.account_members}
@@ -169,7 +169,7 @@ def count(call: "Call", consent: Consent, endpoint: str, account: str) -> None:
     counted = tuple(slot[part] for part in ("present", *policy.absent_counts))
     limit = policy.absent_limit
     if policy.absent_uses_frequency:
-        limit = min(limit, int(consent.content["frequencyPerDay"]))
+        limit = min(limit, int(consent.content["frequencyPerDay"]) + policy.absent_more)
     if call.present:
         limit = policy.present_limit
     if limit is not None and call.world.calls.count(counted) >= limit:

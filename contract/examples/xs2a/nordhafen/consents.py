@@ -170,7 +170,9 @@ def show_status(call: "Call", key: str) -> Response:
 
 def end(call: "Call", key: str) -> Response:
     """End a consent for the TPP."""
-    end_if_alive(found(call, key), call.policy.deleted_status)
+    consent = found(call, key)
+    consent.deleted = consent.status in ("received", "valid")
+    end_if_alive(consent, call.policy.deleted_status)
     return Response(status=204)
 
 
@@ -184,7 +186,7 @@ def used(call: "Call") -> Consent:
     status = status_of(call, consent)
     if status == "expired":
         raise RefusedError(401, call.policy.expired_code)
-    deleted = status == call.policy.deleted_status and call.policy.deleted_opens
+    deleted = consent.deleted and call.policy.deleted_opens
     if status not in call.policy.usable and not deleted:
-        raise RefusedError(401, "CONSENT_INVALID")
+        raise RefusedError(403, "CONSENT_INVALID")
     return consent

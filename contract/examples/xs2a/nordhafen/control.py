@@ -22,6 +22,7 @@ CAPABILITIES = (
     "consent",
     "credentials",
     "tpps",
+    "segments",
     "executions",
     "sign",
     "cancel",
@@ -164,7 +165,7 @@ def new_account(bank: "Bank", world: World, days: list[str] | None) -> Account:
     else:
         booked = [date.fromisoformat(day) for day in days]
     entries: list[date | None] = [*booked, *([None] * PENDING)]
-    iban = iban_of(world.chance.randrange(10**7, 10**10))
+    iban = iban_of(world.chance.randrange(10**7, 10**10), valid=bank.policy.iban_valid)
     return Account(
         resource_id=world.new_id(),
         iban=iban,

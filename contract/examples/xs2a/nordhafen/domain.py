@@ -72,6 +72,7 @@ class Consent:
     authorisation: Authorisation
     status: str = "received"
     authorised_at: datetime | None = None
+    deleted: bool = False
 
     @property
     def customer(self) -> Customer | None:
@@ -141,8 +142,9 @@ class World:
         return f"{self.chance.randrange(16**20):020x}{self.number():04x}"
 
 
-def iban_of(number: int) -> str:
-    """Return a German IBAN with valid check digits."""
+def iban_of(number: int, *, valid: bool = True) -> str:
+    """Return a German IBAN, with valid check digits or with wrong ones."""
     bban = f"37040044{number:010d}"
     check = 98 - int(f"{bban}131400") % 97
+    check = check if valid else check % 96 + 2
     return f"DE{check:02d}{bban}"

@@ -59,7 +59,7 @@ class Policy:
     # -- 3 Accounts, balances, transactions -------------------------------------------
     accounts_listed: str = "named"  # 23: named, all, first
     account_members: tuple[str, ...] = ("resourceId", "iban", "currency")  # 24
-    iban_suffix: str = ""  # 24
+    iban_valid: bool = True  # 24
     balance_kinds: tuple[str, ...] = ("balances",)  # 25
     balance_types: tuple[str, ...] = ("closingBooked", "expected", "interimAvailable")  # 26
     booking_status_required: bool = True  # 27
@@ -72,6 +72,7 @@ class Policy:
     page_size: int = 20  # 31
     page_step: int = 20  # 31
     absent_limit: int = 4  # 32
+    absent_more: int = 0  # 32
     absent_uses_frequency: bool = True  # 32
     absent_counts: tuple[str, ...] = ("consent", "endpoint", "account", "day")  # 32
     exceeded_status: int = 429  # 32

@@ -148,7 +148,7 @@ class FieldIs(FieldAtom):
     def points(self) -> tuple[Point, ...]:
         """The value; the target file's value; and its other value."""
         name, value = self.argument, text_of(self.value)
-        return (
+        points = (
             Point(
                 name=value,
                 description=f"{name} is {value}",
@@ -172,6 +172,8 @@ class FieldIs(FieldAtom):
                 requires=require(self.lifecycle, "other", name),
             ),
         )
+        # A truth value has no third one.
+        return points[:-1] if isinstance(self.value, bool) else points
 
     def holds(self, value: Value) -> bool | None:
         """Whether a value is this one."""

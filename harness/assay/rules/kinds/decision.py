@@ -278,7 +278,9 @@ def _rejected(request: Instance, result: bool, executed: ExecutedRequests) -> _J
 def _not_rejected(clause: DecisionRule, request: Instance, result: bool) -> _Judgement:
     if request.stands:
         return (DISAGREES if result else AGREES), ""
-    if request_queries.signature(request) is None:
+    # A fixture does not tell which consents are in force.
+    looked = request.reads or (request.inquired and not clause.lifecycle.create.grants)
+    if request_queries.signature(request) is None or not looked:
         return None
     waits = clause.lifecycle.deferred(request.mode) and request.outcome is InstanceOutcome.OPEN
     return (AGREES if waits and not result else UNCLEAR), ""

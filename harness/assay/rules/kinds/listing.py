@@ -2,28 +2,30 @@
 
 "Everything" is known from the world's roster, and judged only on a page walk
 that came to its end and in which every item says which one it is. After a consent a bank
-may go on to list everything, or only what was consented to: that is open. What another
-customer owns is never listed.
+may go on to list everything, or only what was consented to: that is open, unless the clause
+says `only-consented`. What another customer owns is never listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Operation
 from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import clauses, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consents import EARLIER, Consents, NarrowedLists
-from assay.rules.consequences import PROMISE
+from assay.rules.consequences import PROMISE, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, doubt
 from assay.rules.queries import PageWalk, bare, page_walks
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 
 WITHOUT, WITH, FOREIGN = "all-without-consent", "consented-with-consent", "only-own"
+ONLY = "nothing-else"
 #: Why nothing is listed before a consent.
 NEEDS_CONSENT = "the contract says that the operation cannot be called without a consent"
 #: How many of each resource the probe's customer owns.
@@ -40,6 +42,9 @@ class Listing(Kind):
 
     operation: Operation = parameters.operation(lists=True)
     grant: Operation | None = parameters.grant()
+    only_consented: bool = parameters.flag(
+        key="only-consented", compare=comparisons.switch(on=REFUSE_MORE, off=REFUSE_LESS)
+    )
     zone: ZoneInfo | None = parameters.the_zone()
 
     def facets(self) -> tuple[Facet, ...]:
@@ -51,6 +56,9 @@ class Listing(Kind):
             asks = "what the customer consented to is listed"
             asked.append((WITH, asks, roster | needs(Capability.CONSENT)))
             two |= needs(Capability.CONSENT)
+        if self.grant and self.only_consented:
+            asks = "nothing that the customer did not consent to is listed"
+            asked.append((ONLY, asks, roster | needs(Capability.CONSENT)))
         asked.append((FOREIGN, "nothing that belongs to another customer is listed", roster | two))
         return tuple(
             Facet(
@@ -78,7 +86,8 @@ class Listing(Kind):
                 return
             yield from steps.grant(self.grant, "other", *(thing.key for thing in stranger.owns))
         if scenario.id != WITHOUT:
-            yield from steps.grant(self.grant, "psu", psu.owns[0].key, psu.owns[-1].key)
+            last = () if scenario.id == ONLY else (psu.owns[-1].key,)
+            yield from steps.grant(self.grant, "psu", psu.owns[0].key, *last)
         yield from steps.walk(read)
 
     def check(self, history: History) -> Iterator[Evidence]:
@@ -102,6 +111,8 @@ class Listing(Kind):
                 before = not consents.perhaps_given(subject.name)
                 yield from _owned(self, walk, subject, narrowed.of(walk), before=before)
                 yield from _foreign(walk, subject, everybodys)
+                if self.only_consented and subject.fresh and not before:
+                    yield from _others(walk, subject, consents.possible(subject.name))
 
 
 def _owned(
@@ -141,6 +152,20 @@ def _all(facet: str, walk: PageWalk, owed: Mapping[str, str], expected: str) -> 
         seen=f"missing: {', '.join(missing)}" if missing else "all of them",
         exchanges=walk.numbers,
     )
+
+
+def _others(walk: PageWalk, subject: Subject, consented: AbstractSet[str]) -> Iterator[Evidence]:
+    """Judge whether something of the customer is listed that no consent names."""
+    others = {thing.key for thing in subject.owns} - consented
+    if others and walk.keys & consented:
+        shown = walk.keys & others
+        yield Evidence(
+            facet=ONLY,
+            agreement=DISAGREES if shown else UNCLEAR if walk.has_unnamed_items else AGREES,
+            expected="nothing that the customer did not consent to",
+            seen=f"{len(shown)} other things of the customer" if shown else "none of it",
+            exchanges=walk.numbers,
+        )
 
 
 def _foreign(walk: PageWalk, subject: Subject, everybodys: frozenset[str]) -> Iterator[Evidence]:

@@ -28,10 +28,10 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.word_readings import WordReading, plain_signatures, readings
+from assay.rules.state.word_readings import WordReading, plain_signatures, readings, sole_ends
 
 FIRST, WORDS, ORDER, FINAL, LATER = "first", "words", "order", "final", "final-later"
-SIGNED = "signed"
+SIGNED, ENDED = "signed", "ended"
 #: The trial in which requests end in each way, and the one in which days pass.
 WAYS, DAYS = "ways", "days"
 #: After this time a final word shows that it lasts.
@@ -121,7 +121,7 @@ class States(Kind):
     scope = Scope(calls=Calls.CONTRACT)
     purpose = PROMISE
     ambient: ClassVar[bool] = True
-    at_least_one_of = ("first", "transitions", "final", "words", "signed")
+    at_least_one_of = ("first", "transitions", "final", "words", "signed", "ended")
 
     resource: str = parameters.parameter(
         parameters.ref("resource"),
@@ -148,6 +148,7 @@ class States(Kind):
     final: tuple[str, ...] = _words("final", more=ANSWER_LESS, less=ANSWER_MORE)
     words: tuple[str, ...] = _words("words")
     signed: tuple[str, ...] = _words("signed")
+    ended: tuple[str, ...] = _words("ended")
     shown_by: Operation | None = parameters.parameter(
         parameters.ref("operation"),
         lambda value, contract: contract.operations[value],
@@ -163,7 +164,7 @@ class States(Kind):
         """Every word that may be shown."""
         followed = (name for key, names in self.transitions.items() for name in (key, *names))
         return self.words or tuple(
-            dict.fromkeys((*self.first, *followed, *self.signed, *self.final))
+            dict.fromkeys((*self.first, *followed, *self.signed, *self.ended, *self.final))
         )
 
     @property
@@ -195,6 +196,9 @@ class States(Kind):
         if self.signed and self.lifecycle:
             text = f"a {name} that its customer signed is {' or '.join(self.signed)}, or further on"
             described.append((SIGNED, text, ways, signed))
+        if self.ended and self.lifecycle and self.lifecycle.end:
+            text = f"a {name} that the TPP ended is {' or '.join(self.ended)}, or further on"
+            described.append((ENDED, text, ways, signed))
         if self.final and self.lifecycle:
             text = f"a {name} that is {' or '.join(self.final)} does not change"
             described.append((FINAL, text, ways, signed))
@@ -275,8 +279,7 @@ class States(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every reading by itself, and by the reading of the same thing before it."""
         last: dict[str, WordReading] = {}
-        lifecycle = self.lifecycle if self.signed else None
-        signings = plain_signatures(history, lifecycle) if lifecycle else {}
+        turns = self._turns(history)
         for reading in readings(history, self.contract, self.resource, self.field):
             good = reading.word in self.all_words
             yield self._evidence(WORDS, reading, ", ".join(self.all_words), good=good)
@@ -285,8 +288,9 @@ class States(Kind):
             if not good:
                 continue
             last[reading.key] = reading.after(before)
-            if reading.exchange.n > signings.get(reading.key, reading.exchange.n):
-                yield self._judge_signed(reading, signings[reading.key])
+            turn = turns.get(reading.key)
+            if turn is not None and reading.exchange.n > turn[0]:
+                yield self._judge_turned(reading, *turn)
             if before is None:
                 yield from self._judge_first(reading)
             elif not before.overlaps(reading):
@@ -317,13 +321,22 @@ class States(Kind):
             expected = f"what can follow {before.word}"
             yield self._evidence(ORDER, reading, expected, *seen, good=good)
 
-    def _judge_signed(self, reading: WordReading, signature: int) -> Evidence:
-        """Judge a word after the signature: one of the signed ones, or what can follow them."""
-        good = any(
-            reading.word == word or self._reaches(word, reading.word) for word in self.signed
-        )
-        expected = f"{' or '.join(self.signed)}, or what can follow"
-        return self._evidence(SIGNED, reading, expected, signature, good=good)
+    def _turns(self, history: History) -> Mapping[str, tuple[int, str]]:
+        """Return when each request was surely signed or ended, and the facet about that."""
+        turns: dict[str, tuple[int, str]] = {}
+        if self.lifecycle is not None and self.signed:
+            signatures = plain_signatures(history, self.lifecycle)
+            turns |= {key: (n, SIGNED) for key, n in signatures.items()}
+        if self.lifecycle is not None and self.ended:
+            turns |= {key: (n, ENDED) for key, n in sole_ends(history, self.lifecycle).items()}
+        return turns
+
+    def _judge_turned(self, reading: WordReading, turn: int, facet: str) -> Evidence:
+        """Judge a word after the request was signed or ended: one of these, or what can follow."""
+        words = self.signed if facet == SIGNED else self.ended
+        good = any(reading.word == word or self._reaches(word, reading.word) for word in words)
+        expected = f"{' or '.join(words)}, or what can follow"
+        return self._evidence(facet, reading, expected, turn, good=good)
 
     def _reaches(self, word: str, later: str) -> bool:
         """Whether a word can follow another, directly or after others."""

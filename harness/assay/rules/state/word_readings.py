@@ -97,3 +97,12 @@ def plain_signatures(history: History, lifecycle: Lifecycle) -> Mapping[str, int
         if right and not (step.linger or step.pace):
             signed[request.key] = signing.n
     return signed
+
+
+def sole_ends(history: History, lifecycle: Lifecycle) -> Mapping[str, int]:
+    """Return the number of the call that ended each request, the only one that was to end it."""
+    return {
+        request.key: request.ends[0].n
+        for request in instances(history, lifecycle)
+        if request.key is not None and len(request.ends) == 1 and request.ends[0].accepted
+    }
