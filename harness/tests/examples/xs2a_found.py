@@ -50,9 +50,7 @@ FOUND = {
         "request-id.returned/payment-status-returned",
         "request-id.returned/transactions-returned",
     ),
-    "answers-as-text": (
-        "json/media-type",
-    ),
+    "answers-as-text": ("json/media-type",),
     "day-of-utc": (
         "consents.validity/expired-shown",
         "consents.validity/next-day-refused",
@@ -88,24 +86,12 @@ FOUND = {
         "consents.mandatory/combinedServiceIndicator-missing",
         "consents.mandatory/combinedServiceIndicator-null",
     ),
-    "usable-before-authorisation": (
-        "consents.authorised/unsigned-refused",
-    ),
-    "not-valid-after-authorisation": (
-        "consents.status/signed",
-    ),
-    "rejected-under-another-word": (
-        "consents.status/words",
-    ),
-    "expired-under-another-word": (
-        "consents.status/words",
-    ),
-    "another-frequency-shown": (
-        "consents.content/frequencyPerDay",
-    ),
-    "another-indicator-shown": (
-        "consents.content/recurringIndicator",
-    ),
+    "usable-before-authorisation": ("consents.authorised/unsigned-refused",),
+    "not-valid-after-authorisation": ("consents.status/signed",),
+    "rejected-under-another-word": ("consents.status/words",),
+    "expired-under-another-word": ("consents.status/words",),
+    "another-frequency-shown": ("consents.content/frequencyPerDay",),
+    "another-indicator-shown": ("consents.content/recurringIndicator",),
     "consents-of-other-tpps": (
         "consents.addressed/consent-foreign",
         "consents.addressed/consent-status-foreign",
@@ -114,35 +100,21 @@ FOUND = {
         "consents.validity/expired-shown",
         "consents.validity/next-day-refused",
     ),
-    "expired-not-shown": (
-        "consents.validity/expired-shown",
-    ),
-    "validity-of-200-days": (
-        "consents.longest/reduced",
-    ),
-    "validity-of-90-days": (
-        "consents.longest/reduced",
-    ),
-    "reduced-in-silence": (
-        "consents.longest/reduced",
-    ),
+    "expired-not-shown": ("consents.validity/expired-shown",),
+    "validity-of-200-days": ("consents.longest/reduced",),
+    "validity-of-90-days": ("consents.longest/reduced",),
+    "reduced-in-silence": ("consents.longest/reduced",),
     "former-consent-stays": (
         "consents.replaced/former-refused",
         "consents.replaced/replaced-shown",
     ),
-    "former-consent-ends-at-once": (
-        "consents.replaced/former-kept",
-    ),
+    "former-consent-ends-at-once": ("consents.replaced/former-kept",),
     "one-off-four-times": (
         "consents.one-off/frequencyPerDay-not-1-other",
         "consents.one-off/recurringIndicator-false",
     ),
-    "deleted-consent-opens": (
-        "consents.ended/ended-refused",
-    ),
-    "deleted-consent-shown-otherwise": (
-        "consents.status/ended",
-    ),
+    "deleted-consent-opens": ("consents.ended/ended-refused",),
+    "deleted-consent-shown-otherwise": ("consents.status/ended",),
     "idle-for-ten-minutes": (
         "consents.idle/dead-after",
         "payments.idle/dead-after",
@@ -163,57 +135,29 @@ FOUND = {
         "consents.back/after-signing",
         "payments.back/after-signing",
     ),
-    "all-accounts": (
-        "accounts.listed/nothing-else",
-    ),
-    "first-account-only": (
-        "accounts.listed/consented-with-consent",
-    ),
-    "account-without-currency": (
-        "accounts.currency/account-present",
-    ),
-    "wrong-check-digits": (
-        "accounts.iban/account",
-    ),
-    "opening-balance": (
-        "balances.types/balance",
-    ),
-    "booking-status-optional": (
-        "transactions.booking-status/transactions-missing",
-    ),
-    "booked-with-pending": (
-        "transactions.selected/booked-only",
-    ),
-    "pending-with-booked": (
-        "transactions.selected/pending-only",
-    ),
-    "both-without-pending": (
-        "transactions.selected/both-all",
-    ),
-    "from-excluded": (
-        "transactions.range/since",
-    ),
-    "to-excluded": (
-        "transactions.range/until",
-    ),
+    "all-accounts": ("accounts.listed/nothing-else",),
+    "first-account-only": ("accounts.listed/consented-with-consent",),
+    "account-without-currency": ("accounts.currency/account-present",),
+    "wrong-check-digits": ("accounts.iban/account",),
+    "opening-balance": ("balances.types/balance",),
+    "booking-status-optional": ("transactions.booking-status/transactions-missing",),
+    "booked-with-pending": ("transactions.selected/booked-only",),
+    "pending-with-booked": ("transactions.selected/pending-only",),
+    "both-without-pending": ("transactions.selected/both-all",),
+    "from-excluded": ("transactions.range/since",),
+    "to-excluded": ("transactions.range/until",),
     "pages-of-19": (
         "transactions.pages/first-page",
         "transactions.pages/full-pages",
     ),
-    "pages-with-gaps": (
-        "transactions.pages/complete",
-    ),
+    "pages-with-gaps": ("transactions.pages/complete",),
     "five-times-a-day": (
         "frequency.account/balances-refused",
         "frequency.account/transactions-refused",
         "frequency/accounts-refused",
     ),
-    "one-count-for-all-accounts": (
-        "frequency.account/per-item",
-    ),
-    "one-count-for-all-endpoints": (
-        "frequency.account/per-method",
-    ),
+    "one-count-for-all-accounts": ("frequency.account/per-item",),
+    "one-count-for-all-endpoints": ("frequency.account/per-method",),
     "counts-for-ever": (
         "frequency.account/balances-next-day",
         "frequency.account/transactions-next-day",
@@ -224,105 +168,53 @@ FOUND = {
         "present/balances-unlimited",
         "present/transactions-unlimited",
     ),
-    "card-accounts": (
-        "no-card-accounts/refused-without-consent",
-    ),
-    "payment-without-link": (
-        "payments.executed/main-flow",
-    ),
-    "payment-begins-otherwise": (
-        "payments.status/words",
-    ),
-    "no-instant": (
-        "payments.products/instant-sepa-credit-transfers",
-    ),
-    "target-2": (
-        "payments.no-target-2/target-2-payments-refused",
-    ),
-    "debtorAccount-optional": (
-        "payments.mandatory/debtorAccount-missing",
-    ),
-    "creditorAccount-optional": (
-        "payments.mandatory/creditorAccount-missing",
-    ),
+    "card-accounts": ("no-card-accounts/refused-without-consent",),
+    "payment-without-link": ("payments.executed/main-flow",),
+    "payment-begins-otherwise": ("payments.status/words",),
+    "no-instant": ("payments.products/instant-sepa-credit-transfers",),
+    "target-2": ("payments.no-target-2/target-2-payments-refused",),
+    "debtorAccount-optional": ("payments.mandatory/debtorAccount-missing",),
+    "creditorAccount-optional": ("payments.mandatory/creditorAccount-missing",),
     "creditorName-optional": (
         "payments.mandatory/creditorName-empty",
         "payments.mandatory/creditorName-missing",
         "payments.mandatory/creditorName-null",
         "payments.mandatory/creditorName-type",
     ),
-    "instructedAmount-optional": (
-        "payments.mandatory/instructedAmount-missing",
-    ),
-    "dollars": (
-        "payments.euro/other-value",
-    ),
-    "another-name-shown": (
-        "payments.content/creditorName",
-    ),
-    "executed-under-another-word": (
-        "payments.status/words",
-    ),
-    "rejected-comes-back": (
-        "payments.status/final-later",
-    ),
-    "signed-is-received": (
-        "payments.status/signed",
-    ),
-    "received-is-signed": (
-        "payments.status/first",
-    ),
+    "instructedAmount-optional": ("payments.mandatory/instructedAmount-missing",),
+    "dollars": ("payments.euro/other-value",),
+    "another-name-shown": ("payments.content/creditorName",),
+    "executed-under-another-word": ("payments.status/words",),
+    "rejected-comes-back": ("payments.status/final-later",),
+    "signed-is-received": ("payments.status/signed",),
+    "received-is-signed": ("payments.status/first",),
     "small-amounts-unsigned": (
         "payments.executed/unsigned-undone",
         "payments.sca/even-instructedAmount",
     ),
-    "sca-not-finalised": (
-        "payments.sca-status/signed",
-    ),
-    "days-in-the-past": (
-        "payments.no-past-day/past",
-    ),
-    "a-day-late": (
-        "payments.executed/not-late",
-    ),
-    "never-put-off": (
-        "payments.executed/not-early",
-    ),
-    "no-cancellation": (
-        "payments.cancel/accepted",
-    ),
+    "sca-not-finalised": ("payments.sca-status/signed",),
+    "days-in-the-past": ("payments.no-past-day/past",),
+    "a-day-late": ("payments.executed/not-late",),
+    "never-put-off": ("payments.executed/not-early",),
+    "no-cancellation": ("payments.cancel/accepted",),
     "cancelled-is-executed": (
         "payments.cancel/by-customer-never-done",
         "payments.cancel/by-tpp-never-done",
         "payments.executed/cancelled-undone",
     ),
-    "cancelled-shown-otherwise": (
-        "payments.status/ended",
-    ),
+    "cancelled-shown-otherwise": ("payments.status/ended",),
     "two-payments": (
         "payments.same-request/conflict",
         "payments.same-request/late",
         "payments.same-request/once",
         "payments.same-request/repeated",
     ),
-    "one-for-an-hour": (
-        "payments.same-request/late",
-    ),
-    "another-body-is-no-conflict": (
-        "payments.same-request/conflict",
-    ),
-    "photo-tan-above-20000": (
-        "payments.large/instructedAmount-just-above-15000",
-    ),
-    "photo-tan-from-15000": (
-        "payments.large/instructedAmount-at-15000",
-    ),
-    "any-factor": (
-        "payments.large/instructedAmount-just-above-15000",
-    ),
-    "three-decimals": (
-        "payments.decimals/too-precise",
-    ),
+    "one-for-an-hour": ("payments.same-request/late",),
+    "another-body-is-no-conflict": ("payments.same-request/conflict",),
+    "photo-tan-above-20000": ("payments.large/instructedAmount-just-above-15000",),
+    "photo-tan-from-15000": ("payments.large/instructedAmount-at-15000",),
+    "any-factor": ("payments.large/instructedAmount-just-above-15000",),
+    "three-decimals": ("payments.decimals/too-precise",),
 }
 #: Faults that are not found, with the reason.
 NOT_FOUND: dict[str, str] = {
