@@ -14,7 +14,7 @@ Besides classes there are modules, each for one part of a kind:
 - facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
 - the probe: `steps`, and `request_steps` for requests; `Script` is its return type;
 - the check: `must_be_served`, `must_be_refused`, `describe_answer`, `doubt` and `UNAUTHENTICATED`;
-  `queries` of a history and its consents, `calendar` for what depends on a day, and
+  `queries` of a history, `consents` in it, `calendar` for what depends on a day, and
   `attempts`, `request_queries` and `tracker` for requests;
 - the TPP's side: `tpp_evidence`;
 - what other clauses of the contract say: `clauses`.
@@ -74,6 +74,7 @@ from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import (
     clauses,
     comparisons,
+    consents,
     consequences,
     operation_parameters,
     parameters,
@@ -173,6 +174,7 @@ __all__ = [
     "clauses",
     "comparisons",
     "consent",
+    "consents",
     "consequences",
     "describe_answer",
     "doubt",

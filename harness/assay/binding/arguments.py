@@ -33,7 +33,13 @@ def arguments(
     call: Call, operation: Operation, binding: OperationBinding, made: RequestValues
 ) -> Mapping[str, Json]:
     """Return the value of each argument: the probe's, or that of the target file."""
-    given = {**_fixed(call, operation, binding, made), **_with_bad_value(call, operation, binding)}
+    chosen = _with_bad_value(call, operation, binding)
+    given = {
+        **_fixed(call, operation, binding, made),
+        **{
+            name: _ready(value, binding.arguments.get(name), made) for name, value in chosen.items()
+        },
+    }
     for name in call.varied:
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.other is None:
@@ -48,6 +54,12 @@ def arguments(
         for name, value in given.items()
         if name not in call.without
     }
+
+
+def _ready(value: Json, spelling: Spelling | None, made: RequestValues) -> Json:
+    """Return a value of a call, filled in where it is a value of the target file as it stands."""
+    own = spelling is not None and value in (spelling.value, spelling.other)
+    return filled(value, made) if own and isinstance(value, str) else value
 
 
 def _in_contract_words(value: Json, spelling: Spelling | None) -> Json:

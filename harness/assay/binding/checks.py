@@ -95,6 +95,9 @@ def _modes(raw: _Raw) -> Iterator[Finding]:
             if "scope" in mode and not issuing:
                 hint = "set auth.kind to client-credentials or authorization-code"
                 yield (*at, "scope"), "no token is requested that could have this scope", hint
+            if mode.get("body") == "" and not isinstance(mode.get("value"), Mapping):
+                hint = "its members are merged into the body; a single member has a pointer"
+                yield (*at, "value"), 'expected an object at `body: ""`', hint
             if "base_url" in mode and (wrong := bad_url(mode["base_url"])):
                 yield (*at, "base_url"), *wrong
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from functools import cache
 from pathlib import Path
 from types import NoneType
@@ -118,6 +118,7 @@ def _types(kind: Any) -> Mapping[str, Any]:
 #: The types that are read by something else than their constructor.
 READERS: Mapping[Any, Callable[[Any], Any]] = {
     date: date.fromisoformat,
+    datetime: datetime.fromisoformat,
     str: lambda raw: raw if isinstance(raw, str) else str(raw),
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 
 from assay.contract.model import Capability, Json
@@ -98,7 +99,8 @@ class Fixtures:
     `customers` says whether it creates its customers for each trial.
     `segments` maps the contract's customer segments to the target's words; `effects` points
     into the fixture provider's report of an executed request, by the contract's field names.
-    `tpps` are TPPs besides that of `auth.tpp`, for listed customers.
+    `tpps` are TPPs besides that of `auth.tpp`, for listed customers, and `now` is the time at which
+    the clock of their bank stands still, None if it is the real time.
     """
 
     kind: FixtureKind = FixtureKind.NONE
@@ -110,5 +112,6 @@ class Fixtures:
     offers: frozenset[Capability] = frozenset()
     roles: tuple[Role, ...] = ()
     tpps: tuple[FurtherTpp, ...] = ()
+    now: datetime | None = None
     segments: Mapping[str, str] = field(default_factory=dict[str, str])
     effects: Mapping[str, str] = field(default_factory=dict[str, str])

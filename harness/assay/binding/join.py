@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 from assay.binding import not_offered
 from assay.binding.absence import with_reasons, without
 from assay.binding.names import ContractNames, unknown_names
-from assay.binding.target import AbsentParts, OperationBinding, ScaKind, Target, Waiver
+from assay.binding.security import ISSUING
+from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
 from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
@@ -59,6 +60,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         *(problem for each in bound for problem in _excluded(each.contract, target)),
         *_names(contracts, target),
         *_given(contracts, target),
+        *(problem for each in bound for problem in _scopes(each.contract, target)),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -179,6 +181,21 @@ def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str],
         return frozenset(known)
 
     return names
+
+
+def _scopes(contract: Contract, target: Target) -> Iterator[Problem]:
+    """Find the modes that are scopes of tokens that are not requested."""
+    for name, operation in contract.operations.items():
+        auth = target.auth.of(by_tpp=operation.by_tpp)
+        binding = target.operations.get(name)
+        if binding is None or auth.kind in ISSUING:
+            continue
+        for mode, spelling in binding.modes.items():
+            if spelling.place is Place.SCOPE:
+                party = "the TPP's own calls (auth.tpp)" if operation.by_tpp else "customers (auth)"
+                hint = "set its kind to client-credentials or authorization-code"
+                what = f"no token with this scope is requested for {party}"
+                yield _problem(target, ("operations", name, "modes", mode, "scope"), what, hint)
 
 
 def _host(contract: Contract, target: Target) -> Iterator[Problem]:

@@ -24,6 +24,7 @@ Examples:
   assay init
   assay init --out my-bank.yaml --openapi bank-openapi.yaml
   assay init --yes --base-url https://sandbox.bank.example/v1 --extends stet-1.4.0
+  assay init --yes --fixtures python
   assay init --kind content-language
 
 \b
@@ -31,7 +32,7 @@ Nothing is sent, and no file is overwritten. Options replace the questions.
 """
 
 AUTHS = ("none", "bearer", "key", "client-credentials", "authorization-code")
-FIXTURES = ("control", "roles", "none")
+FIXTURES = ("control", "roles", "python", "none")
 EXTENDS = ("none", "sandbox", "stet-1.4.0")
 EXAMPLE_URL = "https://sandbox.bank.example/v1"
 _NAME = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
@@ -69,7 +70,7 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 @click.option(
     "--fixtures",
     type=click.Choice(FIXTURES),
-    help="Source of test data: a control API, existing test customers (roles), or none.",
+    help="Source of test data: a control API, existing test customers (roles), a Python class, or none.",
 )
 @click.option(
     "--extends", metavar="NAME", help=f"Shipped target to inherit from: {', '.join(EXTENDS)}."
@@ -103,13 +104,27 @@ def command(
     from assay.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
-    try:
-        with out.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise InputError.one(str(out), what, hint="check the path") from None
+    for path, content in {**_adapter(out, draft), out: text}.items():
+        try:
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(content)
+        except OSError as error:
+            what = f"cannot be written: {error.strerror}"
+            raise InputError.one(str(path), what, hint="check the path") from None
     return _report(out, text, draft, contracts)
+
+
+def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:
+    """Return the skeleton of a fixture provider beside the target file, if it names one."""
+    if draft.fixtures != "python":
+        return {}
+    from assay.init.fixture_template import adapter_module, adapter_text  # noqa: PLC0415
+
+    path = out.with_name(f"{adapter_module(draft.name)}.py")
+    if path.exists():
+        raise InputError.one(str(path), "this file already exists", hint="name another --name")
+    click.echo(f"Writing {path}: the fixture provider; write what is marked with FILL IN")
+    return {path: adapter_text(draft.name, out.name, draft.contracts)}
 
 
 def _write_kind(name: str) -> int:
@@ -202,7 +217,7 @@ QUESTIONS: Mapping[str, str] = {
     "zone": "Time zone of the bank's calendar day (for example Europe/Paris; - if unknown)",
     "auth": "How are calls authenticated? bearer = a token, key = an API key, client-credentials and authorization-code = OAuth",
     "presence": "Header that marks a call as made with the customer present (for example PSU-IP-Address; - if none)",
-    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, none",
+    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, python = a class of yours, none",
     "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = the sandbox bank of Assay, none)",
     "name": "Short name of the target in reports (for example acme-sandbox)",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
@@ -15,7 +16,7 @@ from assay.binding.pointer import MISSING, find, lists
 from assay.binding.target import OperationBinding, Target, TransportKind
 from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Contract, Json, Operation
-from assay.doctor.probes import PRESENCE
+from assay.doctor.probes import PRESENCE, RULE
 from assay.errors import Problem
 from assay.execution.environment import Environment
 from assay.history import Authorised, Effects, Event, Exchange, Subject, Wire
@@ -185,6 +186,7 @@ class DoctorContext:
     role_of: dict[str, str] = field(default_factory=dict[str, str])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
+    events: defaultdict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
     effects: list[Effects] = field(default_factory=list[Effects])
     early_ends: list[EarlyEnd] = field(default_factory=list[EarlyEnd])
     reported: list[Finding] = field(default_factory=list[Finding])
@@ -216,6 +218,7 @@ class DoctorContext:
 
     def note(self, probe: str, contract: Contract, event: Event) -> None:
         """Keep an event of a probe."""
+        self.events[probe].append(event)
         match event:
             case Exchange():
                 operation = contract.operations[event.call.operation]
@@ -247,7 +250,11 @@ class DoctorContext:
     def plain(self, *operations: str) -> tuple[SeenAnswer, ...]:
         """Return the answers to plain first calls of operations."""
         answers = (answer for operation in operations for answer in self.of(operation))
-        return tuple(answer for answer in answers if ordinary(answer.exchange))
+        return tuple(
+            answer
+            for answer in answers
+            if ordinary(answer.exchange) and f" {RULE} " not in answer.probe
+        )
 
     def first(self, operation: str) -> SeenAnswer | None:
         """Return the answer to the first plain call of an operation, if there was one."""

@@ -158,6 +158,7 @@ def _dates(context: DoctorContext) -> Gap | None:
         (operation, name)
         for operation in _offered(context)
         for name in (operation.since, operation.until)
+        if not operation.grants
         if name and name in _arguments(context, operation)
     ]
     if not bound:

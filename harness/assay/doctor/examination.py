@@ -129,6 +129,8 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
     """Set up the connection, the fixtures and the signer."""
     try:
         context.environment = set_up(context.target, ledger=context.ledger)
+        if context.prepared is not None:
+            context.environment.guard.learn_zones(context.prepared.plan)
     except InputError as error:
         yield from map(from_problem, error.problems)
 

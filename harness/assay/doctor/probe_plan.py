@@ -15,7 +15,7 @@ from assay.binding.encode import BARE
 from assay.binding.spelling import OperationBinding
 from assay.binding.target import FixtureKind, Role, ScaKind, Target
 from assay.contract.model import Capability, Contract, Operation
-from assay.fixtures.roles import cast_for
+from assay.fixtures.roles import cast_for, customers_for
 from assay.history import Holding
 from assay.rules import clauses, steps
 
@@ -105,7 +105,7 @@ class ProbePlan:
     def role(self, resource: str) -> Role | None:
         """Return the listed customer that owns something of a resource, if there is one."""
         wanted = (Holding(resource=resource),)
-        roles = self.target.fixtures.roles
+        roles = customers_for(self.target.fixtures.roles, None)
         return next((role for role in roles if cast_for(role, wanted, self.today)), None)
 
     def counted(self) -> tuple[Operation, int] | None:

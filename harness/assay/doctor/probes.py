@@ -21,12 +21,18 @@ from assay.doctor import request_probes
 from assay.doctor.probe_plan import ProbePlan
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.rules import steps
+from assay.rules.clauses import clauses_of
+from assay.rules.consented import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
-from assay.rules.rule import Script
+from assay.rules.rule import Kind, Script
 from assay.rules.steps import Part
 
 #: The names of the probes; that of a segment is `segment` and its name.
 READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "presence", "segment"
+#: What the name of a probe of a rule begins with; the clause and the facet follow.
+RULE = "rule"
+#: How many facets of a rule are probed.
+_FACETS = 2
 #: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
 #: How many days ago the two dates are.
@@ -39,13 +45,15 @@ _MOST_STEPS = 300
 class DoctorProbe:
     """A probe with its name; `segment` is the customer segment that it creates, if any.
 
-    `target` is the target with other words, where that is what the probe is about.
+    `target` is the target with other words, where that is what the probe is about. An
+    `optional` one needs what the fixture provider may not have.
     """
 
     name: str
     start: Callable[[], Script]
     segment: str = ""
     target: Target | None = None
+    optional: bool = False
 
 
 def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
@@ -62,11 +70,23 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
             unknown = partial(request_probes.unknown_modes, plan, plan.makes)
             altered = request_probes.with_unknown_words(plan, plan.makes)
             yield DoctorProbe(name="unknown modes", start=unknown, target=altered)
+        if plan.signs:
+            yield from _rules(plan)
         for name in plan.target.fixtures.segments if plan.makes_customers else ():
             start = partial(request_probes.segment, plan, name)
             yield DoctorProbe(name=f"{SEGMENT} {name}", start=start, segment=name)
     if plan.makes_customers and plan.counted():
         yield DoctorProbe(name=PRESENCE, start=partial(_presence, plan))
+
+
+def _rules(plan: ProbePlan) -> Iterator[DoctorProbe]:
+    """Yield a probe for each of the first facets of the rules by which a request is rejected."""
+    for clause, kind in zip(plan.contract.clauses, clauses_of(plan.contract), strict=True):
+        if type(kind).may_reject is not Kind.may_reject:
+            facets = [each for each in kind.facets() if not each.not_applicable_because]
+            for facet in facets[:_FACETS]:
+                start = partial(kind.probe, facet.scenario)
+                yield DoctorProbe(name=f"{RULE} {clause.id} {facet.id}", start=start, optional=True)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,7 +108,8 @@ class DoctorCost:
 def cost(plan: ProbePlan, total: DoctorCost) -> None:
     """Add an estimate of what the probes of a contract will send."""
     for probe in doctor_probes(plan):
-        for step in dry_run(probe.start(), DryTarget(contract=plan.contract), _MOST_STEPS):
+        script = with_consents(plan.contract, probe.start())
+        for step in dry_run(script, DryTarget(contract=plan.contract), _MOST_STEPS):
             match step:
                 case Call(operation=name, present=present):
                     operation = plan.contract.operations[name]
@@ -190,7 +211,8 @@ def _roles(plan: ProbePlan) -> Script:
     owner = plan.owner()
     first = plan.role(owner) if owner else None
     for role in plan.target.fixtures.roles:
-        yield Arrange(subject=role.name, holdings=())  # the next one, whatever it owns
+        # The next one of this kind of customer, whatever it owns.
+        yield Arrange(subject=role.name, holdings=(), segment=role.segment)
         if role != first and plan.lists:
             yield from steps.send(Call(operation=plan.lists[0].id, subject=role.name))
 

@@ -16,6 +16,7 @@ from assay.doctor.quick_probes import quick_probes
 from assay.errors import CannotArrange, InputError, TargetError
 from assay.execution.executor import executing
 from assay.history import Authorised, Event, Subject, Wire
+from assay.rules.consented import with_consents
 from assay.rules.steps import perform_all
 from assay.transport.auth.diagnostics import AuthenticationError
 from assay.transport.protocol import Delivery, Transport
@@ -62,7 +63,7 @@ def make_calls(context: DoctorContext) -> Iterator[Finding]:
         quick = quick_probes(plan, left, lists_only=lists_only)
         for probe in quick if context.quick else doctor_probes(plan):
             early = _run(context, plan.contract, probe, numbers)
-            if early:
+            if early and not probe.optional:
                 missing = one_line(context.redactor.text(early.missing))
                 context.early_ends.append(replace(early, missing=missing, segment=probe.segment))
     yield from _ended_early(context)
@@ -86,7 +87,7 @@ def _run(
     environment = context.environment
     if environment is None:
         return EarlyEnd(missing="a target")
-    name, script = probe.name, probe.start()
+    name, script = probe.name, with_consents(contract, probe.start())
     watching = RecordingTransport(transport=environment.screens or environment.client)
 
     def record(event: Event, access: Access) -> None:
@@ -95,7 +96,7 @@ def _run(
             context.redactor.learn(event, access)
             context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
         context.note(f"{contract.id} {name}", contract, event)
-        if isinstance(event, Authorised):
+        if isinstance(event, Authorised) and not probe.optional:
             context.signed.append((event, watching.last))
         context.on_call()
 

@@ -17,8 +17,11 @@ from assay.binding.pointer import MISSING, find
 from assay.contract.model import Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import alike
+from assay.doctor.probes import RULE
 from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
-from assay.history import State
+from assay.history import History, State
+from assay.judging.verdict import Agreement
+from assay.rules.clauses import clauses_of
 
 #: The moment of a request that was only made.
 _NEW = "before it was signed"
@@ -56,6 +59,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         if operation.request and operation.available:
             yield from _operation(context, operation)
     yield from _day(context)
+    yield from _rules(context)
 
 
 def _operation(context: DoctorContext, operation: Operation) -> Iterator[Finding]:
@@ -87,17 +91,14 @@ def _wrong_word(
 
 def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
     """Yield the words for states in an answer, if the moment of its request is known."""
-    moment, bound = _moment(answer), answer.binding.item.state
-    if moment is None or bound is None or not answer.accepted:
+    moment = None if f" {RULE} " in answer.probe else _moment(answer)
+    if moment is None or not (answer.accepted and answer.good):
         return
     if moment == _NEW and not context.signed:
         return  # at a bank where nothing is signed, a new request may be done
     executed = _executed(context, answer) if moment == SIGNED else None
-    for raw, item in zip(answer.raw_items, answer.exchange.items, strict=False):
-        found = [value for at in bound.at if (value := find(raw, at)) is not MISSING]
-        word = tuple(str(value) for value in found if _is_word(value))
-        if word:
-            yield _ShownState(word=word, state=item.state, moment=moment, executed=executed)
+    for word, state in _words(answer):
+        yield _ShownState(word=word, state=state, moment=moment, executed=executed)
 
 
 def _is_word(value: Json) -> bool:
@@ -121,6 +122,56 @@ def _executed(context: DoctorContext, answer: SeenAnswer) -> bool | None:
         return None
     key = str(answer.exchange.call.arguments.get(answer.operation.about or "", ""))
     return any(effect.request == key for done in reports for effect in done)
+
+
+# -- Words that only a rule's own requests show
+
+
+def _rules(context: DoctorContext) -> Iterator[Finding]:
+    """Report words that only requests show with which a rule seems to be violated."""
+    for contract in context.contracts_bound:
+        for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+            wrong: set[str] = set()
+            beginning = f"{contract.id} {RULE} {clause.id} "
+            for probe in [probe for probe in context.events if probe.startswith(beginning)]:
+                history = History(events=tuple(context.events[probe]))
+                facet = probe.removeprefix(beginning)
+                evidence = [each for each in kind.check(history) if each.facet == facet]
+                wrong |= {e.expected for e in evidence if e.agreement is Agreement.DISAGREES}
+                if any(each.agreement is Agreement.DISAGREES for each in evidence):
+                    yield from _only_there(context, probe, clause.id)
+            if len(wrong) > 1 and kind.factors():
+                expected = f"what {clause.id} says of each factor"
+                place, found = ("sca", "factors"), "the opposite"
+                yield context.finding(place, expected, found, weight=Weight.DOUBT)
+
+
+def _only_there(context: DoctorContext, probe: str, clause: str) -> Iterator[Finding]:
+    """Report the words that one probe of a rule shows, and no moment of an ordinary request."""
+    for operation in context.operations:
+        answers = [answer for answer in context.of(operation.id) if operation.shows]
+        known = {
+            state.word for answer in answers for state in _shown(context, answer) if state.fits
+        }
+        for answer in (answer for answer in answers if answer.probe == probe):
+            for word, state in _words(answer):
+                if state and word not in known and state is not State.OPEN:
+                    place = ("operations", operation.id, "item", "state", "values", state.value)
+                    masked = context.redactor.bounded(", ".join(word), 40)
+                    expected = f"a word for {state.value}"
+                    found = f"{masked!r}, with which the bank would violate {clause}"
+                    yield context.finding(place, expected, found, weight=Weight.DOUBT)
+
+
+def _words(answer: SeenAnswer) -> Iterator[tuple[tuple[str, ...], State | None]]:
+    """Yield the words for the states that an answer shows, with what they are listed under."""
+    bound = answer.binding.item.state
+    pairs = zip(answer.raw_items, answer.exchange.items, strict=False) if bound else ()
+    for raw, item in pairs:
+        found = [find(raw, at) for at in bound.at] if bound else []
+        word = tuple(str(value) for value in found if value is not MISSING and _is_word(value))
+        if word:
+            yield word, item.state
 
 
 # -- The day of a deferred request
@@ -168,7 +219,7 @@ def effects(context: DoctorContext) -> Iterator[Finding]:
             if other:
                 expected = f"{name} of an executed payment, as it was sent"
                 found = f"the value of {other} at {pointer}"
-                yield context.finding(place, expected, found)
+                yield context.finding(place, expected, found, weight=Weight.DOUBT)
 
 
 def _sent(context: DoctorContext) -> Mapping[str, Mapping[str, Json]]:

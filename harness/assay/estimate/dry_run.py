@@ -50,6 +50,7 @@ from assay.history import (
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.clauses import surely_listed
 from assay.rules.dry_run import DryTarget
+from assay.rules.evidence import checked
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 
@@ -245,7 +246,7 @@ def dry_run_trial(
     observed: set[str] = set()
     if stopped:
         with suppress(Exception):  # a check may fail on the answers of a dry target
-            observed |= {evidence.facet for evidence in clause.kind.check(history)}
+            observed |= {evidence.facet for evidence in checked(clause.kind, history)}
     return TrialEstimate(
         stopped=stopped,
         observed=frozenset(observed),

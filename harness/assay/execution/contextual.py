@@ -23,7 +23,7 @@ from assay.judging.judge import Breach
 from assay.judging.verdict import Agreement, Standing, Verdict
 from assay.planning.plan import Plan, Trial
 from assay.planning.trial_names import contextual_name
-from assay.rules.evidence import countable
+from assay.rules.evidence import checked, countable
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ def agreeing(plan: Plan, trial: Trial, history: History) -> Counter[str]:
     kind = plan.clauses[trial.contract][trial.clause].kind
     return Counter(
         evidence.facet
-        for evidence in countable(kind.check(history))
+        for evidence in countable(checked(kind, history))
         if evidence.agreement is Agreement.AGREES
     )
 

@@ -117,6 +117,10 @@ class Guard:
     def learn(self, plan: Plan) -> None:
         """Take in the quotas of the contracts, and the time zones of their calendar days."""
         self.limits = quotas(plan.clauses)
+        self.learn_zones(plan)
+
+    def learn_zones(self, plan: Plan) -> None:
+        """Take in the time zones of the contracts."""
         self.zones = {
             operation: contract.zone
             for contract in plan.contracts.values()

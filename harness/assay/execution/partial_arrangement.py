@@ -4,7 +4,7 @@ A trial asks for one customer who owns all that its facets need. If a part of it
 prepared (a card's slips, a card that was never used), the customer is arranged without that part,
 and the trial goes on: the checks judge what there is, and what needs the part stays without
 evidence, for the reason that the provider gave. A refusal may say which part it is about; of
-others, each kind of thing is left out in turn. Nothing is reduced to a customer who owns nothing.
+others, each kind of thing is left out in turn, and then there is one of each kind. Nothing is reduced to a customer who owns nothing.
 """
 
 from __future__ import annotations
@@ -132,6 +132,10 @@ def _reductions(
         left = tuple(holding for holding in holdings if _kind(holding) not in kinds)
         if left:
             yield left
+    if not refusal.resource and sum(holding.count for holding in holdings) > len(ways):
+        # Perhaps there are only fewer of them.
+        single = {_kind(holding): replace(holding, count=1) for holding in reversed(holdings)}
+        yield tuple(reversed(single.values()))
 
 
 def _is_meant(holding: Holding, refusal: CannotArrange) -> bool:

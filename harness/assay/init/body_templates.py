@@ -13,7 +13,7 @@ from typing import Any, Final
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
-from assay.init.openapi_schemas import EACH, SchemaLeaf
+from assay.init.openapi_schemas import EACH, SchemaLeaf, typed
 from assay.init.requests import bound_places
 from assay.init.yaml_writer import YamlEntry
 
@@ -77,11 +77,11 @@ def _value(shape: MatchedOperation, leaf: SchemaLeaf) -> Json | None:
     for usual in ("SEPA", "IBAN"):
         example = next((value for value in leaf.values if usual in value.upper()), example)
     if example and (leaf.fixed or "scheme" in mine):
-        return _typed(leaf, example)
+        return typed(leaf, example)
     if leaf.form == "uuid" or (mine & _IDENTIFIERS and leaf.kind in {"string", ""}):
         alike = shape.operation.writes and mine & _ALIKE and "request" not in mine
         return "{alike}" if alike else "{unique}" if {"request"} & mine or alike else None
-    return _typed(leaf, example) if example and leaf.kind in _SCALARS else None
+    return typed(leaf, example) if example and leaf.kind in _SCALARS else None
 
 
 _SCALARS: Final = frozenset(["string", "boolean", "integer", ""])
@@ -93,14 +93,6 @@ def _date(leaf: SchemaLeaf, mine: frozenset[str]) -> Json:
         return "{now}"
     moment = leaf.form == "date-time" or "T" in (leaf.values[0] if leaf.values else "")
     return "{today+30}T00:00:00Z" if moment else "{today+30}"
-
-
-def _typed(leaf: SchemaLeaf, value: str) -> Json:
-    if leaf.kind == "boolean":
-        return value == "true"
-    if leaf.kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", value):
-        return int(value)
-    return value
 
 
 def _put(value: dict[str, Any], steps: tuple[str, ...], known: Json) -> None:

@@ -19,6 +19,13 @@ _STATES = {
     "rejected": "rjct rejected failed",
     "ended": "canc cancelled canceled refused expired revoked",
 }
+#: Those of the states of a consent.
+_CONSENT_STATES = {
+    "open": "received pending partiallyauthorised awaitingauthorisation awau",
+    "valid": "valid authorised auth active",
+    "rejected": "rejected rjct",
+    "ended": "expired revokedbypsu terminatedbytpp revoked terminated canc expd",
+}
 #: The codes of ISO 20022 for a refusal, a time-out, and a cancellation by the customer or TPP.
 _ENDED_CODES = ("CUST", "NOAS", "DS02")
 
@@ -134,7 +141,9 @@ def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
     for leaf in shape.item:
         matching = {
             state: [word for word in leaf.values if word.lower() in usual.split()]
-            for state, usual in _STATES.items()
+            for state, usual in (
+                _CONSENT_STATES if shape.operation.about_consent else _STATES
+            ).items()
         }
         words_of: dict[str, Json] = {state: [*each] for state, each in matching.items() if each}
         if "status" in leaf.words and words_of:

@@ -207,3 +207,12 @@ def _usable(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         value for value in distinct if value.isprintable() and 0 < len(value) <= MOST_VALUE
     )
+
+
+def typed(leaf: SchemaLeaf, value: str) -> str | bool | int:
+    """Return a value of the document with the type of its schema."""
+    if leaf.kind == "boolean" and value in {"true", "false"}:
+        return value == "true"
+    if leaf.kind == "integer" and re.fullmatch(r"-?[0-9]{1,15}", value):
+        return int(value)
+    return value

@@ -12,10 +12,11 @@ from typing import cast
 
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
+from assay.init.granted_lists import granted
 from assay.init.matched_operation import MatchedOperation
-from assay.init.name_matching import beside, called, guessed, is_unique_header
+from assay.init.name_matching import called, guessed, is_unique_header
 from assay.init.openapi_operations import OpenApiParameter
-from assay.init.openapi_schemas import EACH, SchemaLeaf, words
+from assay.init.openapi_schemas import SchemaLeaf, typed, words
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
@@ -37,10 +38,10 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if operation.about:
         yield from _about(shape, operation.about)
     for name, forms in ((operation.since, _SINCE), (operation.until, _UNTIL)):
-        if name:
+        if name and name not in operation.arguments:
             yield _range(shape, name, forms, end=name == operation.until)
     if operation.grants:
-        yield _grant(shape, operation.grants)
+        yield granted(shape, operation.grants)
     for name in operation.arguments:
         yield from _member(shape, name)
 
@@ -185,7 +186,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
     for mode in shape.operation.modes:
         usual = [frozenset(words(mode)), *_MODES.get(mode, ())]
         for place, leaf in _choices(shape):
-            value = next((each for each in leaf.values if set(words(each)) in usual), None)
+            value = next((each for each in leaf.values if frozenset(words(each)) in usual), None)
             if value is not None:
                 why = f"{value} is a value of {leaf.name}"
                 at = leaf.pointer if place == "body" else leaf.name
@@ -228,58 +229,6 @@ def bound_places(shape: MatchedOperation, place: str) -> set[str]:
     return {str(at) for several in pointers for at in several}
 
 
-def _grant(shape: MatchedOperation, name: str) -> YamlEntry:
-    """Return where a consent lists what it covers, possibly in several lists."""
-    arrays = [
-        leaf for leaf in shape.offered.request if leaf.kind == "array" and EACH not in leaf.steps
-    ]
-    operations = shape.contract.operations.values()
-    available = [operation.id for operation in operations if operation.available]
-    known = {word for known in (name, *available) for word in words(known)}
-    lists = [leaf for leaf in arrays if set(leaf.words) & known]
-    lists = lists or [leaf for leaf in arrays if _item_shape(shape, leaf)][:1]
-    if not lists:
-        what = "the pointer to the list of what a consent covers"
-        return shape.gap("argument", name, what=what, example=f"{{body: /{name}}}")
-    pointers = [leaf.pointer for leaf in lists if len(leaf.steps) == len(lists[0].steps)]
-    spelling: dict[str, Json] = {"body": pointers[0] if len(pointers) == 1 else [*pointers]}
-    several = "the list" if len(pointers) == 1 else f"the {len(pointers)} lists"
-    why = f"{several} in the body of {shape.offered}"
-    item = _item_shape(shape, lists[0])
-    if item:
-        spelling["each"] = item
-        resources = item.get("by")
-        keys = resources if isinstance(resources, dict) else item
-        why += f" with {' and '.join(keys)} in each"
-    elif pointers == [f"/{name}"]:
-        why = ""
-    return YamlEntry(key=name, value=spelling, why=why)
-
-
-def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:
-    """Return the shape of one item in a list; empty if an item is only a key."""
-    inside = (leaf.below((*array.steps, EACH)) for leaf in shape.offered.request)
-    members = [leaf for leaf in inside if leaf and leaf.kind in {"string", ""}]
-    members = [leaf for leaf in members if EACH not in leaf.steps]
-    resources = shape.contract.resources.values()
-    keys = {resource.key for resource in resources if resource.key}
-    first = next((leaf for leaf in members if leaf.steps[-1] in keys), None)
-    if first is None:
-        return {}
-    neighbour = next((leaf for leaf in members if leaf.words == ("pan",)), beside(first, members))
-    kinds = [resource.id for resource in resources if resource.key and not resource.of]
-    if neighbour is None or len(kinds) == 1:
-        return _nested(first.steps)
-    rest: dict[str, Json] = dict.fromkeys(kinds[1:], _nested(neighbour.steps))
-    return {"by": {kinds[0]: _nested(first.steps), **rest}}
-
-
-def _nested(steps: tuple[str, ...]) -> dict[str, Json]:
-    """Return an object with the key at the end of some steps."""
-    first, *rest = steps
-    return {first: _nested(tuple(rest)) if rest else "{}"}
-
-
 def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     """Yield where an argument of a request goes, and that its value is missing."""
     entry, is_date = _placed(shape, name)
@@ -300,6 +249,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
             taken: dict[str, Json] = {place: name}
             if place == "header" and is_unique_header(name):
                 taken["value"] = "{unique}"
+            elif parameter.required and parameter.leaf.fixed and not secret_kind(name):
+                values = parameter.leaf.values
+                taken["value"] = "booked" if "booked" in values else values[0]
             return YamlEntry(key=name, value=taken), False
     leaf = called(name, shape.offered.request)
     if leaf is None:
@@ -312,6 +264,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
         spelling |= dict(zip(("value", "other"), _valid(shape, name, leaf), strict=False))
     if leaf.form == "date-time":
         spelling["text"] = "{}T00:00:00Z"
+    due = shape.operation.due
+    if leaf.form == "date" and shape.operation.makes and not (due and due.argument == name):
+        spelling["value"] = "{today+30}"
     is_date = leaf.form in {"date", "date-time"}
     return YamlEntry(key=name, value=spelling, why=guessed(name, leaf)), is_date
 
@@ -327,7 +282,7 @@ def _valid(shape: MatchedOperation, name: str, leaf: SchemaLeaf) -> tuple[Json, 
     if fixed is not None:
         return (fixed,)
     special = frozenset(_texts([clause.params for clause in shape.contract.clauses]))
-    ordinary = tuple(value for value in leaf.values if value not in special)
+    ordinary = tuple(typed(leaf, value) for value in leaf.values if value not in special)
     return ordinary[:1] if leaf.fixed else ordinary[:2]
 
 

@@ -41,8 +41,11 @@ def sent_outputs(contract: Contract, found: Mapping[str, OperationMatch]) -> Sen
             taking = {
                 other: header
                 for other, each in found.items()
-                for header in each.offered.named("header")
-                if other != name and words(header) == leaf.words and leaf.words[-1:] == ("id",)
+                for header, parameter in each.offered.named("header").items()
+                if (parameter.required or contract.operations[other].lists)
+                and other != name
+                and words(header) == leaf.words
+                and leaf.words[-1:] == ("id",)
             }
             output = "-".join(leaf.words)
             for other, header in taking.items():

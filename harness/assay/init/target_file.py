@@ -16,6 +16,7 @@ from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
+from assay.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.init.foreign_values import text
 from assay.init.name_matching import is_unique_header
 from assay.init.openapi_operations import OpenApiOperation, schemes
@@ -264,6 +265,13 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
             "own are complete, and `two-psu` with a second customer.",
         )
         yield YamlEntry(key="fixtures", says=says, below=tuple(_roles(draft)))
+    elif draft.fixtures == "python":
+        says = (
+            "",
+            "A Python class prepares test data. Add to the offers what it can do besides, and",
+            "write `customers: existing` if it chooses customers who existed before.",
+        )
+        yield YamlEntry(key="fixtures", says=says, below=tuple(_python(draft)))
     else:
         says = ("", "Without fixtures, nearly everything stays unverified.")
         yield replace(gap("fixtures"), says=says)
@@ -287,6 +295,13 @@ def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
     if parts.path:
         yield gap("fixtures", "url", example=f"{parts.scheme}://{parts.netloc}")
     yield YamlEntry(key="offers", value=list(offers))
+
+
+def _python(draft: TargetDraft) -> Iterator[YamlEntry]:
+    yield YamlEntry(key="kind", value="python")
+    yield YamlEntry(key="adapter", value=f"{adapter_module(draft.name)}:{ADAPTER_CLASS}")
+    yield YamlEntry(key="customers", value="created")
+    yield YamlEntry(key="offers", value=list(ROLES))
 
 
 def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:

@@ -291,6 +291,11 @@ def header(
         "target": _plain(target, "name", "transport", "base_url", "digest"),
         "environment": target.environment,
         "not_offered": sorted(target.not_offered),
+        **(
+            {"absent": sorted({reason for _, reason in target.absent.each()})}
+            if target.absent
+            else {}
+        ),
         "selection": dict(selection),
         **({"shard": str(plan.shard), "division": plan.shard.digest} if plan.shard else {}),
     }

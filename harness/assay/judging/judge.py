@@ -25,7 +25,7 @@ from assay.judging.corrections import soften
 from assay.judging.verdict import NO_EVIDENCE, Agreement, Evidence, Standing, Verdict, weigh
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan
-from assay.rules.evidence import countable
+from assay.rules.evidence import checked, countable
 from assay.rules.rule import Kind
 
 
@@ -62,7 +62,7 @@ def breaches(
     for bound in plan.clauses[contract].values():
         if ambient and not bound.kind.ambient:
             continue
-        for evidence in countable(bound.kind.check(history)):
+        for evidence in countable(checked(bound.kind, history)):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
             obligation = f"{contract}/{bound.clause.id}/{evidence.facet}"

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -73,7 +74,9 @@ class Prepared:
         """Return the feasibility of the plan, assessed now if planning did not need it."""
         from assay.estimate.feasibility import assess  # noqa: PLC0415 -- seldom needed
 
-        return self.feasibility or assess(self.plan, self.target, now=datetime.now(UTC))
+        return self.feasibility or assess(
+            self.plan, self.target, now=self.target.fixtures.now or datetime.now(UTC)
+        )
 
     def whole(self) -> Plan:
         """Return the plan of all obligations, without the selection."""
@@ -197,6 +200,8 @@ def prepare(
     select = selector(keywords, marks)
     target = load_target(target_name, waivers)
     target = with_share(target, shard, calls)
+    if (moment := target.fixtures.now) is not None:
+        now = partial(_standing, moment)
     named = contracts or target.own_contracts or SHIPPED
     parsed = [parse_contract(find_contract(name)) for name in named]
     bound = bind(parsed, target)
@@ -234,6 +239,11 @@ def prepare(
         feasibility=feasibility,
         assess=assess,
     )
+
+
+def _standing(moment: datetime) -> datetime:
+    """Return the time of a clock that stands still."""
+    return moment
 
 
 def _assessment(

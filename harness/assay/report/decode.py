@@ -93,6 +93,7 @@ def header(line: Line) -> Header:
         selection={key: _clean(selection, key) for key in ("k", "m")},
         command=_command(line, "command"),
         not_offered=_texts(line, "not_offered"),
+        absent=_texts(line, "absent"),
         outlines=contract_outlines(line),
     )
 

@@ -64,7 +64,8 @@ class Header:
 
     `party` is the judged party: `bank` or `tpp`. `shard` is the part of a plan that was run, such
     as `2/5`, and `division` identifies the division of that plan; both are empty for a whole plan.
-    `environment` is `sandbox` or `live`, `not_offered` the clauses that the target need not offer.
+    `environment` is `sandbox` or `live`, `not_offered` the clauses that the target need not offer,
+    `absent` the reasons for which parts of a contract are not there.
     """
 
     tool: str
@@ -80,6 +81,7 @@ class Header:
     division: str = ""
     environment: str = ""
     not_offered: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     outlines: tuple[ContractOutline, ...] = ()
 
 

@@ -241,7 +241,10 @@ class Consents:
         """Process that a consent is in force."""
         name = made.subject
         self._may_apply(made)
-        if self._last.get(name) == made and made.sound:
+        if self._last.get(name) != made:
+            # It may have replaced the last one that was made.
+            self._certain[name] = NONE
+        elif made.sound:
             self._certain[name] = made.keys
 
     def _over(self, made: MadeConsent, *, ended: bool) -> None:
@@ -301,3 +304,35 @@ class NarrowedLists:
         """
         seen = [self.narrowed[page.n] for page in walk.pages if page.n in self.narrowed]
         return frozenset[str].intersection(*seen) if seen else None
+
+
+def without_unconsented(contract: Contract, history: History) -> History:
+    """Return a history without the refusals that a missing consent may explain.
+
+    They are refusals of operations that the contract serves under a consent only, to callers who
+    may have had none: they show a check nothing that is not about consents.
+    """
+    makers = {
+        operation.id: contract.operations[operation.consent]
+        for operation in contract.operations.values()
+        if operation.consent
+    }
+    if not makers:
+        return history
+    left_out: set[int] = set()
+    for maker in {each.id: each for each in makers.values()}.values():
+        consents = Consents.of(contract, maker, history)
+        for exchange in history.exchanges:
+            consents.note(exchange)
+            call = exchange.call
+            if exchange.refused and makers.get(call.operation) == maker:
+                certain = consents.certain(call.subject) and call.consent is None
+                left_out |= set() if certain else {exchange.n}
+    if not left_out:
+        return history
+    events = (
+        event
+        for event in history.events
+        if not (isinstance(event, Exchange) and event.n in left_out)
+    )
+    return History(events=tuple(events))

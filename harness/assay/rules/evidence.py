@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from assay.errors import KindError, did_you_mean
 from assay.history import Accepted, Cause, Exchange, History, Indeterminate
 from assay.judging.verdict import Agreement, Evidence
+from assay.rules.consents import without_unconsented
 
 if TYPE_CHECKING:
     from assay.rules.rule import Kind
@@ -138,6 +139,12 @@ def tpp_evidence(
 
 
 # -- every kind ----------------------------------------------------------------------
+def checked(kind: Kind, history: History) -> Iterator[Evidence]:
+    """Yield the evidence of a kind's check; a missing consent is for kinds about consents to judge."""
+    shown = history if kind.own_consents else without_unconsented(kind.contract, history)
+    yield from kind.check(shown)
+
+
 def evidence_of(
     kind: Kind, history: History, *, tpp: bool = False, whole: History | None = None
 ) -> Iterator[Evidence]:
@@ -154,7 +161,7 @@ def evidence_of(
     facets = kind.facets() if not tpp else [own] if own else []
     known = {facet.id for facet in facets}
     try:
-        for evidence in kind.check_tpp(history) if tpp else kind.check(history):
+        for evidence in kind.check_tpp(history) if tpp else checked(kind, history):
             if evidence.facet not in known:
                 hint = did_you_mean(evidence.facet, known) or "it has no facet at all"
                 what = f"the check of kind {kind.name!r} yields evidence for"

@@ -31,7 +31,16 @@ _MISFITS: Mapping[str, Sequence[str]] = {
     UUID: ("assay", "6c1f8a52-7f0b-4c55-9a0c-1e6d3b2f90z0"),
     DATE: ("assay", "2026-02-30"),
 }
+#: What a record has in place of a private text, or of a part of one.
+_PSEUDONYM = re.compile(r"<[a-z]+(?:-[a-z]+)*(?:-[0-9]+)?(?: [0-9a-f]+)?(?:~[^>]*)?>")
 _ANY: Final = ("assay", "0", "ASSAY", "-", "a-1_A.z~9", "9" * 80)
+
+
+def is_hidden(value: Json) -> bool:
+    """Whether a record hides a text, or a part of it."""
+    if isinstance(value, Masked):
+        return True
+    return isinstance(value, str) and bool(_PSEUDONYM.search(value[:LONGEST]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +63,11 @@ class TextShape:
 
     def fits(self, value: Json) -> bool | None:
         """Whether a value has the shape; None where that is open."""
+        if is_hidden(value):
+            known = isinstance(value, Masked) and self.format in value.forms
+            return True if known else None
         if self.enum:
-            return None if isinstance(value, Masked) else str(value) in self.enum
+            return str(value) in self.enum
         if self.pattern:
             return self._matches(value)
         if self.format == DATE:
@@ -63,7 +75,7 @@ class TextShape:
         return True if is_uuid(value) else None if is_like_a_uuid(value) else False
 
     def _matches(self, value: Json) -> bool | None:
-        if isinstance(value, Masked) or len(str(value)) > LONGEST:
+        if len(str(value)) > LONGEST:
             return None
         return isinstance(value, str) and bool(re.search(self.pattern, value))
 

@@ -254,6 +254,8 @@ def test_another_base_url() -> None:
         ("operations: {a: {arguments: {x: {query: x, path: x}}}}", "t.yaml:5: operations.a.arguments.x: expected exactly one of query, header, body and path, found query and path (for example {query: iban})"),
         ("operations: {a: {arguments: {x: {body: x}}}}", "t.yaml:5: operations.a.arguments.x.body: expected a JSON pointer or a list of them, found 'x' (for example /links/next)"),
         ("operations: {a: {modes: {x: {query: x}}}}", "t.yaml:5: operations.a.modes.x: 'value' is missing"),
+        ('operations: {a: {modes: {x: {body: "", value: soon}}}}', 't.yaml:5: operations.a.modes.x.value: expected an object at `body: ""`'),
+        ("operations: {a: {arguments: {x: {query: x, each: {iban: '{}'}}}}}", "t.yaml:5: operations.a.arguments.x: expected nothing here, found a mapping"),
         ("outcomes: {rejected: [{statuses: [6xx]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected a status such as 404, or a class such as 4xx, found '6xx'"),
         ("outcomes: {rejected: [{statuses: [4040]}]}", "t.yaml:5: outcomes.rejected[0].statuses[0]: expected at most 599, found 4040"),
         ("outcomes: {rejected: [{}]}", "t.yaml:5: outcomes.rejected[0]: expected at least one of statuses, empty, media_type, body and states, found an empty mapping"),

@@ -73,7 +73,7 @@ IN_CONTRACTS = {
     "colon": ("says: A page holds six specimens.", "says: A page: holds six", "quote text that contains ': '"),
     "colon in braces": ("source: {section: Specimens and findings, line: 9,", "source: {section: Specimens: findings, line: 9,", "quote text that contains ': '"),
     "id": ("id: hourly", "id: unit", "rename one of them"),
-    "period": ("    per: hour\n", "    per: day\n", "expected calendar-day, clock-hour, rolling-hour or hour"),
+    "period": ("    per: hour\n", "    per: day\n", "expected calendar-day, clock-hour, rolling-hour, hour or minute"),
     "limit": ("    limit: 9\n", "    limit: 0\n", "expected a whole number of at least 1"),
     "about": ("    about: barcode\n  place", "    about: nummer\n  place", "did you mean 'barcode'?"),
     "slot": ("/specimens/{barcode}/findings", "/specimens/{nummer}/findings", "there is no argument 'nummer'"),

@@ -120,7 +120,7 @@ class Bank:
             status, body = (self.control if own else self.answer)(environ, steps)
         except RefusedError as refusal:
             status, body = refusal.args[0], {"error": "refused"}
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError):
             status, body = 400, {"error": "invalid"}
         start_response(f"{status} .", [("Content-Type", "application/json")])
         return [json.dumps(body).encode() if status != 204 else b""]
@@ -185,7 +185,7 @@ class Bank:
         numbers = self.listed(consent)
         body = {"accounts": [{"number": each} for each in numbers[start : start + PAGE]]}
         if start + PAGE < len(numbers):
-            body["next"] = f"https://quay.example/accounts?from={start + PAGE}"
+            body["next"] = f"/accounts?from={start + PAGE}"
         return 200, {**body, "owner": f"owner of {customer.token}"}
 
     def entries(self, environ, number, customer, world):

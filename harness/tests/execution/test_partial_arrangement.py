@@ -64,6 +64,11 @@ def no_words(holding: Holding) -> CannotArrange | None:
     return CannotArrange("a card never used") if always_used(holding) else None
 
 
+def few(holding: Holding) -> CannotArrange | None:
+    """Refuse several of a kind."""
+    return CannotArrange("several of a kind") if holding.count > 1 else None
+
+
 def no_cards(holding: Holding) -> CannotArrange | None:
     """Refuse every card."""
     return CannotArrange("a card", resource="card") if holding.resource == "card" else None
@@ -77,6 +82,7 @@ def no_cards(holding: Holding) -> CannotArrange | None:
         (always_used, (UNUSED, PLAIN), ["card", "card"], 2),
         (no_words, (ACCOUNT, UNUSED, PLAIN), ["account", "card", "card"], 4),
         (no_cards, (ACCOUNT, CARD, PLAIN), ["account"], 2),
+        (few, (Holding(resource="account", count=3), PLAIN, PLAIN), ["account", "card"], 4),
         (
             lambda holding: no_slips(holding) or always_used(holding),
             (ACCOUNT, CARD, UNUSED),

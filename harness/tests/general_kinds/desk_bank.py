@@ -15,6 +15,7 @@ from typing import Any
 NOW = "2026-09-16T08:00:00+00:00"
 START = date(2026, 9, 16)
 MINUTE = timedelta(minutes=1)
+NEVER = "2999-01-01"
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Answer = tuple[int, Any]
 ENDED = {"done", "refused", "cancelled"}
@@ -26,6 +27,14 @@ class Refused(Exception):  # noqa: N818 -- no error: an answer
     def __init__(self, status: int = 400) -> None:
         super().__init__(status)
         self.status = status
+
+
+def is_day(value: object) -> bool:
+    """Whether a value is a day: YYYY-MM-DD."""
+    try:
+        return isinstance(value, str) and value == date.fromisoformat(value).isoformat()
+    except ValueError:
+        return False
 
 
 @dataclass
@@ -134,8 +143,12 @@ class Desk:
         )
         match environ["REQUEST_METHOD"], steps:
             case "GET", ["accounts"]:
-                owned = [key for key, (owner, _) in world.accounts.items() if owner == token]
-                return 200, [{"number": key} for key in owned]
+                every = "lists the accounts of all" in self.faults
+                return 200, [
+                    {"number": key}
+                    for key, (owner, _) in world.accounts.items()
+                    if every or owner == token
+                ]
             case "GET", ["accounts", number, "entries"]:
                 return 200, self.entries(world, token, number, query)
             case "POST", ["orders"]:
@@ -150,8 +163,10 @@ class Desk:
     def entries(self, world: World, token: str, number: str, query: dict[str, str]) -> Any:
         """Return the entries of an account: a status, a range of days, a number of rows."""
         owner, days = world.accounts.get(number, ("", []))
-        if owner != token:
+        if owner != token and "serves everybody" not in self.faults:
             raise Refused(404)
+        if "shows the entries of another account" in self.faults:
+            number, (_, days) = next(iter(world.accounts.items()))
         wanted = query.get("status")
         if wanted is None and "no status" not in self.faults:
             raise Refused
@@ -160,7 +175,11 @@ class Desk:
             raise Refused
         if wanted == "pending" and "no pending" in self.faults:
             raise Refused
-        rows = int(query.get("rows", "100"))
+        rows = (
+            int(query["rows"])
+            if query.get("rows", "x").isascii() and query.get("rows", "x").isdecimal()
+            else 100
+        )
         most = 99 if "fewer rows" in self.faults else 100
         if rows > most and "any rows" not in self.faults:
             raise Refused
@@ -195,6 +214,8 @@ class Desk:
             body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
         except ValueError:
             raise Refused from None
+        if not isinstance(body, dict) or not isinstance(body.get("number"), str):
+            raise Refused
         if world.accounts.get(body.get("number"), ("", []))[0] != token:
             raise Refused(404)
         self.check_order(world, body)
@@ -242,6 +263,13 @@ class Desk:
 
     def check_order(self, world: World, body: Any) -> None:
         """Refuse an order with a value that has not the right form."""
+        if not all(isinstance(body.get(name), str) for name in ("label", "amount", "until")):
+            raise Refused(422)
+        if not re.fullmatch("[0-9]{1,12}([.][0-9]{1,9})?", body["amount"]):
+            raise Refused(422)
+        for day in (body["until"], body.get("day") or NEVER):
+            if not is_day(day):
+                raise Refused(422)
         most = 31 if "long labels" in self.faults else 29 if "short labels" in self.faults else 30
         if len(body["label"]) > most:
             raise Refused(422)
@@ -250,7 +278,7 @@ class Desk:
         decimals = 3 if "many decimals" in self.faults else 2
         if len(body["amount"].partition(".")[2]) > decimals:
             raise Refused(422)
-        past = date.fromisoformat(body.get("day") or "2999-01-01") < world.now.date()
+        past = date.fromisoformat(body.get("day") or NEVER) < world.now.date()
         if past and "past days" not in self.faults:
             raise Refused(422)
 

@@ -58,6 +58,9 @@ FAULTS = {
     "shows the last day": {"selected/until"},
     "hides an id": {"entry-id/entry-present"},
     "hides the amount": {"order-amount/order-present"},
+    "lists the accounts of all": {"own/account"},
+    "shows the entries of another account": {"own/entry"},
+    "serves everybody": {"own/entries-foreign"},
     "shows a third decimal": {"order-amount/order"},
 }
 

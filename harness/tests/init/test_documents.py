@@ -329,11 +329,14 @@ operations:
     path: /v1/consents
     by: tpp
     makes: consent
-    arguments: [validUntil, X-Request-ID]
+    grants: access
+    until: validUntil
+    arguments: [recurringIndicator, frequencyPerDay, validUntil, X-Request-ID]
   account-list:
     method: GET
     path: /v1/accounts
     lists: [account]
+    consent: make-consent
 resources:
   account: {says: an account, key: iban, fields: [iban]}
   consent: {says: a consent, key: consentId, fields: [consentId]}
@@ -359,8 +362,23 @@ def test_a_contract_of_ones_own_has_its_zone_and_the_id_of_a_consent(tmp_path, c
     operations = data["operations"]
     assert {"consent-id": "/consentId"} == operations["make-consent"]["outputs"]
     assert {"Consent-ID": "{consent-id}"} == operations["account-list"]["headers"]
-    request = {"header": "X-Request-ID", "value": "{unique}"}
-    assert request == operations["make-consent"]["arguments"]["X-Request-ID"]
+    # Values have the types of the document, and lists only the resources that operations list.
+    assert {
+        "access": {
+            "body": ["/access/accounts", "/access/balances", "/access/transactions"],
+            "each": {"iban": "{}"},
+        },
+        "recurringIndicator": {"body": "/recurringIndicator", "value": False},
+        "frequencyPerDay": {"body": "/frequencyPerDay", "value": 4},
+        "validUntil": {"body": "/validUntil", "value": "{today+30}"},
+        "X-Request-ID": {"header": "X-Request-ID", "value": "{unique}"},
+    } == operations["make-consent"]["arguments"]
+    assert {
+        "open": ["received"],
+        "valid": ["valid"],
+        "rejected": ["rejected"],
+        "ended": ["expired", "terminatedByTpp"],
+    } == operations["make-consent"]["item"]["state"]["values"]
     # What an argument sets is not sent by every call as well.
     assert "headers" not in data
     assert {"kind": "bearer", "tpp": {"kind": "bearer", "token_env": "BERLIN_TPP_TOKEN"}} == data[

@@ -174,6 +174,17 @@ def test_html_not_applicable(journal, written):
     assert never < text.index("the reason of aisp/night/short")
 
 
+def test_html_absent(journal, written):
+    """So is what the bank does not have at all, by the reason of the target file."""
+    journal.lines[0] = journal.lines[0] | {"absent": ["no cards"]}
+    journal.plan("aisp/cards/recent")
+    journal.verdict("aisp/cards/recent", "not-applicable", "no cards")
+    text = written(journal.footer().read(), "html")
+    text = text[text.index('id="not-applicable"') :]
+    assert "Not offered by this bank" in text
+    assert "Cannot occur at this target" not in text
+
+
 @pytest.mark.parametrize("path", ["/home/me/venv/assay/data/aisp.yaml", r"C:\me\aisp.yaml"])
 def test_html_local_path(journal, written, path):
     """The page names the file of a contract, and not the folder of the user."""

@@ -152,6 +152,7 @@ PARAMETERS = [
     ),
     ("own-data", "operations", ["a"], ["a", "b"], "-B -e"),
     ("own-data", "field", "a", "b", "?? ??"),
+    ("own-data", "others", ABSENT, "refused", "-B -e"),
     ("own-data", "grant", "a", "b", "?? ??"),
     ("disclosed-when", "operation", "a", "b", "?? ??"),
     ("disclosed-when", "value", "a", "b", "?? ??"),

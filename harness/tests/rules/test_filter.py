@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.history import Accepted, Call, Item
+from assay.history.events import Masked
 from assay.testing import evidence, exchange, history, kind_in, listed, play, problems, refused
 
 DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
@@ -45,6 +46,7 @@ def test_nothing_else_is_shown():
     assert ["booked-only agrees 1"] == says(asked(listed(A, C), "booked"))
     assert ["booked-only disagrees 1"] == says(asked(listed(A, B), "booked"))
     assert [] == says(asked(listed(entry("D")), "booked"))
+    assert [] == says(asked(listed(entry("D", Masked("status-1"))), "booked"))
     assert [] == says(asked(listed(A), "other"), asked(refused(), "booked"))
     more = asked(listed(A, next="p2"), "booked")
     rest = asked(listed(B), "booked", follow="p2")

@@ -1,7 +1,14 @@
 """`own-data` judges whose every item is, as far as anybody knows."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from building import AT, FAILED, NO, account, ask, card, check, item, leaked, listed, owner
+
+from assay.history import Call, Malformed, Owned, Subject
+from assay.testing import START, accepted, evidence, exchange, kind_in, refused
+from assay.testing import history as literal
 
 PSU = owner("psu", account("A1", 1, 2), account("A2", 3), card("C1", 1))
 OTHER = owner("other", account("B1", 1), card("D1", 2))
@@ -148,3 +155,45 @@ def test_the_same_link_may_be_given_to_two_customers():
 
     told = check("own-data", PSU, OTHER, FIRST, theirs, followed)
     assert ["account agrees 1", "account agrees 2", "card agrees 3"] == told
+
+
+# -- calls about what others own --------------------------------------------------------
+DESK = Path(__file__).parents[1] / "general_kinds" / "desk.yaml"
+
+
+def foreign(*events, joint=False):
+    """Return what the desk's clause says of calls about others' accounts."""
+    owners = [
+        Subject(name=name, now=START, owns=(Owned(key=key, resource="account"),), fresh=not joint)
+        for name, key in (("psu", "A"), ("other", "B"))
+    ]
+    every = evidence(kind_in(DESK, "own"), literal(*owners, *events))
+    return [each for each in every if "foreign" in each]
+
+
+def entries(answer, key, by="psu", **changes):
+    """Write down a call for the entries of an account."""
+    call = Call(operation="entries", subject=by, arguments={"number": key})
+    return exchange(replace(call, **changes), answer)
+
+
+def test_a_call_about_anothers_thing_is_refused_beside_the_owners():
+    """Without the owner's own call a refusal shows nothing; served, it is a violation by itself."""
+    own = entries(accepted("B-1"), "B", "other")
+
+    assert [] == foreign(entries(refused(), "B"))
+    assert ["entries-foreign agrees 1,2"] == foreign(own, entries(refused(), "B"))
+    assert ["entries-foreign disagrees 1,2"] == foreign(own, entries(accepted("B-1"), "B"))
+    assert ["entries-foreign disagrees 1"] == foreign(entries(accepted("B-1"), "B"))
+    assert ["entries-foreign unclear 1,2"] == foreign(own, entries(refused(status=401), "B"))
+
+
+def test_what_may_be_the_callers_is_not_judged():
+    """An own account, one that is unknown, a malformed call; and a joint one may be known to neither."""
+    own = entries(accepted("B-1"), "B", "other")
+    malformed = entries(accepted("B-1"), "B", malformed=Malformed.BAD_IDENTIFIER)
+
+    assert [] == foreign(own, entries(accepted("C-1"), "C"), malformed)
+    assert ["entries-foreign unclear 1,2"] == foreign(
+        own, entries(accepted("B-1"), "B"), joint=True
+    )

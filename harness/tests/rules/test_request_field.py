@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.history import Call, Item, State, Subject
+from assay.history.events import Masked
 from assay.rules import clauses
 from assay.rules.kinds.request_field import TPP_FACET
 from assay.testing import START, accepted, evidence, exchange, history, kind_in, problems, refused
@@ -71,6 +72,9 @@ def test_a_bad_value_is_refused_beside_a_control(clause, change, facet):
         ("amount", {"amount": "10"}),
         ("label", {"label": "x" * 31 + "-"}),
         ("label", {"label": ""}),
+        ("label", {"label": "<private 459f44cd1abae8b03f>"}),
+        ("label", {"label": "order of <account-1>"}),
+        ("label", {"label": Masked("x" * 30)}),
         ("day", {"day": "2026-09-16"}),
         ("day", {"day": "soon"}),
         ("until", {"until": "2027-03-15"}),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.history import Call, Malformed
+from assay.history.events import Masked
 from assay.rules import clauses
 from assay.rules.kinds.required import TPP_FACET
 from assay.testing import (
@@ -95,10 +96,13 @@ def test_without_a_control_an_accepted_call_is_a_violation_all_the_same():
         (f"{{{GOOD}}}", []),
         ("", []),
         (None, []),
+        ("<header-1>", []),
+        (Masked("id-1"), []),
+        (Masked("id-1", ["uuid"]), []),
     ],
 )
 def test_which_values_are_bad(value, facets):
-    """A UUID in another spelling and an empty value are open: documents do not say."""
+    """A UUID in another spelling, an empty value and what a journal hides are open."""
     assert facets == says("request-id", request_id(accepted("A"), value))
 
 

@@ -94,11 +94,13 @@ class Kestrel:
             body = json.loads(content) if content else {}
         except ValueError:
             raise Refused(400) from None
+        if not isinstance(body, dict):
+            raise Refused(400)
         match environ["REQUEST_METHOD"], steps:
             case "POST", ["accounts", "search"]:
                 return self.listed(body, self.shown_accounts(customer))
             case "POST", ["entries", "search"]:
-                if self.accounts.get(body.get("account")) != customer:
+                if self.accounts.get(str(body.get("account"))) != customer:
                     raise Refused(403)
                 return self.listed(body, self.entries[body["account"]])
             case "POST", ["payments", product]:
@@ -111,7 +113,10 @@ class Kestrel:
         """Return a page of a list."""
         if body.get("type") != "LIST" or body.get("until") != f"{TODAY + timedelta(1)}T00:00:00Z":
             raise Refused(400)
-        place = int(body.get("pageId") or 0)
+        place = body.get("pageId") or "0"
+        if not str(place).isdecimal():
+            raise Refused(400)
+        place = int(place)
         after = self.page_after(place)
         page = {"next": str(after)} if after < len(items) else {}
         return 200, {"items": items[place : place + PAGE], "page": page}, {}
@@ -127,7 +132,7 @@ class Kestrel:
         """Make a payment."""
         valid = (
             product in {"ordinary", "instant"}
-            and self.accounts.get(body.get("debtor")) == customer
+            and self.accounts.get(str(body.get("debtor"))) == customer
             and self.check_recurring(body.get("recurring"))
             and body.get("validUntil") == f"{TODAY + timedelta(30)}"
             and type(body.get("priority")) is int

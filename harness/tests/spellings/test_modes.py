@@ -6,8 +6,10 @@ from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
+from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.contract.files.load import loads
+from assay.contract.parse import parse_document
 from assay.errors import InputError
 from assay.judging.verdict import Standing
 from assay.testing import verdicts
@@ -192,3 +194,20 @@ def test_a_wrong_mode_is_an_error(old, new, line, says):
         read_document(loads(text))
     problems = raised.value.problems
     assert any(says in problem.what and problem.line == line for problem in problems), problems
+
+
+def test_the_scope_is_of_the_token_of_that_party():
+    """The tokens of customers are no reason for a scope of the TPP's own calls to be there."""
+    contract = parse_document(loads(CONTRACT))
+    at_customers = TARGET.replace(
+        "kind: bearer\n  tpp:\n    kind: client-credentials",
+        "kind: client-credentials\n  token_url: https://login.example/token\n  client_auth: none\n"
+        "  tpp:\n    kind: bearer",
+    )
+    for setting in ("token_url: https://login.example/token", "client_id: us", "client_auth: none"):
+        at_customers = at_customers.replace(f"    {setting}\n", "")
+    at_customers = at_customers.replace("    scope: payments\n", "")
+    with pytest.raises(InputError) as raised:
+        bind([contract], read_document(loads(at_customers)))
+    keys = {problem.key for problem in raised.value.problems}
+    assert {f"operations.pay.modes.{mode}.scope" for mode in ("trusted", "sealed")} == keys

@@ -5,6 +5,7 @@ import json
 import os
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,16 @@ from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract, parse_document
 from assay.errors import InputError
 from assay.execution.environment import set_up
+from assay.execution.executor import run_probe
 from assay.execution.session import Session, run_session
-from assay.history import Authorise
+from assay.history import Authorise, State
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
-from assay.judging.verdict import Standing
+from assay.judging.verdict import Agreement, Standing
 from assay.planning.plan import plan, script_of
+from assay.rules import steps
 from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.lifecycle import request_steps, tracker
 from assay.sandbox.app import make_app
 from assay.sandbox.messages import Answer
 from assay.sandbox.mutants import PIS_MUTANTS
@@ -52,7 +56,7 @@ def weighed(app, most):
         if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests":
             try:
                 heavy = float(json.loads(body)["amount"]) > most
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, OverflowError):
                 heavy = False
             if heavy:
                 start_response("422 Unprocessable", [("Content-Type", "application/json")])
@@ -260,3 +264,27 @@ def test_keys_that_do_not_go_together(tmp_path, operation, added, problem):
     """Only what makes a request says that it is not signed, and then nobody comes back from it."""
     (found,) = written(tmp_path, lambda data: data["operations"][operation].update(added))
     assert found.startswith(problem)
+
+
+def test_null_asks_for_nothing():
+    """A request like one that had a null besides may be rejected as its repeat: no rule is broken."""
+    planned, target = parcels()
+    contract = planned.contracts["parcels"]
+    lifecycle = tracker.lifecycle_of_request(contract, "parcel")
+
+    def script():
+        psu = yield from request_steps.customer(lifecycle)
+        plain = request_steps.request(lifecycle, psu)
+        for given in ({"pickUp": None}, {"weight": "0.01"}, {}):
+            call = replace(plain, arguments={**plain.arguments, **given})
+            made = yield from steps.send(call)
+            yield from request_steps.read(lifecycle, made)
+
+    environment = set_up(target, bank=lambda base: make_app(unsigned(SOUND), base_url=base))
+    recorded = run_probe(
+        script(), environment, contract.operations, number=count(1).__next__, record=lambda *_: None
+    )
+    assert State.REJECTED is recorded.history.exchanges[-1].item.state
+    for bound in planned.clauses["parcels"].values():
+        evidence = bound.kind.check(recorded.history)
+        assert not [each for each in evidence if each.agreement is Agreement.DISAGREES]

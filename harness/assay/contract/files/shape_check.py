@@ -138,6 +138,9 @@ def words(failed: FailedKeyword) -> Iterator[Finding]:
 
 def _expected(failed: FailedKeyword) -> Iterator[Finding]:
     schema, value = failed.schema, failed.value
+    if not schema:  # the key may not be there at all
+        yield (), f"expected nothing here, found {found(value)}", ""
+        return
     secret = schema.get("writeOnly") and isinstance(value, str) and value
     seen = "something else, not shown here" if secret else found(value)
     wanted = schema.get("description") or f"{failed.keyword} {failed.asked}"
@@ -332,7 +335,7 @@ def _compare(compared: Validator, value: Json, at: Pointer) -> Iterator[Finding]
             keyword=str(error.validator),
             asked=error.validator_value,
             value=error.instance,
-            schema=cast("Mapping[str, Any]", error.schema),
+            schema=cast("Mapping[str, Any]", error.schema or {}),  # False allows nothing
             is_key="propertyNames" in error.absolute_schema_path,
         )
         for below, what, hint in words(failed):

@@ -7,7 +7,7 @@ operation limit how far back it can be asked. A new kind of rule needs nothing h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, cast
@@ -57,9 +57,9 @@ class NamedValues:
     are no exception, and `days` how far back something goes.
     """
 
-    right: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
+    right: tuple[Json, ...] = ()
+    others: tuple[Json, ...] = ()
+    known: tuple[Json, ...] = ()
     limits: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
     days: tuple[int, ...] = ()
@@ -209,17 +209,22 @@ def _named_values(contract: Contract, operation: Operation, name: str) -> NamedV
             days.append(back)
     others = [cast("list[Json]", node.get("others") or []) for node in nodes]
     return NamedValues(
-        right=tuple(_at("const", nodes)),
-        others=tuple(dict.fromkeys(str(value) for values in others for value in values)),
-        known=tuple(dict.fromkeys(_at("is", nodes))),
-        limits=tuple(dict.fromkeys(_at("above", nodes))),
+        right=_once(_at("const", nodes)),
+        others=_once(value for values in others for value in values),
+        known=_once(_at("is", nodes)),
+        limits=tuple(dict.fromkeys(map(str, _at("above", nodes)))),
         small=tuple(dict.fromkeys(small)),
         days=tuple(dict.fromkeys(days)),
     )
 
 
-def _at(key: str, nodes: Sequence[Mapping[str, Json]]) -> list[str]:
-    return [str(node[key]) for node in nodes if key in node]
+def _at(key: str, nodes: Sequence[Mapping[str, Json]]) -> list[Json]:
+    return [node[key] for node in nodes if key in node]
+
+
+def _once(values: Iterable[Json]) -> tuple[Json, ...]:
+    """Return each value once; `true` is not 1, as it is in Python."""
+    return tuple({(type(value), str(value)): value for value in values}.values())
 
 
 def _nodes(value: Json) -> Iterator[Mapping[str, Json]]:

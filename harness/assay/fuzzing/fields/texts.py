@@ -69,7 +69,7 @@ def _next(letter: str) -> str:
 
 def _without_good(values: Iterable[Value], argument: Argument) -> Iterator[Value]:
     """Leave out equally good values, and duplicates."""
-    seen = {*map(str, argument.good_values), *argument.named.right, ""}
+    seen = {*map(str, argument.good_values), *map(str, argument.named.right), ""}
     for value in values:
         if value.json not in seen:
             seen.add(str(value.json))

@@ -185,6 +185,7 @@ def not_applicable_groups(report: Report) -> tuple[tuple[str, tuple[ReportedResu
         planned = result.planned
         names = {planned.clause, f"{planned.clause}/{planned.facet}"}
         offered = names.isdisjoint(report.header.not_offered)
+        offered = offered and result.reason not in report.header.absent
         groups[titles[offered]].append(result)
     return tuple((title, tuple(results)) for title, results in groups.items() if results)
 

@@ -256,5 +256,7 @@ def _sort(table: Table, lifecycle: tracker.Lifecycle, request: Instance) -> Like
 
 
 def _sent(lifecycle: tracker.Lifecycle, request: Instance) -> Likeness:
-    create = lifecycle.create
-    return comparison.sent(request, but=(create.owned, create.returns))
+    """Return what a repeat would share; null asks for nothing, so that a bank may leave it out."""
+    create, arguments = lifecycle.create, request.arguments
+    nulls = (name for name in arguments if arguments[name] is None)
+    return comparison.sent(request, but=(create.owned, create.returns, *nulls))

@@ -233,7 +233,8 @@ def _must_be_taken(
 
     A refusal counts only if the request was still open afterwards.
     """
-    either = {True, False} if clause.lifecycle.signed else {True}
+    signed = clause.lifecycle.signed
+    either, when = {True, not signed}, ", before signing or after" if signed else ""
     groups: dict[tuple[str, str], list[tuple[CancelAttempt, Exchange]]] = {}
     for cancel in attempts:
         call = cancel.event
@@ -254,7 +255,7 @@ def _must_be_taken(
         yield Evidence(
             facet=ACCEPTED,
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
-            expected="a cancellation to be accepted, before signing or after",
+            expected=f"a cancellation to be accepted{when}",
             seen=describe_answer(counted[0][1]),
             exchanges=tuple(
                 sorted({n for cancel, call in counted for n in _numbers(cancel, call)})

@@ -18,6 +18,7 @@ from typing import Any, Final
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, History, Holding, Item
+from assay.history.events import Masked
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, comparisons, operation_parameters, parameters, steps
 from assay.rules.consequences import OPENED, PROMISE, REPLACED, SERVE_LESS, SERVE_MORE, SETTLED
@@ -303,7 +304,7 @@ def _evidence(
 
 def _word(item: Item, name: str) -> str:
     value: Any = item.fields.get(name)
-    return value if isinstance(value, str) else ""
+    return value if isinstance(value, str) and not isinstance(value, Masked) else ""
 
 
 def _day(value: Json) -> date | None:

@@ -5,6 +5,9 @@ where a field says that an item is of another thing, or where an item has the ke
 thing's entry. What nobody is known to own says nothing: a list of what a customer owns may
 have gaps, and two customers may hold one thing together. The link to a page of a list that another
 customer was given shows nothing of that customer's.
+
+With `others: refused`, a call about what only another customer owns is refused: it needs no consent
+for that, and a call of its owner, which was accepted, is the control.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ from assay.contract.model import Capability, Operation
 from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, comparisons, parameters, steps
-from assay.rules.consequences import SAFEGUARD
+from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
+from assay.rules.controlled import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
-from assay.rules.queries import fresh_subjects
+from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -33,15 +37,18 @@ from assay.rules.scope import Calls, Scope
 
 #: How many of each resource the first customer owns.
 EACH = 2
+ANOTHERS = "it is about what another customer owns"
+FOREIGN = "foreign"
 LINK = "the next page of another customer's list"
 JOINT = "but it may be held jointly, since not all that the customer owns is known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingScenario(Scenario):
-    """Readings of one operation."""
+    """Readings of one operation; `foreign` if by another customer than the owner."""
 
     operation: Operation
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +61,32 @@ class OwnData(Kind):
 
     operations: tuple[Operation, ...] = parameters.operations()
     field: str = parameters.word(key="field", compare=comparisons.undirected)
+    refuses: str = parameters.choice(
+        "refused",
+        key="others",
+        description="refused",
+        required=False,
+        default="",
+        compare=comparisons.presence(added=PROTECT_MORE, removed=PROTECT_LESS),
+    )
     grant: Operation | None = parameters.grant()
 
     def facets(self) -> tuple[Facet, ...]:
-        """One facet for each resource that is listed."""
+        """One facet for each resource that is listed, and one for calls about others' things."""
+        return (*self._listed(), *(self._foreign() if self.refuses else ()))
+
+    def _foreign(self) -> Iterator[Facet]:
+        for operation in self.operations:
+            if operation.about:
+                id_ = f"{operation.id}-{FOREIGN}"
+                yield Facet(
+                    id=id_,
+                    description=f"{operation.id} is refused to anyone but the owner",
+                    scenario=ReadingScenario(id=id_, operation=operation, foreign=True),
+                    needs=needs(Capability.PSU, Capability.TWO_PSU) | consent(self.grant),
+                )
+
+    def _listed(self) -> tuple[Facet, ...]:
         return tuple(
             Facet(
                 id=resource,
@@ -82,8 +111,12 @@ class OwnData(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Read for two customers in turn, of everything that they own."""
-        operation = scenario_of(scenario, ReadingScenario).operation
+        """Read for two customers in turn, of everything that they own; or what the other one owns."""
+        scenario = scenario_of(scenario, ReadingScenario)
+        operation = scenario.operation
+        if scenario.foreign:
+            yield from self._ask_about_another(operation)
+            return
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, 1, 2)
         # The first resource has more than a page, for another page may be of another thing.
@@ -128,8 +161,44 @@ class OwnData(Kind):
         if link is not None:
             yield from steps.send(replace(first[0], subject="other", follow=link, variation=LINK))
 
+    def _ask_about_another(self, operation: Operation) -> Script:
+        """Let each of two customers read what they own, and one what the other one owns."""
+        owner = steps.owners(self.contract, operation)[0]
+        calls: list[Call] = []
+        for name in ("psu", "other"):
+            subject = yield from steps.customer(name, owner, self.grant)
+            given = steps.arguments(operation, subject.owns[0].key)
+            calls.append(Call(operation=operation.id, subject=name, arguments=given))
+            yield from steps.send(calls[-1])
+        yield from steps.send(replace(calls[1], arguments=calls[0].arguments, variation=ANOTHERS))
+
+    def _judge_foreign(self, history: History) -> Iterator[Evidence]:
+        """Judge calls about what other customers own, beside those of their owners."""
+        about = {each.id: each.about for each in self.operations if each.about}
+        known, fresh = _Known.of(history), fresh_subjects(history)
+        calls = [
+            (exchange, key, known.owned(key, exchange.call.subject))
+            for exchange in history.exchanges
+            if exchange.call.operation in about and ordinary(exchange.call)
+            for key in [str(exchange.call.arguments.get(about[exchange.call.operation] or ""))]
+        ]
+        owners: dict[tuple[str, str], list[int]] = {}
+        for exchange, key, own in calls:
+            if own and exchange.accepted:
+                owners.setdefault((exchange.call.operation, key), []).append(exchange.n)
+        for exchange, key, own in calls:
+            if own is not False:
+                continue
+            facet, beside = f"{exchange.call.operation}-{FOREIGN}", (exchange.call.operation, key)
+            for evidence in refused_beside(
+                facet, exchange, ANOTHERS, owners.get(beside, []), open_=False
+            ):
+                yield evidence if exchange.call.subject in fresh else doubt(evidence, JOINT)
+
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge every page of an accepted answer."""
+        """Judge every page of an accepted answer, and calls about what others own."""
+        if self.refuses:
+            yield from self._judge_foreign(history)
         operations = {operation.id: operation for operation in self.operations}
         known, fresh = _Known.of(history), fresh_subjects(history)
         given: dict[str, set[str]] = {}

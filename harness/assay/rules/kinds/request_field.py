@@ -51,9 +51,8 @@ PRECISE, LONG, LONGEST, INVALID, PAST, REDUCED = (
 VALUES, FAR = "values", "far"
 #: The TPP's obligation.
 TPP_FACET = "good-values"
-#: How many days beyond the last possible one a day is that is reduced, and what counts as the same.
-BEYOND: Final = 40
-DAY: Final = timedelta(days=1)
+#: How many days beyond the last possible one a day is that is reduced.
+BEYOND, DAY = 40, timedelta(days=1)
 #: A number without an exponent, and its decimals.
 _NUMBER = re.compile(r"-?[0-9]+(?:\.([0-9]+))?", re.ASCII)
 _SMALLER: Final = comparisons.ordered(
@@ -257,7 +256,7 @@ class RequestField(DefectRule):
                 wrong[PRECISE] = f"has {len(digits)} decimals" if sure else ""
         length = len(value) if isinstance(value, str) else 0
         if self.max_length is not None and length > self.max_length:
-            wrong[LONG] = f"has {length:,} characters"
+            wrong[LONG] = "" if text_shape.is_hidden(value) else f"has {length:,} characters"
         fits = self.shape.fits(value) if self.shape and value != "" else True
         if not fits:
             wrong[INVALID] = "" if fits is None else f"is not {self.shape}"
@@ -281,7 +280,8 @@ class RequestField(DefectRule):
                 controls.setdefault(frame(request, self.field), []).append(request.made.n)
         for request, defects in zip(made, wrong, strict=True):
             value, beside = request.made.call.arguments.get(self.field), frame(request, self.field)
-            if defects == () and isinstance(value, str) and len(value) == self.max_length:
+            longest = isinstance(value, str) and len(value) == self.max_length
+            if defects == () and longest and not text_shape.is_hidden(value):
                 others = [n for n in controls.get(beside, ()) if n != request.made.n]
                 yield from served_between(LONGEST, request.made, others, ())
             if self._is_too_far(value, request.made.at):

@@ -214,6 +214,9 @@ def _rest(lifecycle: Lifecycle, call: Call) -> Hashable:
 
 
 def _content(lifecycle: Lifecycle, call: Call) -> Hashable:
+    """Return what was asked for; null asks for nothing, so that a bank may leave it out."""
+    given = {name: value for name, value in call.arguments.items() if value is not None}
+    call = replace(call, arguments=given)
     return (
         call.subject,
         repr(call.arguments.get(lifecycle.create.owned or "")),

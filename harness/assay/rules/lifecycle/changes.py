@@ -151,12 +151,13 @@ def must_be_taken(
             groups.setdefault((change.request.mode, made.subject, made.by), []).append(change)
     for (mode, _, _), group in groups.items():
         taken = [change for change in group if change.exchange.accepted]
-        phases = (Phase.UNSIGNED,) if group[0].request.unsigned else PENDING
+        unsigned = group[0].request.unsigned
+        phases, when = (PENDING[:1], "") if unsigned else (PENDING, ", signed or not")
         closed = all(_is_closed(group, phase, fields, opened) for phase in phases)
         yield Evidence(
             facet=f"{mode}-accepted",
             agreement=AGREES if taken else DISAGREES if closed else UNCLEAR,
-            expected="some change before the day of the request to be accepted, signed or not",
+            expected=f"some change before the day of the request to be accepted{when}",
             seen=describe_answer((taken or group)[0].exchange),
             exchanges=tuple(sorted({n for change in taken or group for n in change.numbers})),
             decisive=(taken or group)[0].exchange.n,

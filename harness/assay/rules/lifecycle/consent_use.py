@@ -33,8 +33,8 @@ class ConsentPhase(Enum):
 class ConsentAt:
     """A consent at a moment: its phase, the exchange that ended it, and the consents around it.
 
-    `former` are the consents of the same customer and TPP that were made before it, `later` those
-    after it, both without those that the TPP ended. `fresh` says that the customer had none before the history, and `perhaps_over` that
+    `former` are the consents of the same customer and TPP that were made and signed before it,
+    `later` those after it, both without those that the TPP ended. `fresh` says that the customer had none before the history, and `perhaps_over` that
     its last day, `until`, may be over.
     """
 
@@ -110,7 +110,8 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
     owned = subject.owned(call.arguments.get(operation.about or "")) if subject else None
     bare = call.arguments.keys() <= {operation.about} and not call.without
     bare = bare and not (call.malformed or call.mode)
-    if owned is None or not bare or not call.own_token or call.follow:
+    # Without the customer, a call can be refused for its number.
+    if owned is None or not (bare and call.own_token and call.present) or call.follow:
         return
     other = tracker.find(call.consent) if call.consent else None
     if other is not None and other.made.call.subject != call.subject:
@@ -147,19 +148,27 @@ def _in_force(consents: Sequence[Instance]) -> list[Instance]:
     return [each for each in consents if not any(end.accepted for end in each.ends)]
 
 
+def _is_after(other: Instance, instance: Instance) -> bool:
+    """Whether another consent was made, or signed, after one was."""
+    first = min((each.n for each in instance.signings), default=None)
+    signed_later = first is not None and any(each.n > first for each in other.signings)
+    return other.made.n > instance.made.n or signed_later
+
+
 def _at(instance: Instance, exchange: Exchange, tracker: Tracker) -> ConsentAt:
     """Return a consent at the moment of an exchange."""
     made, subject = instance.made, tracker.subjects.get(instance.made.call.subject)
     mine = [each for each in tracker.requests if _of(each, made.call)]
-    place = next((n for n, each in enumerate(mine) if each is instance), len(mine))
+    others = [each for each in _in_force(mine) if each is not instance]
+    after = {id(each) for each in others if _is_after(each, instance)}
     until = last_day(made.call, tracker.lifecycle.create)
     today = dates(exchange.at, tracker.lifecycle.contract.zone)[-1]
     return ConsentAt(
         instance=instance,
         phase=_phase(instance, tracker),
         ended=next((end for end in instance.ends if not end.refused), None),
-        former=tuple(_phase(each, tracker) for each in _in_force(mine[:place])),
-        later=tuple(_phase(each, tracker) for each in _in_force(mine[place + 1 :])),
+        former=tuple(_phase(each, tracker) for each in others if id(each) not in after),
+        later=tuple(_phase(each, tracker) for each in others if id(each) in after),
         fresh=subject is not None and subject.fresh,
         until=until,
         perhaps_over=until is not None and today > until,

@@ -221,9 +221,13 @@ class Books:
         return bool(alike - {id(record)})
 
     def content(self, arguments: Mapping[str, Json]) -> Hashable:
-        """Return what was asked for, without the address to return to: equal for equal requests."""
+        """Return what was asked for, without the address to return to: equal for equal requests.
+
+        Null asks for nothing, so that a bank may leave it out.
+        """
         returns = self.lifecycle.create.returns
-        return digest_of(sorted((k, repr(v)) for k, v in arguments.items() if k != returns))
+        given = {k: v for k, v in arguments.items() if k != returns and v is not None}
+        return digest_of(sorted((k, repr(v)) for k, v in given.items()))
 
     def plain(self, record: Record) -> bool:
         """Whether it is the main flow: a customer's first request, which nothing speaks against."""

@@ -110,7 +110,8 @@ def _carried_out(books: Books, record: Record) -> Iterator[Evidence]:
     """Judge a request against the lower bound."""
     request, facet = record.request, _main_facet(books, record)
     fresh = books.plain(record)
-    expected = "that it is carried out: it is valid, was signed, and nothing speaks against it"
+    signed = "" if request.unsigned else ", was signed"
+    expected = f"that it is carried out: it is valid{signed}, and nothing speaks against it"
     if not books.surely_due(record):
         return
     if record.over and record.done is None:

@@ -85,6 +85,8 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
     request = tracker.find(key)
     if request is None or request.made.call.by != exchange.call.by:
         return False
+    if not operation.by_tpp and request.made.call.subject != exchange.call.subject:
+        return False  # a request that a customer makes is that customer's
     if operation.shows:
         return _readable(past, request)
     return _untouched(request) and _changeable(past, exchange, request)
