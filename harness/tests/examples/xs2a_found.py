@@ -70,6 +70,7 @@ FOUND = {
         "consents.status/first",
         "consents.status/order",
     ),
+    "access-optional": ("consents.mandatory/access-missing",),
     "recurringIndicator-optional": (
         "consents.mandatory/recurringIndicator-missing",
         "consents.mandatory/recurringIndicator-null",
@@ -220,7 +221,6 @@ FOUND = {
 NOT_FOUND: dict[str, str] = {
     "errors-of-another-form": "that an error has tppMessages: no kind looks into the body of a refusal",
     "consent-without-link": "a consent without the link to sign it leaves the rest of its rules unverified, and violates none",
-    "access-optional": "that access is mandatory: a rule cannot name the argument that lists what a consent covers",
     "one-day-too-short": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal; a consent that ends a day early leaves its rule indeterminate",
     "expired-with-another-code": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal; a consent that ends a day early leaves its rule indeterminate",
     "balances-by-any-access": "a consent that names an account without its balances: the list of a consent stands in all parts of access alike",

@@ -179,9 +179,11 @@ def end(call: "Call", key: str) -> Response:
 def used(call: "Call") -> Consent:
     """Return the consent of a call about accounts, if it opens anything."""
     consent = call.world.consents.get(call.request.headers.get("Consent-ID", ""))
-    if consent is None or consent.tpp != call.caller.tpp:
+    if consent is None:
         raise RefusedError(403, "CONSENT_UNKNOWN")
-    if call.caller.customer not in (None, owner_of(call.world, consent)):
+    # The token of a customer stands for whichever TPP has it; any other token for its TPP alone.
+    own = consent.tpp == call.caller.tpp or call.caller.customer is not None
+    if not own or call.caller.customer not in (None, owner_of(call.world, consent)):
         raise RefusedError(403, "CONSENT_UNKNOWN")
     status = status_of(call, consent)
     if status == "expired":

@@ -119,7 +119,9 @@ class Unmetered(Kind):
             attended=frozenset(operation for _, operation, _ in attended),
             fresh=fresh_subjects(history),
         )
-        consents = Consents.of(self.contract, self.grant, history)
+        needed = [each.consent for each in self.operations if each.consent]
+        grant = self.grant or (self.contract.operations[needed[0]] if needed else None)
+        consents = Consents.of(self.contract, grant, history)
         counts = _ServedCounts(quota=self.quota)
         for exchange in history.exchanges:
             call = exchange.call
@@ -129,8 +131,9 @@ class Unmetered(Kind):
                 continue
             day = within_a_day(exchange.at, self.zone)
             key = str(call.arguments.get(operation.about or ""))
-            consented = (
-                not operation.about or not self.grant or key in consents.certain(call.subject)
+            covered = consents.certain(call.subject)
+            consented = grant is None or (
+                key in covered if operation.about else bool(covered) or not operation.consent
             )
             if question(call) in controls.questions and bare(call, operation) and consented:
                 yield from _judge(exchange, counts, controls, day)

@@ -108,7 +108,8 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
     """Yield the use of a consent by a plain call about what the customer owns and consented to."""
     call, subject = exchange.call, tracker.subjects.get(exchange.call.subject)
     owned = subject.owned(call.arguments.get(operation.about or "")) if subject else None
-    bare = call.arguments.keys() <= {operation.about} and not (call.malformed or call.mode)
+    bare = call.arguments.keys() <= {operation.about} and not call.without
+    bare = bare and not (call.malformed or call.mode)
     # Without the customer, a call can be refused for its number.
     if owned is None or not (bare and call.own_token and call.present) or call.follow:
         return
