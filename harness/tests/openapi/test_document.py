@@ -275,7 +275,7 @@ outcomes:
     "numbers": """\
 operations:
   create-payment:
-    arguments: {amount: {body: /a, value: 1.50}, currency: {body: /b, value: [1.25, {x: 2.0}]}}
+    arguments: {amount: {body: /a, value: 1.50}, debtorAccount: {body: /b, value: [1.25, {x: 2.0}]}}
     modes: {instant: {body: /m, value: 1.0}, several: {body: /m, value: 2}}""",
 }
 

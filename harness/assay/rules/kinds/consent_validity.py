@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability
@@ -29,7 +29,6 @@ from assay.rules.lifecycle.consent_kind import (
 from assay.rules.lifecycle.consent_use import ConsentPhase
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
-from assay.rules.state.calendar import within_a_day
 
 LAST, NEXT, EXPIRED_SHOWN = "last-day-served", "next-day-refused", "expired-shown"
 _ASKS = {
@@ -76,12 +75,16 @@ class ConsentValidity(ConsentKind):
         yield from self.ask(psu, "on the day after the last day of the consent")
         yield from self.show(made)
 
+    def _day(self, instant: datetime) -> date | None:
+        """Return the local day of an instant; None where the zone is unknown."""
+        return instant.astimezone(self.zone).date() if self.zone is not None else None
+
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge each access, and each reading of a consent, by the last day of the consent."""
         every = own_uses(self, history)
         served = served_questions(every)
         for use in every:
-            consent, day = use.consent, within_a_day(use.exchange.at, self.zone)
+            consent, day = use.consent, self._day(use.exchange.at)
             sure = consent.phase is ConsentPhase.AUTHORISED and not consent.ended
             if consent.until is None or day is None or not sure or consent.perhaps_replaced:
                 continue
