@@ -291,7 +291,11 @@ class DoctorContext:
         for contract in self.contracts_bound:
             for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
                 reason = self.target.not_offered.get(clause.id)
-                if reason and operation.id in _named(kind):
+                ends = bool(operation.changes or operation.ends)
+                named = (
+                    _named(kind) if ends else {getattr(getattr(kind, "operation", None), "id", "")}
+                )
+                if reason and (ends or kind.name == "available") and operation.id in named:
                     return reason
         return ""
 

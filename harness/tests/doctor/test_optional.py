@@ -203,3 +203,11 @@ def test_the_day_at_another_member(tmp_path):
     with bank(tmp_path, lambda app: app, text) as path:
         findings = examine(path, ["pis"]).blocking
     assert "operations.create-payment.arguments.date" in {one.key for one in findings}
+
+
+def test_a_rule_that_is_not_offered_says_nothing_of_its_operation(tmp_path):
+    """A wrong path is a question although one rule about the operation is not offered."""
+    text = f"{STET}operations: {{consents: {{path: /consnts}}}}\n"
+    with bank(tmp_path, lambda app: app, text) as path:
+        keys = {one.key for one in examine(path, ["aisp"]).blocking}
+    assert "operations.consents.path" in keys
