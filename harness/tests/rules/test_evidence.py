@@ -66,7 +66,9 @@ def test_a_date_from_which_no_days_can_be_counted_decides_nothing():
         yield date.max + timedelta(days=1)
 
     facets = [SimpleNamespace(id="f"), SimpleNamespace(id="g")]
-    kind = SimpleNamespace(name="k", facets=lambda: facets, tpp_facet=lambda: None, check=check)
+    kind = SimpleNamespace(
+        name="k", facets=lambda: facets, tpp_facet=lambda: None, check=check, own_consents=True
+    )
     assert [("f", "agrees"), ("f", "unclear"), ("g", "unclear")] == [
         (each.facet, each.agreement.value) for each in evidence.evidence_of(kind, served)
     ]
