@@ -30,6 +30,8 @@ __all__ = [
 #: The least score of a guess; of equal ones, the first in the document is taken.
 ENOUGH = 0.5
 SURE = 100.0
+#: How many of the most similar operations are looked into.
+MOST_CANDIDATES = 20
 #: The least share of the arguments of a new request that a guessed body must have.
 _EVIDENCE = 0.5
 _SLOT = re.compile(r"[{][^{}]*[}]")
@@ -90,12 +92,7 @@ def matches(
         [name for name, operation in contract.operations.items() if _needs_others(operation)],
     )
     for names in order:
-        scores = [
-            (score, -number, name, offer)
-            for name in names
-            for number, offer in enumerate(offers)
-            if (score := _score(contract.operations[name], offer, contract, matched)) >= ENOUGH
-        ]
+        scores = [row for name in names for row in _candidates(name, contract, offers, matched)]
         for score, _, name, offer in sorted(scores, key=lambda row: (-row[0], -row[1])):
             operation = contract.operations[name]
             line = _line(operation)
@@ -109,6 +106,32 @@ def matches(
             why = "" if score >= SURE else _reason(offer, others)
             matched[name] = OperationMatch(offered=offer, why=why)
     return {name: matched[name] for name in contract.operations if name in matched}
+
+
+def _candidates(
+    name: str,
+    contract: Contract,
+    offers: Sequence[OpenApiOperation],
+    matched: Mapping[str, OperationMatch],
+) -> list[tuple[float, int, str, OpenApiOperation]]:
+    """Return the best matches of an operation by their names; lists are required to be lists."""
+    operation = contract.operations[name]
+    scores = [
+        (score, -number, name, offer)
+        for number, offer in enumerate(offers)
+        if (score := _score(operation, offer, contract, matched)) >= ENOUGH
+    ]
+    best = sorted(scores, key=lambda row: (-row[0], -row[1]))[:MOST_CANDIDATES]
+    looked_into = [
+        (score - 0.3 if _lacks_list(operation, offer, score) else score, number, each, offer)
+        for score, number, each, offer in best
+    ]
+    return [row for row in looked_into if row[0] >= ENOUGH]
+
+
+def _lacks_list(operation: Operation, offer: OpenApiOperation, score: float) -> bool:
+    """Whether an operation that is only similar shows no list where the contract has one."""
+    return bool(operation.lists) and score < SURE and not _has_list(offer)
 
 
 def _line(operation: Operation) -> str:
@@ -210,8 +233,6 @@ def _similarity(operation: Operation, offer: OpenApiOperation) -> float:
         score -= 0.7 * (filled_path(offer)[0].endswith("}") is not operation.path.endswith("}"))
     if operation.method != offer.method:
         score -= _penalty(operation, offer)
-    if operation.lists and not _has_list(offer):
-        score -= 0.3
     return score if mine & (about | distinctive_words([offer.id])) else 0.0
 
 

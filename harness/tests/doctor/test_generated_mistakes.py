@@ -38,6 +38,9 @@ pytestmark = pytest.mark.slow
 ELSEWHERE = Path(__file__).parents[1] / "elsewhere"
 #: What is tried: a sample, all, or all with what is blamed without the examination.
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
+#: Mistakes that are blamed all the same. Two factors without names of their own, one for the
+#: other: only the bank could say which of them the customer used.
+KNOWN = {"factors swapped: sca.factors.pin = 'C'"}
 #: Ways in which a mistake can end, in the order of the table.
 ENDS = ("check", "doctor", "unverified", "harmless", "blamed")
 
@@ -196,5 +199,5 @@ def test_no_mistake_in_the_file_is_blamed_on_the_bank(laboratory, tmp_path, monk
     with capsys.disabled():
         if EXTENT != "sample":
             sys.stdout.write(f"\n{table([trials])}\n")
-    blamed = [f"{one.mistake}: {one.blamed[0]}" for one in trials.tried if one.end == "blamed"]
-    assert [] == blamed
+    blamed = {str(one.mistake): one.blamed[0] for one in trials.tried if one.end == "blamed"}
+    assert set() == blamed.keys() - KNOWN

@@ -118,3 +118,21 @@ def test_a_key_makes_no_two_requests_different():
     first, second = instances(made, lifecycle)
 
     assert {"number": "A", "amount": "10.00"} == first.arguments == second.arguments
+
+
+def test_the_tpp_sends_no_key_again_with_another_request():
+    """A new key and a repeated request agree, from the second request on; so does a forgotten key."""
+    first, again = ordered(FIRST), ordered(accepted("O-1"))
+    other = ordered(refused(), amount="12.00")
+    new = ordered(accepted("O-2"), key="other", amount="12.00")
+    late = ordered(accepted("O-3"), amount="12.00", hours=25)
+
+    def owed(*events):
+        return evidence(KIND, history(*events), tpp=True)
+
+    assert [] == owed(first)
+    assert ["key-not-reused agrees 1,2"] == owed(first, again)
+    assert ["key-not-reused disagrees 1,2"] == owed(first, other)
+    assert ["key-not-reused agrees 2"] == owed(first, new)
+    assert ["key-not-reused agrees 1,2"] == owed(first, late)
+    assert None is replace(KIND, varies="").tpp_facet()

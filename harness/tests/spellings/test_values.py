@@ -206,7 +206,7 @@ def test_other_values_are_others(right):
 
 
 def test_a_payment_of_another_customer_need_not_be_shown():
-    """Where customers make requests themselves, nobody else's call for one is valid."""
+    """Where customers make requests themselves, another customer's call for one need not be served."""
     kind = kind_in(CONTRACT, "shown")
     values = {"iban": "A1", "recurring": False, "priority": 3, "until": "2026-10-17"}
     pay = Call(operation="pay", subject="anna", mode="instant", arguments=values)

@@ -138,7 +138,7 @@ def _members(made: Any, place: Place) -> Mapping[str, Json]:
         Place.QUERY: made.query,
         Place.HEADER: made.headers,
         Place.BODY: made.body,
-    }[place]
+    }.get(place)  # a scope, or another bank, is no part of a request
     return dict(cast("Mapping[str, Json]", part)) if isinstance(part, Mapping) else {}
 
 

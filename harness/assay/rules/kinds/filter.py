@@ -72,9 +72,9 @@ _EDGES: Mapping[str, Json] = {
 
 def _check_edges(at: Pointer, value: Raw, clause: Raw, raw: Raw) -> Iterator[Finding]:
     """Find an end of a range that the clause's operation does not take."""
-    name = clause.get("operation")
-    defined = raw["operations"].get(name)
-    for key in value if defined is not None else ():
+    name = str(clause.get("operation"))
+    defined: Raw = raw["operations"].get(name, {})
+    for key in value if defined else ():
         if key not in defined:
             yield (*at, key), f"{name!r} takes no such day", f"add `{key}` to operations.{name}"
 

@@ -7,6 +7,8 @@ another key. After the hours nothing is said.
 
 Two requests are the same if their arguments are, and their bodies: where a target file puts a
 value of its own into each body, no call repeats another, and nothing is judged.
+
+The TPP: it sends no key again with another request, where the bank refuses that.
 """
 
 from __future__ import annotations
@@ -37,14 +39,17 @@ from assay.rules.evidence import (
     UNCLEAR,
     describe_answer,
     must_be_refused,
+    tpp_evidence,
 )
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
 
 REPEATED, LATE, ONCE, CONFLICT = "repeated", "late", "once", "conflict"
+#: The TPP's obligation.
+TPP_FACET = "key-not-reused"
 #: How long before the end of the hours a late call comes.
 MARGIN: Final = timedelta(minutes=10)
 
@@ -176,6 +181,34 @@ class Idempotency(Kind):
                 repeats.append(_Repeat(first=earlier, again=exchange))
                 yield _judge_repeated(self._facet(earlier, exchange), earlier, exchange)
         yield from _judge_executions(history, repeats)
+
+    def tpp_facet(self) -> TppFacet | None:
+        """Return the obligation of the TPP, where another request is refused."""
+        operation = self.lifecycle.create.id
+        keyed = BindingRequirement(operation=operation, feature="argument", name=self.key)
+        text = f"no {self.key} is sent again with another {self.lifecycle.request.id}"
+        return TppFacet(id=TPP_FACET, description=text, requires=(keyed,)) if self.varies else None
+
+    def check_tpp(self, history: History) -> Iterator[Evidence]:
+        """Judge every request after the first one: its key is new, or its request is not."""
+        first: dict[tuple[str, str, str], Exchange] = {}
+        for exchange in history.exchanges if self.varies else ():
+            call = exchange.call
+            if not self._concerns(call):
+                continue
+            named = (call.subject, call.by, str(call.arguments[self.key]))
+            earlier = first.get(named)
+            new = earlier is None or self._forgotten(earlier, exchange)
+            if earlier is None or new or self._asked(earlier) == self._asked(exchange):
+                judged, done = AGREES, "the key is new" if new else "it is the same request"
+            else:
+                judged, done = DISAGREES, "it is another request with the same key"
+            if first:
+                owed = f"a new {self.key} for another request"
+                beside = () if earlier is None else (earlier.n,)
+                yield tpp_evidence(TPP_FACET, judged, exchange, owed, done, *beside)
+            if new:
+                first[named] = exchange
 
     def _concerns(self, call: Call) -> bool:
         own = call.operation == self.lifecycle.create.id and ordinary(call)

@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any, ClassVar, Final
 
 from assay.contract.files.document import Finding, Pointer
-from assay.contract.model import Capability, Contract, Json, Operation
+from assay.contract.model import Capability, Contract, Operation
 from assay.errors import did_you_mean
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.judging.verdict import Evidence
@@ -28,6 +28,7 @@ from assay.rules.lifecycle.tracker import Lifecycle, lifecycle_of_request
 from assay.rules.parameters import Raw, known
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
+from assay.rules.state.word_parameters import TRANSITIONS, check_words, status_words
 from assay.rules.state.word_readings import WordReading, plain_signatures, readings, sole_ends
 
 FIRST, WORDS, ORDER, FINAL, LATER = "first", "words", "order", "final", "final-later"
@@ -45,20 +46,6 @@ _REFUSE: Final = Authorise(
     decision=Decision.REFUSE,
     variation="the customer refuses it",
 )
-_WORDS: Mapping[str, Json] = {
-    "description": "a list of at least one word",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": parameters.ref("word"),
-}
-_TRANSITIONS: Mapping[str, Json] = {
-    "description": "for each word the words that may follow it",
-    "x-hint": "for example {received: [accepted, rejected], accepted: [done]}",
-    "type": "object",
-    "minProperties": 1,
-    "additionalProperties": _WORDS,
-}
 
 
 def _check_resource(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
@@ -85,29 +72,6 @@ def _check_operation(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[
         yield at, f"the operation {name!r} does not show {wanted!r}", ""
 
 
-def _check_words(at: Pointer, wanted: Any, clause: Raw, _: Raw) -> Iterator[Finding]:
-    """Find words that are not among those that may be shown."""
-    shown: list[str] = clause.get("words", [])
-    named: dict[str, tuple[str | int, ...]] = (
-        {name: (index,) for index, name in enumerate(wanted)}
-        if isinstance(wanted, list)
-        else {name: (key,) for key, names in wanted.items() for name in (key, *names)}
-    )
-    for name, place in named.items() if shown else ():
-        yield from known((*at, *place), name, shown, "word")
-
-
-def _words(key: str, *, more: Any = ANSWER_MORE, less: Any = ANSWER_LESS) -> Any:
-    """Declare a list of words; empty where it is left out."""
-    return parameters.names(
-        _WORDS,
-        key=key,
-        references=_check_words,
-        required=False,
-        compare=comparisons.members(added=more, removed=less),
-    )
-
-
 def _lifecycle(contract: Contract, fields: Mapping[str, Any]) -> Lifecycle | None:
     made = any(each.makes == fields["resource"] for each in contract.operations.values())
     return lifecycle_of_request(contract, fields["resource"]) if made else None
@@ -131,12 +95,12 @@ class States(Kind):
         compare=comparisons.names("resource"),
     )
     field: str = parameters.word(key="field", compare=comparisons.undirected)
-    first: tuple[str, ...] = _words("first")
+    first: tuple[str, ...] = status_words("first")
     transitions: Mapping[str, tuple[str, ...]] = parameters.parameter(
-        _TRANSITIONS,
+        TRANSITIONS,
         lambda value, _: {key: tuple(names) for key, names in value.items()},
         key="transitions",
-        references=_check_words,
+        references=check_words,
         required=False,
         default={},
         compare=comparisons.by_name(
@@ -145,10 +109,10 @@ class States(Kind):
             removed=ANSWER_LESS,
         ),
     )
-    final: tuple[str, ...] = _words("final", more=ANSWER_LESS, less=ANSWER_MORE)
-    words: tuple[str, ...] = _words("words")
-    signed: tuple[str, ...] = _words("signed")
-    ended: tuple[str, ...] = _words("ended")
+    final: tuple[str, ...] = status_words("final", more=ANSWER_LESS, less=ANSWER_MORE)
+    words: tuple[str, ...] = status_words("words")
+    signed: tuple[str, ...] = status_words("signed")
+    ended: tuple[str, ...] = status_words("ended")
     shown_by: Operation | None = parameters.parameter(
         parameters.ref("operation"),
         lambda value, contract: contract.operations[value],
