@@ -195,16 +195,19 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     different in every call.
     """
     target = executor.environment.target
-    binding = target.operations.get(call.operation, BARE)
+    binding, operation = (
+        target.operations.get(call.operation, BARE),
+        executor.operations[call.operation],
+    )
     spellings = (*binding.arguments.values(), *binding.modes.values())
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     plain = RequestValues(
         ids=executor.ids,
         resources=executor.resources,
-        outputs=executor.kept.values_for(call, target.outputs),
+        outputs=executor.kept.values_for(call, target.outputs, by_tpp=operation.by_tpp),
     )
-    slots = repeated_values(executor, call, executor.operations[call.operation], plain)
+    slots = repeated_values(executor, call, operation, plain)
     if not (standing or binding.template or values):
         return replace(plain, slots=slots)
     executor.generated += 1

@@ -35,9 +35,17 @@ class KeptOutputs:
         if exchange.item and exchange.item.key:
             self.of_consents[exchange.item.key] = had
 
-    def values_for(self, call: Call, sources: Mapping[str, str]) -> OutputValues:
-        """Return the outputs that a call can use; `sources` are all that the target file names."""
+    def values_for(
+        self, call: Call, sources: Mapping[str, str], *, by_tpp: bool = True
+    ) -> OutputValues:
+        """Return the outputs that a call can use; `sources` are all that the target file names.
+
+        A call in the customer's name can use what a TPP other than the usual one was answered.
+        """
         known = self.last.get((call.subject, call.by), {})
+        if not known and not by_tpp:
+            theirs = [outputs for (name, _), outputs in self.last.items() if name == call.subject]
+            known = theirs[-1] if theirs else known
         if call.consent is not None:
             known = {**known, **self.of_consents.get(call.consent, {})}
         return OutputValues(

@@ -29,10 +29,9 @@ from assay.rules.parameters import Raw, known
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.word_parameters import TRANSITIONS, check_words, status_words
-from assay.rules.state.word_readings import WordReading, plain_signatures, readings, sole_ends
+from assay.rules.state.word_readings import ENDED, SIGNED, WordReading, readings, turning_points
 
 FIRST, WORDS, ORDER, FINAL, LATER = "first", "words", "order", "final", "final-later"
-SIGNED, ENDED = "signed", "ended"
 #: The trial in which requests end in each way, and the one in which days pass.
 WAYS, DAYS = "ways", "days"
 #: After this time a final word shows that it lasts.
@@ -243,7 +242,8 @@ class States(Kind):
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every reading by itself, and by the reading of the same thing before it."""
         last: dict[str, WordReading] = {}
-        turns = self._turns(history)
+        words = {SIGNED: self.signed, ENDED: self.ended}
+        turns = turning_points(history, self.lifecycle, words)
         for reading in readings(history, self.contract, self.resource, self.field):
             good = reading.word in self.all_words
             yield self._evidence(WORDS, reading, ", ".join(self.all_words), good=good)
@@ -284,16 +284,6 @@ class States(Kind):
             good = self._reaches(before.word, reading.word)
             expected = f"what can follow {before.word}"
             yield self._evidence(ORDER, reading, expected, *seen, good=good)
-
-    def _turns(self, history: History) -> Mapping[str, tuple[int, str]]:
-        """Return when each request was surely signed or ended, and the facet about that."""
-        turns: dict[str, tuple[int, str]] = {}
-        if self.lifecycle is not None and self.signed:
-            signatures = plain_signatures(history, self.lifecycle)
-            turns |= {key: (n, SIGNED) for key, n in signatures.items()}
-        if self.lifecycle is not None and self.ended:
-            turns |= {key: (n, ENDED) for key, n in sole_ends(history, self.lifecycle).items()}
-        return turns
 
     def _judge_turned(self, reading: WordReading, turn: int, facet: str) -> Evidence:
         """Judge a word after the request was signed or ended: one of these, or what can follow."""

@@ -6,7 +6,7 @@ may stand in the call alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -16,6 +16,9 @@ from assay.history.events import Masked
 from assay.rules.lifecycle import request_queries
 from assay.rules.lifecycle.tracker import Lifecycle, instances
 from assay.rules.queries import ordinary
+
+#: What happened to a request, after which it shows other words.
+SIGNED, ENDED = "signed", "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +109,16 @@ def sole_ends(history: History, lifecycle: Lifecycle) -> Mapping[str, int]:
         for request in instances(history, lifecycle)
         if request.key is not None and len(request.ends) == 1 and request.ends[0].accepted
     }
+
+
+def turning_points(
+    history: History, lifecycle: Lifecycle | None, words: Mapping[str, Sequence[str]]
+) -> Mapping[str, tuple[int, str]]:
+    """Return when each request was surely signed or ended, where words are named for that."""
+    turns: dict[str, tuple[int, str]] = {}
+    if lifecycle is not None and words[SIGNED]:
+        signatures = plain_signatures(history, lifecycle)
+        turns |= {key: (n, SIGNED) for key, n in signatures.items()}
+    if lifecycle is not None and words[ENDED]:
+        turns |= {key: (n, ENDED) for key, n in sole_ends(history, lifecycle).items()}
+    return turns
