@@ -1,4 +1,4 @@
-"""What a target file says that the bank does not have or does not offer: checks and queries.
+"""What a target file says that the bank does not have or does not offer: checks of the names.
 
 `absent` names resources and operations, `not_offered` names rules. Each name must be one of the
 contracts of the file: a misspelt one would silently excuse nothing. An operation that the
@@ -7,15 +7,14 @@ contract declares unavailable is not absent, since the contract says so itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeAlias
 
 from assay.binding.target import Target
-from assay.contract.model import Clause, Contract, Operation
+from assay.contract.files.document import Pointer, spell
+from assay.contract.model import Clause, Contract
 from assay.errors import Problem, did_you_mean
 from assay.rules.clauses import clauses_of
-from assay.rules.kinds import kind_of
-from assay.rules.kinds.available import Available
 from assay.rules.steps import roots
 
 #: From a section of a contract to the names in those contracts of the file that are not in the run.
@@ -121,31 +120,7 @@ def _removed(target: Target, operations: Collection[str]) -> Iterator[Problem]:
             yield _problem(target, ("operations", name), what, hint)
 
 
-def _problem(target: Target, at: tuple[str | int, ...], what: str, hint: str) -> Problem:
+def _problem(target: Target, at: Pointer, what: str, hint: str) -> Problem:
     path, line = target.place(*at)
-    key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)[1:]
+    key = spell(at)
     return Problem(path=path or target.path, line=line, what=f"{key}: {what}", hint=hint, key=key)
-
-
-def operations_not_offered(contract: Contract, target: Target) -> Mapping[str, str]:
-    """Return the operations that a bank need not serve by its target file, with the reason.
-
-    They are those that are absent, those that a rule in `not_offered` calls available, and those
-    that change or end a request where such a rule promises that. A bank may refuse a call of one
-    in any way, as with 405 for its method.
-    """
-    reasons: dict[str, str] = dict(target.absent.operations)
-    for clause in _all_clauses(contract):
-        if clause.id in target.not_offered:
-            for operation in contract.operations.values():
-                if _promises(clause, operation):
-                    reasons.setdefault(operation.id, target.not_offered[clause.id])
-    return reasons
-
-
-def _promises(clause: Clause, operation: Operation) -> bool:
-    """Whether a clause says that an operation can be called."""
-    if clause.kind == Available.name:
-        return clause.params["operation"] == operation.id
-    does = frozenset(kind_of(clause.kind).applies_to) & {"changes", "ends"}
-    return any(getattr(operation, each) == clause.params.get("request") for each in does)

@@ -6,7 +6,6 @@ from itertools import combinations
 import pytest
 
 from assay.binding.join import bind
-from assay.binding.not_offered import operations_not_offered
 from assay.binding.read import read_target
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
@@ -243,20 +242,6 @@ def test_a_file_can_take_back_what_its_base_says(bound, tmp_path):
     assert ({}, {"consents": "no"}) == (target.absent.resources, target.absent.operations)
     assert "card" in one.contract.resources
     assert "consents" not in one.contract.operations
-
-
-def test_operations_that_need_not_be_served(bound):
-    """They are the absent ones, and those that a rule which is not offered promises."""
-    text = (
-        "absent: {operations: {read-payment: no GET}}\n"
-        "not_offered: {payments.create: no POST, modify.deferred-only: no PUT, charge-bearer: any}\n"
-    )
-    _, target = bound("pis", text)
-    assert {
-        "read-payment": "no GET",
-        "create-payment": "no POST",
-        "modify-payment": "no PUT",
-    } == operations_not_offered(CONTRACTS["pis"], target)
 
 
 def test_the_tpp_is_not_asked_about_what_is_absent(bound):
