@@ -83,7 +83,7 @@ def test_the_commands_for_one_s_own_bank(installed, clone):
         assert shell(line, clone, PATH=path).returncode == 0, line
     examined = shell(doctor, clone, PATH=path)
     assert examined.returncode == 2
-    assert "bank.yaml:12: base_url: cannot resolve host name" in examined.stdout
+    assert "bank.yaml:13: base_url: cannot resolve host name" in examined.stdout
     done = shell(run, clone, PATH=path)
     assert done.returncode == 2
     assert "is not set" in done.stderr
