@@ -43,7 +43,7 @@ class KeptOutputs:
         A call in the customer's name can use what a TPP other than the usual one was answered.
         """
         known = self.last.get((call.subject, call.by), {})
-        if not known and not by_tpp:
+        if not known and not by_tpp and not call.by:
             theirs = [outputs for (name, _), outputs in self.last.items() if name == call.subject]
             known = theirs[-1] if theirs else known
         if call.consent is not None:

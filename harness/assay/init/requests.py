@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from assay.binding.secret_names import secret_kind
+from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.init.granted_lists import granted
 from assay.init.matched_operation import MatchedOperation
@@ -241,6 +241,11 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
         yield shape.gap("argument", name, what=what, example=example)
 
 
+def _is_secret(place: str, name: str) -> bool:
+    """Whether the value of a parameter is a secret, by its name."""
+    return bool(secret_kind(name)) or (place == "header" and secret_header(name.lower()))
+
+
 def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
     """Return where an argument goes: a parameter of its name, or in the body; and if it is a date."""
     for place in ("header", "query"):
@@ -249,7 +254,7 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
             taken: dict[str, Json] = {place: name}
             if place == "header" and is_unique_header(name):
                 taken["value"] = "{unique}"
-            elif parameter.required and parameter.leaf.fixed and not secret_kind(name):
+            elif parameter.required and parameter.leaf.fixed and not _is_secret(place, name):
                 values = parameter.leaf.values
                 taken["value"] = "booked" if "booked" in values else values[0]
             return YamlEntry(key=name, value=taken), False

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from assay.binding.features import describe
-from assay.binding.secret_names import secret_kind
+from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.init.authentication import GuessedAuth
 from assay.init.defaults import TargetDraft
@@ -240,7 +240,8 @@ def _said_elsewhere(draft: TargetDraft) -> set[str]:
 def _only_value(offered: OpenApiOperation, header: str) -> str:
     """Return the first of the values that a document allows in a header; empty if it has none."""
     leaf = offered.named("header")[header].leaf
-    usable = leaf.fixed and leaf.values and not secret_kind(header)
+    secret = secret_kind(header) or secret_header(header.lower())
+    usable = leaf.fixed and leaf.values and not secret
     return leaf.values[0] if usable and _VALUE.fullmatch(leaf.values[0]) else ""
 
 

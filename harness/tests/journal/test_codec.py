@@ -73,6 +73,7 @@ CALL = Call(
     by="second",
     host=0,
     variation="another amount",
+    consent="consent-1",
 )
 ITEM = Item(
     resource="transaction", key="T1", on=DAY, state=State.DONE, fields={"total": Decimal("12.30")}

@@ -122,7 +122,7 @@ def _iban(account: object) -> object:
         return members(account).get("iban", ABSENT) if account else ""
     if isinstance(account, list):
         return [_iban(each) for each in listed(account)]
-    return account
+    return account if account is ABSENT or account is None else UNFIT
 
 
 def _day(asked: object, created: object) -> object:
