@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,10 +18,12 @@ _Outputs: TypeAlias = dict[str, str | None]
 class KeptOutputs:
     """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
 
-    `looked_up` are the customers and TPPs for whom a consent was made to read a list.
+    `latest` are the numbers of the answers that had them. `looked_up` are the customers and TPPs for
+    whom a consent was made to read a list.
     """
 
     last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
+    latest: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
     looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
@@ -32,6 +34,7 @@ class KeptOutputs:
             return
         had = {name: outcome.outputs.get(name) for name in binding.outputs}
         self.last.setdefault((call.subject, call.by), {}).update(had)
+        self.latest[call.subject, call.by] = exchange.n
         if exchange.item and exchange.item.key:
             self.of_consents[exchange.item.key] = had
 
@@ -40,12 +43,13 @@ class KeptOutputs:
     ) -> OutputValues:
         """Return the outputs that a call can use; `sources` are all that the target file names.
 
-        A call in the customer's name can use what a TPP other than the usual one was answered.
+        A call in the customer's name can use what any TPP was answered last.
         """
         known = self.last.get((call.subject, call.by), {})
-        if not known and not by_tpp and not call.by:
-            theirs = [outputs for (name, _), outputs in self.last.items() if name == call.subject]
-            known = theirs[-1] if theirs else known
+        if not by_tpp and not call.by:
+            theirs = [each for each, had in self.last.items() if each[0] == call.subject and had]
+            newest = max(theirs, key=lambda each: self.latest.get(each, 0), default=None)
+            known = self.last[newest] if newest is not None else known
         if call.consent is not None:
             known = {**known, **self.of_consents.get(call.consent, {})}
         return OutputValues(
@@ -53,3 +57,13 @@ class KeptOutputs:
             values={name: value for name, value in known.items() if value is not None},
             unusable=frozenset(name for name, value in known.items() if value is None),
         )
+
+    def without_later(self, customer: str, tpp: str) -> Callable[[], None]:
+        """Return what restores the outputs of a customer and a TPP as they are now."""
+        key = customer, tpp
+        had, number = dict(self.last.get(key, {})), self.latest.get(key, 0)
+
+        def restore() -> None:
+            self.last[key], self.latest[key] = had, number
+
+        return restore

@@ -74,7 +74,7 @@ def _read_under_consent(executor: Executor, lister: str, call: Call) -> None:
     if maker is None or not keys or (owner, call.by) in executor.kept.looked_up:
         return
     executor.kept.looked_up.add((owner, call.by))
-    outputs = dict(executor.kept.last.get((owner, call.by), {}))
+    restore = executor.kept.without_later(owner, call.by)
     arguments = {maker.grants or "": keys}
     asked = Call(operation=maker.id, subject=owner, arguments=arguments, by=call.by)
     made = perform_all(steps.consent(maker, asked), executor.perform)
@@ -83,4 +83,4 @@ def _read_under_consent(executor: Executor, lister: str, call: Call) -> None:
     end = request_steps.call_about(ending, made)
     if end is not None:
         executor.perform(end)
-    executor.kept.last[owner, call.by] = outputs
+    restore()

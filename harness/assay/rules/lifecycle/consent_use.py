@@ -122,7 +122,8 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
                 exchange=exchange, consent=consent, owned=owned, alone=True, foreign=True
             )
         return
-    mine = [each for each in tracker.requests if _of(each, call)]
+    any_tpp = not operation.by_tpp and not call.by
+    mine = [each for each in tracker.requests if _of(each, call, any_tpp=any_tpp)]
     named = [each for each in mine if each.key == call.consent] if call.consent else mine[-1:]
     grant = tracker.lifecycle.create
     for each in named:
@@ -137,9 +138,13 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
             )
 
 
-def _of(instance: Instance, call: Call) -> bool:
-    """Whether a consent was made, and for the customer and the TPP of a call."""
-    own = instance.made.call.subject == call.subject and instance.made.call.by == call.by
+def _of(instance: Instance, call: Call, *, any_tpp: bool = False) -> bool:
+    """Whether a consent was made, and for the customer and the TPP of a call.
+
+    `any_tpp` is true for a call in the customer's name, which uses the consent that was made last.
+    """
+    own = instance.made.call.subject == call.subject
+    own = own and (any_tpp or instance.made.call.by == call.by)
     return own and instance.made.accepted and instance.key is not None
 
 
