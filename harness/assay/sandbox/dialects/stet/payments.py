@@ -121,7 +121,8 @@ def _iban(account: object) -> object:
     if isinstance(account, dict):
         return members(account).get("iban", ABSENT) if account else ""
     if isinstance(account, list):
-        return [_iban(each) for each in listed(account)]
+        ibans = [_iban(each) for each in listed(account)]
+        return [UNFIT if iban is ABSENT else iban for iban in ibans]
     return account if account is ABSENT or account is None else UNFIT
 
 
