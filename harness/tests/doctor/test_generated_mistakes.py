@@ -104,7 +104,7 @@ def hill(_url: str):
 SHIPPED = ("aisp", "pis")
 LABORATORIES = (
     Laboratory("sandbox", find_target("sandbox"), SHIPPED, sound_bank, 600, 97),
-    Laboratory("stet-1.4.0", find_target("stet-1.4.0"), SHIPPED, sound_bank, 750, 113),
+    Laboratory("stet-1.4.0", find_target("stet-1.4.0"), SHIPPED, sound_bank, 750, 190),
     Laboratory(
         "laboratory",
         ELSEWHERE / "target.yaml",

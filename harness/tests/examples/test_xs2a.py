@@ -29,7 +29,7 @@ from assay.judging.verdict import Standing
 pytestmark = pytest.mark.slow
 
 #: Every how many faults one is tried: all of them with ASSAY_FAULTS=1.
-EVERY = int(os.environ.get("ASSAY_FAULTS", "24"))
+EVERY = int(os.environ.get("ASSAY_FAULTS", "40"))
 #: Accounts cannot be listed without a consent, nothing in that call can be made invalid, and it is
 #: the one method of its quota.
 NOT_APPLICABLE = {
