@@ -17,7 +17,7 @@ from assay.execution import ambient
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
 from assay.execution.lanes import Lanes, LaneStopped, RecordedRun, StoppableTransport
-from assay.history import Authorised, Event, Exchange, History
+from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal
 from assay.judging.judge import judge
@@ -156,7 +156,7 @@ class TrialRecorder:
                 self.environment.secrets.add(entry.value, entry.kind, lasting=entry.lasting)
                 continue
             event, access = entry
-            if isinstance(event, Exchange | Authorised):
+            if isinstance(event, AnsweredCall | Authorised):
                 event = replace(event, n=self._number())
             self._record(name, event, access)
             events.append(event)

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import TypeAlias, cast
 
 from assay.contract.model import Json
-from assay.history import Authorise, Authorised, Call, Event, Exchange, Wire
-from assay.journal.codec import KINDS, OUTCOMES, SIGNING
+from assay.history import Authorise, Authorised, Call, Event, Exchange, Submitted, Wire
+from assay.journal.codec import KINDS, OUTCOMES, SIGNING, SUBMITS
 from assay.journal.masking import BODIES
 from assay.journal.typed_values import Forms, InvalidValueError, checked, inside, read_record
 
@@ -79,9 +79,8 @@ def decode(line: Raw) -> Event:
         InvalidValueError: the line is damaged.
 
     """
-    kind = line["type"]
-    if kind != "exchange":
-        return cast("Event", read_record(KINDS[cast("str", kind)], line, {}))
+    if line["type"] != "exchange":
+        return cast("Event", read_record(KINDS[cast("str", line["type"])], line, {}))
     shown = read_record(_Exchanged, line, {})
     again = _member(line, "again")
     shared: Raw = {
@@ -96,9 +95,11 @@ def decode(line: Raw) -> Event:
     if kind_of_outcome is None:
         raise InvalidValueError("is no outcome", ("outcome", "kind"))
     answer = {**_member(again, "answer", "again"), "why": shown.outcome.why}
+    submits = {"request": line[SUBMITS]} if SUBMITS in line else {}
+    kind: type[Exchange | Submitted] = Submitted if submits else Exchange
     return read_record(
-        Exchange,
-        shared,
+        kind,
+        {**shared, **submits},
         {},
         call=inside(
             "again.call", read_record, Call, {**call, **_member(again, "call", "again")}, {}

@@ -42,6 +42,7 @@ from assay.history import (
     State,
     Step,
     Subject,
+    Submit,
     Wire,
     Withdraw,
     Withdrawn,
@@ -83,6 +84,8 @@ class DryTarget:
                 event = self._authorised(step)
             case Advance(to=to):
                 self.now = to or self.now
+                event = Advanced(now=self.now)
+            case Submit():
                 event = Advanced(now=self.now)
             case Inquire():
                 event = Effects(now=self.now)

@@ -48,6 +48,7 @@ from assay.history import (
     Renew,
     Resend,
     Step,
+    Submit,
     Token,
     Withdraw,
 )
@@ -65,6 +66,7 @@ STEPS: Mapping[str, type[Any]] = {
     "register": Register,
     "resend": Resend,
     "withdraw": Withdraw,
+    "submit": Submit,
     "renew": Renew,
     "lack": Lack,
 }
@@ -74,7 +76,7 @@ REPLACED: Raw = {"to": None, "request": "", "exchange": 0, "approval": None, "fo
 #: The keys of those members, by the type of step.
 KEYS: Mapping[type[Any], frozenset[str]] = {
     Call: frozenset({"page"}),
-    **dict.fromkeys((Authorise, Withdraw, Resend), frozenset({"request"})),
+    **dict.fromkeys((Authorise, Withdraw, Submit, Resend), frozenset({"request"})),
     Advance: frozenset({"after", "at", "days", "on"}),
 }
 #: Fields with any value; in other fields, an object holds one value for each name.
