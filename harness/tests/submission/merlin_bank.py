@@ -107,9 +107,7 @@ class Merlin:
         payment = world.payments.payments.get(id_ or "")
         if payment is None or payment.tpp != tpp.id or payment.id in self.names:
             return 400, {}
-        if sent != self.sent[payment.id]:
-            return 422, {}
-        if not self.may_submit(payment):
+        if sent != self.sent[payment.id] or not self.may_submit(payment):
             return 403, {}
         with world.lock:
             self.names[payment.id] = f"P-{payment.id[::-1]}"

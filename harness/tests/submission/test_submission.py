@@ -1,6 +1,5 @@
 """A bank where a consent precedes a payment: the shipped contract judges it as any other bank."""
 
-import json
 from functools import cache
 from pathlib import Path
 
@@ -10,18 +9,13 @@ from merlin_bank import Merlin
 
 from assay.binding.join import bind
 from assay.binding.read import read_target
-from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
 from assay.estimate.dry_run import dry_run_trial
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
-from assay.history import Submitted
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.kill_matrix import run_trials
-from assay.planning.contextual import with_contexts
 from assay.planning.plan import plan
-from assay.report import read_journal
 from assay.rules.dry_run import START
 
 HERE = Path(__file__).parent
@@ -107,3 +101,11 @@ def test_a_fault_is_found(fault):
     names = " ".join(f"pis/{name}" for name in FAULTS[fault])
     verdicts = run(fault(), f"{names} pis/payments.content/amount")
     assert FAULTS[fault] == standing(verdicts, Standing.VIOLATES)
+
+
+def test_every_submission_is_counted():
+    """The plan counts the calls that a run makes, with each submission."""
+    chosen, target = planned("pis/execution/main-flow pis/sca.required/nothing-after-refusal")
+    for trial in chosen.trials:
+        estimate = dry_run_trial(chosen, trial, target, START)
+        assert (trial.calls, "") == (estimate.calls + estimate.signatures, estimate.stopped)
