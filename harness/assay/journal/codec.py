@@ -19,6 +19,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias, cast
 
+from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json
 from assay.history import (
     Accepted,
@@ -99,8 +100,10 @@ class EventEncoder:
     def line(self, event: Event) -> tuple[str, Record]:
         """Return the kind and the content of the line for an event."""
         if isinstance(event, Submitted):
+            line = self._exchange(event)
+            operation = f"{event.call.operation}.{SUBMISSION}"
             request = self.mask.text(event.request)
-            return "exchange", {**self._exchange(event), SUBMITS: request}
+            return "exchange", {**line, "operation": operation, SUBMITS: request}
         if isinstance(event, Exchange):
             return "exchange", self._exchange(event)
         if isinstance(event, Authorised):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias, cast
 
+from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json
 from assay.history import Authorise, Authorised, Call, Event, Exchange, Submitted, Wire
 from assay.journal.codec import KINDS, OUTCOMES, SIGNING, SUBMITS
@@ -90,7 +91,10 @@ def decode(line: Raw) -> Event:
         return _signature(shown, shared, again)
     known = inside("again", read_record, _Again, again, {})
     forms = inside("again.forms", _forms, known.forms)
-    call = {**shared, "operation": shown.operation, "present": shown.present}
+    operation = shown.operation
+    if SUBMITS in line:
+        operation = operation.removesuffix(f".{SUBMISSION}")
+    call = {**shared, "operation": operation, "present": shown.present}
     kind_of_outcome = OUTCOMES.get(shown.outcome.kind)
     if kind_of_outcome is None:
         raise InvalidValueError("is no outcome", ("outcome", "kind"))

@@ -202,10 +202,7 @@ class Kind:
         return False
 
     def price(self, scenario: Scenario, submitted: frozenset[str] = frozenset()) -> int:
-        """Return how many calls and signatures a dry run of a scenario takes.
-
-        `submitted` are the operations whose requests take a second call once they are signed.
-        """
+        """Return how many calls and signatures a dry run takes; the TPP submits requests of `submitted`."""
         from assay.rules import consented, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
 
         accepts = self.accepts_variation(scenario)
@@ -213,8 +210,7 @@ class Kind:
             contract=self.contract, accepts_variation=accepts, submitted=submitted
         )
         played = dry_run.play(consented.probe_of(self, scenario), dry_target)
-        steps = sum(isinstance(step, Call | Authorise) for step in played)
-        return steps + dry_target.submissions
+        return sum(isinstance(step, Call | Authorise) for step in played) + dry_target.submissions
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the dimensions of contexts that cannot matter to the clause, each with why.

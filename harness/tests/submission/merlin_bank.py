@@ -38,6 +38,10 @@ class Merlin:
         return lambda payment: payment.id in self.names and sound(payment)
 
     # -- what faults change ----------------------------------------------------------
+    def caller(self, token: str) -> Any:
+        """Return the world and the TPP of a token; None for a wrong one."""
+        return self.registry.by_tpp_token(token)
+
     def may_submit(self, payment: Payment) -> bool:
         """Whether a payment can be submitted: its customer has signed it."""
         return payment.status == "pending"
@@ -97,7 +101,7 @@ class Merlin:
     def submit(self, environ: dict[str, Any], sent: Any) -> Reply:
         """Make the payment of a consent that says the same."""
         token = environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer ")
-        caller = self.registry.by_tpp_token(token)
+        caller = self.caller(token)
         if caller is None:
             return 401, {}
         world, tpp = caller

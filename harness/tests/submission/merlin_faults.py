@@ -132,3 +132,37 @@ class Strict(Merlin):
         if payment.status == "received":
             payment.status = "expired"
         return super().may_submit(payment)
+
+
+SOUND_VARIANTS = (JudgesSubmissions, ForgetsRefusals, Impatient, Strict)
+
+
+# -- other banks -----------------------------------------------------------------------
+class TakesCustomers(Merlin):
+    """A submission needs the token of the customer, who is bound by the consent."""
+
+    def caller(self, token):
+        """Return the world of a customer's token, and the TPP that acts for them."""
+        session = self.registry.by_token(token)
+        return session and (session.world, next(iter(session.world.payments.tpps.values())))
+
+
+class Unsigned(Merlin):
+    """Nobody signs."""
+
+    def __init__(self):
+        waiting = ("received", "pending")
+        payments = replace(SOUND.payments, executable=lambda payment: payment.status in waiting)
+        super().__init__(replace(SOUND, payments=payments))
+
+    def may_submit(self, payment):
+        """Whether it was not carried out yet."""
+        return payment.status in {"received", "pending"}
+
+
+class Fails(Merlin):
+    """A submission fails."""
+
+    def submit(self, environ, sent):
+        """Answer that the bank has a problem."""
+        return 500, {}
