@@ -1,11 +1,13 @@
 """Tokens that stand in the body, in headers of their own, or in the query, in runs and recordings."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from openapi_spec_validator import OpenAPIV31SpecValidator
 from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
 
 from assay.binding.encode import Access, encode
@@ -20,6 +22,7 @@ from assay.execution.session import Session, run_session
 from assay.history import Call, Malformed, Token
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
+from assay.openapi import document
 from assay.planning.plan import plan
 
 HERE = Path(__file__).parent
@@ -205,6 +208,40 @@ def test_a_recording_is_read_by_its_tokens(tmp_path):
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert written
     assert not any(SECRET in path.read_text("utf-8") for path in written)
+
+
+def exported(places):
+    """Return the OpenAPI document, which is valid."""
+    contracts, target = bound(places)
+    made = document(contracts, target)
+    OpenAPIV31SpecValidator(made).validate()
+    return made
+
+
+def test_the_document_has_each_place():
+    """A header and a parameter are security schemes; in a body the token is a required member."""
+    made = exported(BODY)
+    scheme = made["components"]["securitySchemes"]["customer"]
+    assert ("apiKey", "header", "X-Ticket") == (scheme["type"], scheme["in"], scheme["name"])
+    asked = made["paths"]["/accounts/search"]["post"]
+    assert [{"customer": []}] == asked["security"]
+    head = asked["requestBody"]["content"]["application/json"]["schema"]["properties"]["head"]
+    assert (["ticket"], True) == (head["required"], head["properties"]["ticket"]["writeOnly"])
+    scheme = exported(QUERY)["components"]["securitySchemes"]["customer"]
+    assert ("query", "ticket") == (scheme["in"], scheme["name"])
+
+
+def test_a_token_only_in_the_body_is_no_scheme():
+    """A requirement without a scheme would say that no token is needed."""
+    contract = parse_document(loads(CONTRACT))
+    target = read_document(loads(target_text("token_in: {body: /token}")))
+    posted = replace(
+        target,
+        operations={**target.operations, "show": replace(target.operations["show"], method="POST")},
+    )
+    made = document(bind([contract], posted), posted)
+    assert "securitySchemes" not in made["components"]
+    assert all("security" not in each for item in made["paths"].values() for each in item.values())
 
 
 @pytest.mark.parametrize(
