@@ -198,7 +198,11 @@ def _merged(first: Schema, second: Schema) -> Schema:
         out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
     out["responses"] = _responses(first["responses"], second["responses"])
     for key, value in second.items():
-        if key == "tags" or (key.startswith("x-") and isinstance(value, list)) or key in {"security", "servers"}:
+        if (
+            key == "tags"
+            or (key.startswith("x-") and isinstance(value, list))
+            or key in {"security", "servers"}
+        ):
             here = out.get(key, [])
             out[key] = [*here, *(each for each in value if each not in here)]
     if "x-assay-available" not in second:
