@@ -6,6 +6,7 @@ to a recorder at once, so that nothing is lost when a run is cut short. No judge
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.fixture_events import new_effects, registered
 from assay.execution.guard import Customer, customer_of
+from assay.execution.item_uses import used_items
 from assay.execution.kept_outputs import KeptOutputs
 from assay.execution.limits import check_offered
 from assay.execution.lookups import look_up_ids
@@ -171,9 +173,15 @@ class Executor:
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
 
+    def used_items(self, step: Call | Authorise) -> Counter[str]:
+        """Return how much a step uses of the customers' items, by key."""
+        return used_items(step, self.events, self.operations, self.owners)
+
     def _authorise(self, step: Authorise) -> Authorised:
         access = self.access.get(step.by or step.subject, Access())
         self.environment.guard.count()
+        signer = self.who(step.by or step.subject)
+        self.environment.guard.note_use(signer, self.used_items(step), self.look)
         began = perf_counter()
         flow = self.signer.sign(step, access, self.wait)
         return Authorised(
@@ -264,6 +272,8 @@ class Executor:
         operation, target = self.operations[call.operation], self.environment.target
         guard = self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
+        if operation.writes or operation.grants:
+            guard.note_use(self.who(call.subject), self.used_items(call), self.look)
         began = perf_counter()
         sent = self.environment.client.send(request)
         ms = (perf_counter() - began) * 1000

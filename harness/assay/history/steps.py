@@ -32,11 +32,14 @@ class Arrange:
     """Step: set up a subject, called `subject` in this trial.
 
     `segment` is the kind of customer, in the contract's words; None for any that is served.
+    `unregistered` are arguments (of a creditor) whose value in the target file the customer should
+    not have on file. Where customers are created they have nothing on file.
     """
 
     subject: str
     holdings: tuple[Holding, ...]
     segment: str | None = None
+    unregistered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

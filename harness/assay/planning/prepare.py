@@ -27,6 +27,7 @@ from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
+from assay.planning.consents_last import consents_last
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Shard, plan, restrict
@@ -205,7 +206,8 @@ def prepare(
     named = contracts or target.own_contracts or SHIPPED
     parsed = [parse_contract(find_contract(name)) for name in named]
     bound = bind(parsed, target)
-    planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
+    whole = _lasting(plan(bound, target, select), target)
+    planned = _waiting(whole, bound, target, select, wait=wait, now=now)
     if not planned.items:
         chosen = " ".join(part for part in (keywords, marks) if part)
         raise InputError.one(
@@ -239,6 +241,11 @@ def prepare(
         feasibility=feasibility,
         assess=assess,
     )
+
+
+def _lasting(planned: Plan, target: Target) -> Plan:
+    """Return a plan in the order that customers need who are there before and after a trial."""
+    return consents_last(planned) if customers_of(target) is Customers.LISTED else planned
 
 
 def _standing(moment: datetime) -> datetime:
@@ -320,7 +327,7 @@ def _waiting(
         return planned
     from assay.estimate import estimate  # noqa: PLC0415 -- as above
 
-    timed = plan(bound, waiting.with_clock(target), select)
+    timed = _lasting(plan(bound, waiting.with_clock(target), select), target)
     screens = len(target.sca.screens)
     most = wait or waiting.NONE
     return estimate.with_waits(planned, timed, now(), screens=screens, most=most)

@@ -181,7 +181,13 @@ def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[
     lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
     two = control is not None and control.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
-    psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
+    psu = yield from request_steps.customer(
+        lifecycle,
+        name,
+        count=2 if two else 1,
+        segment=segment,
+        unregistered=conditions.registered_arguments(clause.when),
+    )
     if row.result and control is not None:
         outcome = yield from _control(clause, control, psu, two=two)
         if outcome.factor_not_offered:
@@ -203,7 +209,12 @@ def _control(
 ) -> Part[RequestResult]:
     if control.for_another:
         name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(clause.lifecycle, name, segment=psu.segment)
+        psu = yield from request_steps.customer(
+            clause.lifecycle,
+            name,
+            segment=psu.segment,
+            unregistered=conditions.registered_arguments(clause.when),
+        )
     return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
 
 
