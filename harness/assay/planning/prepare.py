@@ -27,6 +27,7 @@ from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
+from assay.fixtures.roles import only_roles
 from assay.planning.consents_last import consents_last
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
@@ -51,7 +52,8 @@ class Prepared:
 
     `contexts` has the trials in further contexts and what they cover, if there are any;
     `base_only` says why there are none where the base context was not asked for.
-    `reproduce` has the command line options for both. `feasibility` is set
+    `reproduce` has the command line options for both, `roles` the customers that were chosen by
+    `--role`. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
     """
@@ -63,6 +65,7 @@ class Prepared:
     contexts: ContextPlan | None = None
     base_only: str = ""
     feasibility: Feasibility | None = None
+    roles: tuple[str, ...] = ()
     assess: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
     def part(self, ids: Collection[str]) -> Plan:
@@ -185,6 +188,7 @@ def prepare(
     contexts: Depth | None = Depth.BASE,
     shard: Shard | None = None,
     calls: int | None = None,
+    roles: Sequence[str] = (),
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
     """Find, check, bind, select and plan.
@@ -192,7 +196,8 @@ def prepare(
     `waivers` is a file of waivers, besides those of the target file. `wait` is the total time that the run may wait, `ledger` the file that records today's
     calls for real customers, `now` the clock of the plan. `contexts` None is each value where
     customers are created for each trial, and the base context elsewhere. `shard` is the part of the
-    plan to run, with its share of the budget or as many `calls` as are given.
+    plan to run, with its share of the budget or as many `calls` as are given. Of the listed
+    customers only `roles` are used, if any are given.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -200,7 +205,7 @@ def prepare(
     """
     select = selector(keywords, marks)
     target = load_target(target_name, waivers)
-    target = with_share(target, shard, calls)
+    target = only_roles(with_share(target, shard, calls), roles)
     if (moment := target.fixtures.now) is not None:
         now = partial(_standing, moment)
     named = contracts or target.own_contracts or SHIPPED
@@ -239,6 +244,7 @@ def prepare(
         base_only=_base_only(target) if contexts is None and assess is not None else "",
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
+        roles=tuple(roles),
         assess=assess,
     )
 
