@@ -182,7 +182,10 @@ class Inquire:
 class Register:
     """Step: make a value of an argument (a creditor) registered since `age`.
 
-    The value None takes the one that the target file has for the argument.
+    The value None takes the one that the target file has for the argument. A registration that
+    exists already will do if its age is in the span `exact`, or, if the moment is not known
+    exactly, surely in the span `rough`. Without a span, any age from a week on will do for another
+    such age, and else this one alone.
     """
 
     subject: str
@@ -190,6 +193,8 @@ class Register:
     argument: str
     age: timedelta
     value: Json = None
+    exact: tuple[timedelta, timedelta] | None = None
+    rough: tuple[timedelta, timedelta] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
