@@ -19,6 +19,7 @@ from assay.binding.fixture_settings import (
     Fixtures,
     FurtherTpp,
     Role,
+    RoleChoice,
     RoleHolding,
     RoleRegistration,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "Presence",
     "ResourceAt",
     "Role",
+    "RoleChoice",
     "RoleHolding",
     "RoleRegistration",
     "Safety",

@@ -46,11 +46,15 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A value of an argument (a creditor) that a subject registered earlier, and when."""
+    """A value of an argument (a creditor) that a subject registered earlier, and when.
+
+    If the moment is not known exactly, `since` is the first possible one and `latest` the last.
+    """
 
     argument: str
     value: Json
     since: datetime
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,12 +228,16 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Event: since when a value of an argument is registered for the subject."""
+    """Event: since when a value of an argument is registered for the subject.
+
+    If the moment is not known exactly, `since` is the first possible one and `latest` the last.
+    """
 
     subject: str
     argument: str
     value: Json
     since: datetime
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from assay.rules.conditions.control import (
     controls,
 )
 from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
+from assay.rules.conditions.registered import Age
 from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
@@ -147,7 +148,7 @@ class DecisionRule(Kind):
                 readings = zip(result, look(request), strict=True)
                 result = tuple(then if then == now else None for then, now in readings)
             bearing = conditions_control.match(self.table, result)
-            yield from _judge(self, request, bearing, executed)
+            yield from _judge(self, request, bearing, executed, _remark(values[id(request)]))
 
     def explain(self) -> str | None:
         """Return the derived table as text."""
@@ -181,7 +182,13 @@ def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[
     lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
     two = control is not None and control.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
-    psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
+    psu = yield from request_steps.customer(
+        lifecycle,
+        name,
+        count=2 if two else 1,
+        segment=segment,
+        unregistered=conditions.registered_arguments(clause.when),
+    )
     if row.result and control is not None:
         outcome = yield from _control(clause, control, psu, two=two)
         if outcome.factor_not_offered:
@@ -203,7 +210,12 @@ def _control(
 ) -> Part[RequestResult]:
     if control.for_another:
         name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(clause.lifecycle, name, segment=psu.segment)
+        psu = yield from request_steps.customer(
+            clause.lifecycle,
+            name,
+            segment=psu.segment,
+            unregistered=conditions.registered_arguments(clause.when),
+        )
     return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
 
 
@@ -224,8 +236,17 @@ def _make(
     return (yield from make_sign_read(clause.lifecycle, call, how))
 
 
+def _remark(values: Values) -> str:
+    """Say what is known of a request's registration, where it is only near the row's."""
+    return "; ".join(each.remark for each in values if isinstance(each, Age) and each.remark)
+
+
 def _judge(
-    clause: DecisionRule, request: Instance, about: RowMatch, executed: ExecutedRequests
+    clause: DecisionRule,
+    request: Instance,
+    about: RowMatch,
+    executed: ExecutedRequests,
+    remark: str,
 ) -> Iterator[Evidence]:
     control = executed.control(request)
     if about.result is None:
@@ -237,13 +258,14 @@ def _judge(
     if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
         return
     agreement, why = judgement
+    seen = "; ".join(filter(None, (request.describe(), remark, why)))
     controls = control.numbers if control else ()
     for row in about.rows:
         yield Evidence(
             facet=row.id,
             agreement=agreement,
             expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
-            seen=f"{request.describe()}; {why}" if why else request.describe(),
+            seen=seen,
             exchanges=tuple(sorted({*request.numbers, *controls})),
             variation=request.made.call.variation,
             decisive=request.made.n,
