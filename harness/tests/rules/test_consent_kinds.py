@@ -25,7 +25,8 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.rules.consents import Consents, without_unconsented
+from assay.rules.consented_lists import without_unconsented
+from assay.rules.consents import Consents
 from assay.rules.evidence import checked
 from assay.testing import kind_in
 

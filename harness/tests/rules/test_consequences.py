@@ -167,6 +167,8 @@ PARAMETERS = [
     ("quota", "counts", "absent", "all", "Ba eB"),
     ("quota", "counts", ABSENT, "all", "Ba eB"),
     ("quota", "counted-by", "operation", "shared", "?? ??"),
+    ("quota", "counted-for", ABSENT, "consent", "?? ??"),
+    ("quota", "limit", 4, {"argument": "a"}, "?? ??"),
     ("quota", "refused-calls", "unspecified", "b", "?? ??"),
     ("quota", "page-turns", "unspecified", "b", "?? ??"),
     ("quota", "grant", "a", "b", "?? ??"),

@@ -85,9 +85,15 @@ FAULTS = (
     fault(31, "pages-with-gaps", page_step=21),
     fault(32, "five-times-a-day", absent_limit=5, absent_more=1),
     fault(32, "four-times-whatever-was-agreed", absent_uses_frequency=False),
+    fault(32, "as-often-as-was-agreed", absent_limit=1000),
+    fault(
+        32, "one-count-for-all-consents", absent_counts=("customer", "endpoint", "account", "day")
+    ),
+    fault(32, "one-count-for-each-tpp", absent_counts=("tpp", "endpoint", "account", "day")),
     fault(32, "one-count-for-all-accounts", absent_counts=("consent", "endpoint", "day")),
     fault(32, "one-count-for-all-endpoints", absent_counts=("consent", "account", "day")),
     fault(32, "counts-for-ever", absent_counts=("consent", "endpoint", "account")),
+    fault(32, "exceeded-with-another-code", exceeded_code="SERVICE_BLOCKED"),
     fault(33, "limit-with-customer", present_limit=10),
     fault(34, "owner-always", owner_name="always"),
     fault(34, "owner-never", owner_name="never"),
