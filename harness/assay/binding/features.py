@@ -108,6 +108,13 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
             binding.approval is not None or binding.approval_header
         ),
     ),
+    "approval-link": BindingFeature(
+        key=("approval",),
+        is_bound=lambda binding, _, __: bool(
+            binding.approval is not None or binding.approval_header
+        ),
+        lacking="the target file names no link to the screens (operations.….approval)",
+    ),
     "given": BindingFeature(
         key=("given",), is_bound=lambda binding, _, __: binding.given is not None
     ),

@@ -41,6 +41,7 @@ FEATURES: Final = (
     "value",
     "links",
     "approval",
+    "approval-link",
     "aliases",
     "credentials",
     "output",

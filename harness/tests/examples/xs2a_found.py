@@ -65,6 +65,7 @@ FOUND = {
         "links/make-payment-links",
         "links/transactions-links",
     ),
+    "consent-without-link": ("consents.authorised/link",),
     "consent-begins-otherwise": (
         "consents.authorised/unsigned-shown",
         "consents.status/first",
@@ -101,6 +102,7 @@ FOUND = {
         "consents.validity/expired-shown",
         "consents.validity/next-day-refused",
     ),
+    "one-day-too-short": ("consents.validity/last-day-served",),
     "expired-not-shown": ("consents.validity/expired-shown",),
     "validity-of-200-days": ("consents.longest/reduced",),
     "validity-of-90-days": ("consents.longest/reduced",),
@@ -235,9 +237,7 @@ FOUND = {
 #: Faults that are not found, with the reason.
 NOT_FOUND: dict[str, str] = {
     "errors-of-another-form": "that an error has tppMessages: no kind looks into the body of a refusal",
-    "consent-without-link": "a consent without the link to sign it leaves the rest of its rules unverified, and violates none",
-    "one-day-too-short": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal; a consent that ends a day early leaves its rule indeterminate",
-    "expired-with-another-code": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal; a consent that ends a day early leaves its rule indeterminate",
+    "expired-with-another-code": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal",
     "exceeded-with-another-code": "the code ACCESS_EXCEEDED: no kind looks into the body of a refusal",
     "balances-by-any-access": "a consent that names an account without its balances: the list of a consent stands in all parts of access alike",
     "whole-history-for-an-hour": "no kind knows a time after the authorisation of a consent",

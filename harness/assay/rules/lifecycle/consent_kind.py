@@ -209,10 +209,14 @@ def refused_access(
     yield evidence if use.consent.fresh or named else doubt(evidence, EARLIER)
 
 
-def served_access(facet: str, use: ConsentUse, why: str) -> Evidence:
-    """Judge an access that must be served."""
+def served_access(
+    facet: str, use: ConsentUse, why: str, control: Exchange | None = None
+) -> Evidence:
+    """Judge an access that must be served; `control` is one for which the same token was good."""
     evidence = must_be_served(facet, use.exchange, why)
-    return replace(evidence, exchanges=(*use.consent.numbers, use.exchange.n))
+    if use.exchange.refused and control is not None:
+        evidence = replace(evidence, agreement=DISAGREES, controls=(control.n,))
+    return replace(evidence, exchanges=(*use.consent.numbers, use.exchange.n, *evidence.controls))
 
 
 def shown_state(
