@@ -41,13 +41,15 @@ FEATURES: Final = (
     "value",
     "links",
     "approval",
-    "approval-link",
     "aliases",
     "credentials",
     "output",
     "token",
     "token-endpoint",
 )
+
+#: The name of an `approval` that the facet is about, so that a signer without screens needs it, too.
+LINK: Final = "link"
 
 #: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]

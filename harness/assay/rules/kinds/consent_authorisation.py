@@ -25,11 +25,10 @@ from assay.rules.lifecycle.consent_kind import (
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, uses
 from assay.rules.queries import plain
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.rule import LINK, BindingRequirement, Facet, Scenario, Script
 
 UNSIGNED, DECLINED, SERVED = "unsigned-refused", "declined-refused", "signed-served"
 OTHERS = "others-refused"
-LINK = "link"
 UNSIGNED_SHOWN, DECLINED_SHOWN, SIGNED_SHOWN = "unsigned-shown", "declined-shown", "signed-shown"
 _ASKS = {
     LINK: "a consent that is made has a link to the screens where it is signed",
@@ -56,7 +55,7 @@ class ConsentAuthorisation(ConsentKind):
         """Return facets for what is served and for what is shown, all of one trial."""
         create = self.lifecycle.create.id
         link = BindingRequirement(
-            operation=create, feature="approval-link", if_missing=Standing.NOT_APPLICABLE
+            operation=create, feature="approval", name=LINK, if_missing=Standing.NOT_APPLICABLE
         )
         facets = [
             self.facet(id_, asks, "signature", requires=(link,) if id_ == LINK else ())
