@@ -149,6 +149,12 @@ FOUND = {
     "both-without-pending": ("transactions.selected/both-all",),
     "from-excluded": ("transactions.range/since",),
     "to-excluded": ("transactions.range/until",),
+    "whole-history-for-an-hour": ("transactions.recent/old-after",),
+    "whole-history-for-five-minutes": ("transactions.recent/old-inside",),
+    "history-of-60-days": ("transactions.recent/recent-after",),
+    "history-of-89-days": ("transactions.recent/recent-after",),
+    "history-of-91-days": ("transactions.recent/old-after",),
+    "history-of-120-days": ("transactions.recent/old-after",),
     "pages-of-19": (
         "transactions.pages/first-page",
         "transactions.pages/full-pages",
@@ -240,8 +246,6 @@ NOT_FOUND: dict[str, str] = {
     "expired-with-another-code": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal",
     "exceeded-with-another-code": "the code ACCESS_EXCEEDED: no kind looks into the body of a refusal",
     "balances-by-any-access": "a consent that names an account without its balances: the list of a consent stands in all parts of access alike",
-    "whole-history-for-an-hour": "no kind knows a time after the authorisation of a consent",
-    "history-of-120-days": "no kind knows a time after the authorisation of a consent",
     "owner-always": "a consent that asks for ownerName, beside one that does not",
     "owner-never": "a consent that asks for ownerName, beside one that does not",
 }

@@ -182,9 +182,11 @@ class ConsentKind(Kind):
 
 
 # -- evidence -------------------------------------------------------------------------
-def own_uses(kind: ConsentKind, history: History) -> tuple[ConsentUse, ...]:
-    """Return the uses of consents by the customers who made them."""
-    every = uses(kind.lifecycle, kind.operation, history)
+def own_uses(
+    kind: ConsentKind, history: History, *, ranged: bool = False
+) -> tuple[ConsentUse, ...]:
+    """Return the uses of consents by the customers who made them; `ranged`: also from a day on."""
+    every = uses(kind.lifecycle, kind.operation, history, ranged=ranged)
     return tuple(use for use in every if not use.foreign)
 
 
