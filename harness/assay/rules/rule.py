@@ -46,6 +46,7 @@ FEATURES: Final = (
     "output",
     "token",
     "token-endpoint",
+    "error",
 )
 
 #: A running probe: it yields steps, and receives replies.

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from counting_desk import COUNTING_FAULTS, CountingDesk
 from desk_bank import Desk
+from error_desk import ERROR_FAULTS, ErrorDesk
 
 from assay.kinds import Standing
 from assay.testing import verdicts
@@ -117,6 +118,64 @@ def test_a_wrong_count_violates_exactly_its_own_obligations(fault):
 def test_every_facet_of_a_limit_has_a_fault():
     """No count has never been seen to be wrong."""
     assert set(run_limits()) - {"each/per-method"} == set().union(*COUNTING_FAULTS.values())
+
+
+# -- errors ----------------------------------------------------------------------------
+def run_errors(*faults, target="errors-target.yaml"):
+    """Run the contract about errors against a desk."""
+    return verdicts(HERE / "errors.yaml", HERE / target, ErrorDesk(*faults))
+
+
+def about_errors(results):
+    """Return the obligations about error bodies, and about the codes and statuses of refusals."""
+    return {
+        name
+        for name in results
+        if name.startswith("errors/") or name.endswith(("-code", "-status"))
+    }
+
+
+def test_a_desk_with_the_right_errors_conforms():
+    """Its own words for the codes, and a number among them, are those of the contract."""
+    results = run_errors()
+
+    assert {"own/entry"} == {
+        name for name, standing in results.items() if standing is Standing.NOT_APPLICABLE
+    }
+    assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == {*results.values()}
+
+
+@pytest.mark.parametrize("faults", ERROR_FAULTS, ids=lambda faults: faults[0])
+def test_a_wrong_error_violates_exactly_its_own_obligations(faults):
+    """A wrong code breaks the code of its rule, and the rule itself stands."""
+    assert ERROR_FAULTS[faults] == {
+        name for name, standing in run_errors(*faults).items() if standing is Standing.VIOLATES
+    }
+
+
+def test_every_facet_of_an_error_has_a_fault():
+    """No check of an error has never been seen to fail."""
+    allowed_by_both = {"own/entries-foreign-status"}
+    named = about_errors(run_errors())
+    assert named - allowed_by_both == set().union(*ERROR_FAULTS.values())
+
+
+def test_nothing_is_violated_where_the_target_file_does_not_say_where_errors_are(tmp_path):
+    """What needs the code or a field is unverified; the media type and the statuses are judged."""
+    text = (HERE / "errors-target.yaml").read_text("utf-8")
+    before, _, rest = text.partition("error:\n")
+    silent = tmp_path / "silent.yaml"
+    silent.write_text(before + rest[rest.index("operations:") :], "utf-8")
+
+    results = run_errors("errors elsewhere", target=silent)
+
+    unverified = {name for name, each in results.items() if each is Standing.UNVERIFIED}
+    assert unverified == {
+        name
+        for name in about_errors(results)
+        if not name.endswith("-status") and name != "errors/media-type"
+    }
+    assert Standing.VIOLATES not in results.values()
 
 
 def test_every_facet_has_a_fault():

@@ -7,7 +7,7 @@ Days close to the last one are judged only where the zone leaves no doubt about 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -59,6 +59,10 @@ class ConsentValidity(ConsentKind):
             self.facet(id_, asks, "last-day", *needed, requires=(until,))
             for id_, asks in _ASKS.items()
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (NEXT,)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent until tomorrow, and use it around its last midnight."""

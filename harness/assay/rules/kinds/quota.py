@@ -14,7 +14,7 @@ token was renewed: if they ask about the same resource, their calls may count to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -31,9 +31,9 @@ from assay.rules.evidence import (
     doubt,
 )
 from assay.rules.queries import answered_questions, bare, fresh_subjects, question
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -84,7 +84,7 @@ def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota(Kind):
+class Quota(RefusingKind):
     """A limit on the calls of each operation and customer in a period.
 
     `attended` says that calls with the customer present count, too.
@@ -201,6 +201,15 @@ class Quota(Kind):
         description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
         out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
         return tuple(out)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [
+            *(f"{each.id}-refused" for each in self.operations),
+            self.period.words.late_facet,
+            LONG_DAY,
+            SHARED,
+        ]
 
     def probe(self, scenario: Scenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""
