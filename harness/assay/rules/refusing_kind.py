@@ -138,12 +138,27 @@ def check_refusals(kind: Kind, history: History) -> Iterator[Evidence]:
     refusing, subjects = kind.refusing(), history.subjects
     for evidence in kind.check(history):
         yield evidence
+        if evidence.facet not in refusing:
+            continue
         decisive = refusals.get(next(iter(evidence.in_reading_order), 0))
-        agrees = evidence.agreement is Agreement.AGREES and evidence.facet in refusing
-        if agrees and decisive is not None:
-            sure = bool(decisive.call.variation) or decisive.call.subject in subjects
-            sure = sure and not _perhaps_limited(kind, decisive, history)
-            yield from _judged(kind, evidence, decisive, sure=sure)
+        if decisive is None or evidence.agreement is not Agreement.AGREES:
+            yield from _not_refused(kind, evidence)
+            continue
+        sure = bool(decisive.call.variation) or decisive.call.subject in subjects
+        sure = sure and not _perhaps_limited(kind, decisive, history)
+        yield from _judged(kind, evidence, decisive, sure=sure)
+
+
+def _not_refused(kind: RefusingKind, evidence: Evidence) -> Iterator[Evidence]:
+    """Yield that a call that was not refused, or only later, shows neither code nor status."""
+    for noun, expected in (("code", kind.codes), ("status", kind.refusal_statuses)):
+        if expected:
+            yield replace(
+                evidence,
+                facet=f"{evidence.facet}-{noun}",
+                agreement=Agreement.UNCLEAR,
+                expected=f"a refusal with the {noun} {' or '.join(expected)}",
+            )
 
 
 def _perhaps_limited(kind: Kind, exchange: Exchange, history: History) -> bool:
@@ -162,16 +177,35 @@ def _judged(
 ) -> Iterator[Evidence]:
     """Yield the evidence on the code and the status of a refusal."""
     error, status = exchange.error, str(exchange.wire.status)
+    refused = f"it was refused ({status})"
     if kind.codes:
         shown = [code for each in error.errors for code in each.codes] if error else []
-        judged = _compared(evidence, exchange, "code", kind.codes, shown, sure=sure)
+        seen = f"{refused} with " + (f"the code {', '.join(shown)}" if shown else "no code")
+        judged = _compared(
+            evidence, exchange, "code", kind.codes, shown=shown, seen=seen, sure=sure
+        )
         if error is None or CODE not in error.located:
-            seen = "the target file does not say where the code is (`error.code`)"
+            seen = f"{refused}; the target file does not say where the code is (`error.code`)"
             judged = replace(judged, agreement=Agreement.UNCLEAR, seen=seen)
+        elif not shown and _is_owed(kind, exchange):
+            # That there is a code at all is for that rule to judge.
+            judged = replace(judged, agreement=Agreement.UNCLEAR)
         yield judged
     if kind.refusal_statuses:
         statuses = kind.refusal_statuses
-        yield _compared(evidence, exchange, "status", statuses, [status], sure=sure)
+        yield _compared(
+            evidence, exchange, "status", statuses, shown=[status], seen=refused, sure=sure
+        )
+
+
+def _is_owed(kind: Kind, exchange: Exchange) -> bool:
+    """Whether a rule says that the error in a refusal has a code."""
+    from assay.rules.kinds.error_body import ErrorBodyRule  # noqa: PLC0415 -- built on this
+
+    return any(
+        isinstance(each, ErrorBodyRule) and CODE in each.fields and each.concerns(exchange)
+        for each in clauses.clauses_of(kind.contract)
+    )
 
 
 def _compared(
@@ -179,12 +213,11 @@ def _compared(
     exchange: Exchange,
     noun: str,
     expected: Sequence[str],
-    shown: Sequence[str],
     *,
+    shown: Sequence[str],
+    seen: str,
     sure: bool,
 ) -> Evidence:
-    seen = f"it was refused ({exchange.wire.status}) with "
-    seen += f"the {noun} {', '.join(shown)}" if shown else f"no {noun}"
     agreement = Agreement.DISAGREES if sure else Agreement.UNCLEAR
     if {*shown} & {*expected}:
         agreement = Agreement.AGREES

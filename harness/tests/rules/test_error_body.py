@@ -147,14 +147,18 @@ MAIN, CODE, STATUS = (f"accounts-without-token{what}" for what in ("", "-code", 
         (refused(status=401, error=errors("NO_TOKEN")), "agrees", "agrees"),
         (refused(status=401, error=errors("OTHER", "NO_TOKEN")), "agrees", "agrees"),
         (refused(status=401, error=errors("OTHER")), "disagrees", "agrees"),
-        (refused(status=401, error=errors("")), "disagrees", "agrees"),
-        (refused(status=401, error=errors()), "disagrees", "agrees"),
+        (refused(status=401, error=errors("")), "unclear", "agrees"),
+        (refused(status=401, error=errors()), "unclear", "agrees"),
+        (refused(status=418, error=errors()), "disagrees", "disagrees"),
         (refused(status=403, error=errors("NO_TOKEN")), "agrees", "disagrees"),
         (refused(status=401), "unclear", "agrees"),
     ],
 )
 def test_the_code_and_the_status_of_a_refusal_are_facets_of_their_own(coded, answer, code, status):
-    """The refusal itself agrees, whatever it says; without `error` nothing is known of the code."""
+    """The refusal itself agrees, whatever it says; without `error` nothing is known of the code.
+
+    That there is a code is for the rule about error bodies to judge, where it names the status.
+    """
     said = says(coded, ARRANGED, *tried(answer))
     assert [f"{MAIN} agrees", f"{CODE} {code}", f"{STATUS} {status}"] == said
 
@@ -167,8 +171,9 @@ def test_a_refusal_of_which_no_one_arranged_the_reason_is_a_doubt(coded):
 
 def test_nothing_is_said_of_an_answer_that_refuses_nothing(coded):
     """A violation of the rule itself has no code, nor has a failure."""
-    assert [f"{MAIN} disagrees"] == says(coded, ARRANGED, *tried(accepted()))
-    assert [f"{MAIN} unclear"] == says(coded, ARRANGED, *tried(failed()))
+    doubts = [f"{CODE} unclear", f"{STATUS} unclear"]
+    assert [f"{MAIN} disagrees", *doubts] == says(coded, ARRANGED, *tried(accepted()))
+    assert [f"{MAIN} unclear", *doubts] == says(coded, ARRANGED, *tried(failed()))
 
 
 def test_a_call_beyond_a_limit_may_be_refused_for_that():

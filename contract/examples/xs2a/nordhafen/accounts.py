@@ -173,5 +173,5 @@ def count(call: "Call", consent: Consent, endpoint: str, account: str) -> None:
     if call.present:
         limit = policy.present_limit
     if limit is not None and call.world.calls.count(counted) >= limit:
-        raise RefusedError(policy.exceeded_status, "ACCESS_EXCEEDED")
+        raise RefusedError(policy.exceeded_status, policy.exceeded_code)
     call.world.calls.append(counted)

@@ -199,15 +199,16 @@ class ErrorBodyRule(Kind):
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every refusal with one of the statuses."""
-        named = {operation.id for operation in self.operations}
         for exchange in history.exchanges:
-            if exchange.call.operation in named and self._concerns(exchange):
+            if self.concerns(exchange):
                 yield from self._judged(exchange)
 
-    def _concerns(self, exchange: Exchange) -> bool:
-        status = str(exchange.wire.status)
+    def concerns(self, exchange: Exchange) -> bool:
+        """Whether an exchange is a refusal that must have an error of the clause's form."""
+        call, status = exchange.call, str(exchange.wire.status)
         known = status in self.statuses or f"{status[:1]}xx" in self.statuses
-        return exchange.refused and known and exchange.call.malformed is None
+        named = call.operation in (self.names or self.contract.operations)
+        return exchange.refused and known and named and call.malformed is None
 
     def _judged(self, exchange: Exchange) -> Iterator[Evidence]:
         """Yield the evidence of one refusal."""
