@@ -53,10 +53,10 @@ class TrialRecorder:
 
     def stop(self) -> None:
         """End the trials that run ahead, and write what they did until now."""
-        lanes, self._lanes = self._lanes, None
-        for name, ahead in lanes.stop() if lanes else ():
+        for name, ahead in self._lanes.stop() if self._lanes else ():
             with suppress(Exception):
                 self._write(name, ahead)
+        self._lanes = None
 
     def started(self, trial: Trial) -> bool:
         """Whether a trial runs ahead of its turn, or did and was not written."""
