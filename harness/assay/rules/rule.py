@@ -46,6 +46,7 @@ FEATURES: Final = (
     "output",
     "token",
     "token-endpoint",
+    "error",
 )
 
 #: The name of an `approval` that the facet is about, so that a signer without screens needs it, too.
