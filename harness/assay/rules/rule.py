@@ -324,8 +324,8 @@ class Kind:
         """Return how many calls of each operation are allowed in a period."""
         return {}
 
-    def allowed_values(self, field: str) -> Sequence[Json] | None:
-        """Return the values that a field of a listed resource may have, if the clause lists them."""
+    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
+        """Return the values that a field of a resource may have, if the clause lists them."""
         return None
 
     def fixed_value(self, argument: str) -> Json:
