@@ -19,15 +19,18 @@ from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type
 from assay.binding.pointer import ElementPointer
 from assay.binding.security import (
     ALGORITHMS,
+    BEARER,
     COVERS,
     ISSUING,
     Auth,
     OAuth,
     Signature,
     SignatureKind,
+    TokenPlace,
 )
 from assay.binding.spelling import (
     MODES_ONLY,
+    ErrorAt,
     FieldAt,
     ItemBinding,
     NextPage,
@@ -172,9 +175,22 @@ def _presence(raw: _Raw) -> _Raw:
 
 def _auth(raw: _Raw) -> _Raw:
     names = _types(OAuth).keys()
+    places: Any = raw.get("token_in", ())
+    shaped = {**raw, "token_in": [places] if isinstance(places, dict) else places}
     if raw.get("kind") not in {kind.value for kind in ISSUING}:
-        return raw
-    return {**_without(raw, *names), "oauth": {name: raw[name] for name in names & raw.keys()}}
+        return shaped
+    return {**_without(shaped, *names), "oauth": {name: raw[name] for name in names & raw.keys()}}
+
+
+def _token_place(raw: _Raw) -> _Raw:
+    """Return the keys of a place of the token; in `Authorization` it has its scheme."""
+    place = next(place for place in Place if place.value in raw)
+    name = raw[place.value]
+    is_usual = place is BEARER.place and name.lower() == BEARER.name.lower()
+    return {"text": BEARER.text if is_usual else "{}", **_without(raw, place.value)} | {
+        "place": place,
+        "name": name,
+    }
 
 
 def _signature(raw: _Raw) -> _Raw:
@@ -210,6 +226,11 @@ def _operation(raw: _Raw) -> _Raw:
         if part in raw:
             shaped[part] = whole(raw)
     return shaped
+
+
+def _error(raw: _Raw) -> _Raw:
+    """Return the keys of an error, with the code as pointers."""
+    return {**raw, "code": _pointers(raw["code"])} if "code" in raw else raw
 
 
 def _item(raw: _Raw) -> _Raw:
@@ -269,6 +290,7 @@ def _next_page(raw: Any) -> _Raw:
 #: Returns the fields of a class from its form in the file.
 SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     Auth: _auth,
+    ErrorAt: _error,
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,
@@ -281,4 +303,5 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     Spelling: _spelling,
     StateAt: _state,
     Target: _target,
+    TokenPlace: _token_place,
 }

@@ -56,6 +56,7 @@ RECORDED: Mapping[str, Reader] = {
     "keywords": Line.text,
     "marks": Line.text,
     "contexts": _nullable(lambda line, key: Depth(line.text(key))),
+    "roles": _texts,
     "shard": _nullable(lambda line, key: read_shard(line.text(key))),
     "seed": Line.number_of,
     "journeys": Line.number_of,

@@ -6,6 +6,7 @@ to a recorder at once, so that nothing is lost when a run is cut short. No judge
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from assay.execution.call_values import (
 from assay.execution.environment import Environment
 from assay.execution.fixture_events import new_effects, registered, withdrawn
 from assay.execution.guard import Customer, customer_of
+from assay.execution.item_uses import used_items
 from assay.execution.kept_outputs import KeptOutputs
 from assay.execution.limits import check_offered
 from assay.execution.lookups import look_up_ids
@@ -184,6 +186,10 @@ class Executor:
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
 
+    def used_items(self, step: Call | Authorise) -> Counter[str]:
+        """Return how much a step uses of the customers' items, by key."""
+        return used_items(step, self.events, self.operations, self.owners)
+
     def wait(self, span: timedelta) -> datetime:
         """Let time pass at the target, and return its clock."""
         now = self.fixture.clock(None)
@@ -269,6 +275,8 @@ class Executor:
         operation, guard = self.operations[call.operation], self.environment.guard
         who = partial(self.who, call.subject)
         guard.admit(call, operation, request, who, self.look, target)
+        if operation.writes or operation.grants:
+            guard.note_use(who(), self.used_items(call), self.look)
         began = perf_counter()
         sent = self.environment.client.send(request)
         ms = (perf_counter() - began) * 1000

@@ -60,7 +60,8 @@ class Session:
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
-        self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
+        target = self.environment.target
+        self._assembly = VerdictAssembly(plan=self.plan, target=target)
         self.recorder = TrialRecorder(
             plan=self.plan,
             environment=self.environment,
@@ -71,7 +72,7 @@ class Session:
         self._verdicts = VerdictRecord(
             journal=self.journal,
             assembly=self._assembly,
-            sources=Sources(command=self.options.reproduce, seed=self.options.seed),
+            sources=Sources.of(self.plan, target, self.options),
         )
         secrets = self.environment.secrets.entries
         self._assembly.answers.key = digest_key(each.value for each in secrets if each.lasting)

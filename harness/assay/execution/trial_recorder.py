@@ -71,7 +71,8 @@ class TrialRecorder:
         """
         if self._lanes is not None:
             return self._write(trial.id, self._lanes.take(trial))
-        return self.perform_steps(trial.id, self._script(trial), self._contract(trial))
+        environment = self.environment.for_trial(trial.choice)
+        return self.perform_steps(trial.id, self._script(trial), self._contract(trial), environment)
 
     def judged(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         """Perform a trial unless the run was stopped, and judge the obligations that it settles.
@@ -128,7 +129,8 @@ class TrialRecorder:
             if is_stopping():
                 raise LaneStopped
 
-        environment, screens = self.environment, self.environment.screens
+        environment = self.environment.for_trial(trial.choice)
+        screens = environment.screens
         stoppable = replace(
             environment,
             client=StoppableTransport(environment.client, is_stopping),

@@ -16,6 +16,7 @@ from assay.contract.model import Json
 from assay.errors import Shortage
 from assay.history.outcomes import (
     Accepted,
+    ErrorBody,
     Indeterminate,
     Item,
     Outcome,
@@ -46,11 +47,15 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A value of an argument (a creditor) that a subject registered earlier, and when."""
+    """A value of an argument (a creditor) that a subject registered earlier, and when.
+
+    If the moment is not known exactly, `since` is the first possible one and `latest` the last.
+    """
 
     argument: str
     value: Json
     since: datetime
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,11 @@ class AnsweredCall:
                 return items
             case Indeterminate():
                 return ()
+
+    @property
+    def error(self) -> ErrorBody | None:
+        """The errors in the body of a refusal; None if there is none, or they cannot be located."""
+        return self.outcome.error if isinstance(self.outcome, Rejected | Unavailable) else None
 
     @property
     def item(self) -> Item | None:
@@ -224,12 +234,16 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Event: since when a value of an argument is registered for the subject."""
+    """Event: since when a value of an argument is registered for the subject.
+
+    If the moment is not known exactly, `since` is the first possible one and `latest` the last.
+    """
 
     subject: str
     argument: str
     value: Json
     since: datetime
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,11 +32,14 @@ class Arrange:
     """Step: set up a subject, called `subject` in this trial.
 
     `segment` is the kind of customer, in the contract's words; None for any that is served.
+    `unregistered` are arguments (of a creditor) whose value in the target file the customer should
+    not have on file. Where customers are created they have nothing on file.
     """
 
     subject: str
     holdings: tuple[Holding, ...]
     segment: str | None = None
+    unregistered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +194,10 @@ class Inquire:
 class Register:
     """Step: make a value of an argument (a creditor) registered since `age`.
 
-    The value None takes the one that the target file has for the argument.
+    The value None takes the one that the target file has for the argument. A registration that
+    exists already will do if its age is in the span `exact`, or, if the moment is not known
+    exactly, surely in the span `rough`. Without a span, any age from a week on will do for another
+    such age, and else this one alone.
     """
 
     subject: str
@@ -199,6 +205,8 @@ class Register:
     argument: str
     age: timedelta
     value: Json = None
+    exact: tuple[timedelta, timedelta] | None = None
+    rough: tuple[timedelta, timedelta] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

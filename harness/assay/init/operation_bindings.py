@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
 from assay.init import body_templates, items, requests, responses
+from assay.init.authentication import GuessedAuth
 from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
@@ -138,6 +139,7 @@ def operations(
     offers: Sequence[OpenApiOperation] | None,
     matches: Found,
     inherited: InheritedTarget,
+    auth: GuessedAuth,
 ) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
@@ -155,7 +157,8 @@ def operations(
                 match = OperationMatch(offered=_unknown(operation))
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
-                shape = replace(shape, has_ids=shape.lister in listers)
+                member = auth.of(by_tpp=operation.by_tpp).member
+                shape = replace(shape, has_ids=shape.lister in listers, token_member=member)
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))

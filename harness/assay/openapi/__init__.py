@@ -15,12 +15,13 @@ from dataclasses import replace
 
 from assay.binding.join import EMPTY, BoundContract
 from assay.binding.submission import SUBMISSION, SUBMITTED
-from assay.binding.target import Auth, AuthKind, OperationBinding, Target
+from assay.binding.target import OperationBinding, Target
 from assay.contract.model import Operation
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import of_document, pieces
 from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
+from assay.openapi.security import security_schemes
 
 __all__ = ["document"]
 
@@ -40,7 +41,7 @@ def document(bound: Sequence[BoundContract], target: Target) -> Schema:
         "servers": [{"url": url} for url in (target.base_url, *target.hosts)],
         "tags": [{"name": each.contract.id, "description": each.contract.title} for each in bound],
         "paths": paths(known),
-        "components": {"schemas": schemas(known), **_security(known, target)},
+        "components": {"schemas": schemas(known), **security_schemes(known.operations, target)},
         **of_document(bound, target),
     }
 
@@ -89,30 +90,3 @@ def _info(bound: Sequence[BoundContract], target: Target) -> Schema:
         "version": ", ".join(versions),
         "description": "; ".join(documents),
     }
-
-
-def _security(known: SharedSchemas, target: Target) -> Schema:
-    """Return a security scheme for each party that calls: the customer, the TPP, or both."""
-    says = {
-        "customer": "A token for one customer.",
-        "tpp": "A token of the TPP.",
-    }
-    used = {operation.operation.by_tpp for operation in known.operations}
-    schemes: dict[str, Schema] = {}
-    for by_tpp in sorted(used):
-        name = "tpp" if by_tpp else "customer"
-        scheme = _scheme(target.auth.of(by_tpp=by_tpp))
-        if scheme:
-            schemes[name] = {**scheme, "description": says[name]}
-    return {"securitySchemes": schemes} if schemes else {}
-
-
-def _scheme(auth: Auth) -> Schema:
-    """Return the security scheme of a way to authenticate."""
-    match auth.kind:
-        case AuthKind.NONE:
-            return {}
-        case AuthKind.KEY:
-            return {"type": "apiKey", "in": "header", "name": auth.header}
-        case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
-            return {"type": "http", "scheme": "bearer"}

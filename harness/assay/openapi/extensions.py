@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.binding.join import BoundContract
+from assay.binding.spelling import MODES_ONLY
 from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, Json, OpenPoint, Source
@@ -120,7 +121,9 @@ def _modes(use: BoundOperation) -> list[Schema]:
         entry: Schema = {"mode": mode}
         spelling = use.binding.modes.get(mode)
         if spelling is not None:
-            entry |= {"in": spelling.place.value, "name": spelling.name}
+            entry["in"] = spelling.place.value
+            if spelling.place not in MODES_ONLY:
+                entry["name"] = spelling.name
             entry["value"] = ready(spelling.value)
         if mode in use.barred_modes:
             entry |= {

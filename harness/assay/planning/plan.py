@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
-from assay.binding.target import FixtureKind, ScaKind, Target
+from assay.binding.target import RoleChoice, ScaKind, Target
 from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
@@ -69,7 +69,8 @@ class Trial:
 
     `signed` is true if one of these obligations needs a signature, `consents` if one needs a
     consent. A trial in a `context` can
-    only add violations to what the same trial in the base context shows.
+    only add violations to what the same trial in the base context shows. `choice` says which of
+    the listed customers it takes, where a dry run has chosen them.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Trial:
     signed: bool = False
     consents: bool = False
     context: Context = ()
+    choice: RoleChoice | None = field(default=None, repr=False, compare=False)
 
     @property
     def calls(self) -> int:
@@ -110,9 +112,8 @@ class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
     `clauses` are those of each contract, by the ids of both. `person` is true if a person signs
-    (`sca.kind: manual`); trials without a signature then come first. So do trials without a
-    consent, if customers are there before and after a trial. `submitted` are the operations whose
-    requests are submitted. `shard` is set if the plan is a part of a greater one.
+    (`sca.kind: manual`); trials without a signature then come first. `submitted` are the operations
+    whose requests are submitted. `shard` is set if the plan is a part of a greater one.
     """
 
     items: tuple[Planned, ...]
@@ -178,7 +179,7 @@ def plan(
     priced = tuple(_priced(items, clauses, submitted))
     return Plan(
         items=priced,
-        trials=_trials(priced, person=person, lasting=target.fixtures.kind is FixtureKind.ROLES),
+        trials=_trials(priced, person=person),
         clauses=clauses,
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
@@ -254,16 +255,14 @@ def read_only(target: Target) -> bool:
     return target.environment == "live" and not target.safety.allow_writes
 
 
-def _trials(items: Iterable[Planned], *, person: bool, lasting: bool = False) -> tuple[Trial, ...]:
-    """Return the trials in order; what customers consent to outlives a trial if they are `lasting`."""
+def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
+    """Return the trials in order, those that a person signs last."""
     gathered: dict[str, list[Planned]] = {}
     for item in items:
         if item.disposition is Disposition.ASK:
             gathered.setdefault(item.obligation.trial, []).append(item)
     trials = [_trial(id_, planned) for id_, planned in gathered.items()]
-    return tuple(
-        sorted(trials, key=lambda trial: (person and trial.signed, lasting and trial.consents))
-    )
+    return tuple(sorted(trials, key=lambda trial: person and trial.signed))
 
 
 def _trial(id_: str, items: Sequence[Planned]) -> Trial:

@@ -46,6 +46,7 @@ def customer(
     count: int = 1,
     segment: str | None = None,
     traits: Mapping[str, Json] | None = None,
+    unregistered: tuple[str, ...] = (),
 ) -> Part[Subject]:
     """Create a customer who owns things that a request can be about."""
     holdings = (
@@ -53,7 +54,9 @@ def customer(
         if lifecycle.owner
         else ()
     )
-    reply = yield Arrange(subject=name, holdings=holdings, segment=segment)
+    reply = yield Arrange(
+        subject=name, holdings=holdings, segment=segment, unregistered=unregistered
+    )
     if not isinstance(reply, Subject):
         raise TypeError("an arrangement is answered by a subject")
     return reply
