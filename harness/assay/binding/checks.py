@@ -24,6 +24,7 @@ from assay.binding.security import (
     OAuth,
     SignatureKind,
 )
+from assay.binding.submission import all_bindings
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
 from assay.contract.files.document import Finding, Pointer, found
@@ -89,9 +90,9 @@ def _modes(raw: _Raw) -> Iterator[Finding]:
     auth: _Raw = raw.get("auth", {})
     kinds = {auth.get("kind"), auth.get("tpp", {}).get("kind")}
     issuing = kinds & {kind.value for kind in ISSUING}
-    for operation, binding in raw.get("operations", {}).items():
+    for place, _, binding in all_bindings(raw.get("operations", {})):
         for name, mode in binding.get("modes", {}).items():
-            at: Pointer = ("operations", operation, "modes", name)
+            at: Pointer = (*place, "modes", name)
             if "scope" in mode and not issuing:
                 hint = "set auth.kind to client-credentials or authorization-code"
                 yield (*at, "scope"), "no token is requested that could have this scope", hint

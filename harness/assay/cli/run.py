@@ -80,6 +80,7 @@ SECTIONS = {
         "keywords",
         "marks",
         "contexts",
+        "roles",
         "shard",
         "seed",
     ),
@@ -159,6 +160,7 @@ SECTIONS = {
 @options.wait
 @options.ledger
 @options.contexts
+@options.roles
 @options.shard
 @options.dry_run
 @doctor.no_doctor
@@ -219,6 +221,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
         ledger=given.ledger,
         contexts=Depth.BASE if sequences else given.contexts,
         shard=given.shard,
+        roles=given.roles,
     )
     if resumed is not None:
         check_same(resumed, prepared)
@@ -305,6 +308,7 @@ def _open(
             selection={"k": given.keywords, "m": given.marks},
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
+            roles=prepared.roles,
             concurrency=_concurrency(given, prepared),
             invocation=invocation(given, environment),
         ),

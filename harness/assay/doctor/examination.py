@@ -18,6 +18,7 @@ from assay.doctor import (
     known_words,
     pointers,
     preflight,
+    read_arguments,
     request_effects,
     request_states,
     request_values,
@@ -167,11 +168,17 @@ STEPS: Final[Sequence[Check]] = (
         ("pointers", "screens"),
     ),
     Check("values", "every mode and second value is accepted", request_values.examine, ("status",)),
+    Check(
+        "arguments",
+        "headers and query parameters are read",
+        read_arguments.examine,
+        ("status", "pointers"),
+    ),
 )
 #: The check that examines each binding feature.
 EXAMINED_BY: Final[Mapping[str, str]] = {
     **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
-    "outcomes": "status",
+    **dict.fromkeys(("outcomes", "submission", "submitted"), "status"),
     **dict.fromkeys(pointers.POINTERS, "pointers"),
     "next": "pages",
     "other": "values",

@@ -113,6 +113,8 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
     "given": "what a token covers, a document says in prose",
+    "submission": "which call carries out a request that was signed, a document says in prose",
+    "submitted": "follows from the submission",
     "output": "which value a later call needs, a document seldom says",
 }
 #: The features that matter where a call is refused in any case.

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.binding.join import EMPTY, BoundContract
-from assay.binding.target import Target
+from assay.binding.submission import SUBMISSION, SUBMITTED
+from assay.binding.target import OperationBinding, Target
+from assay.contract.model import Operation
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import of_document, pieces
 from assay.openapi.paths import SharedSchemas, paths, schemas
@@ -51,15 +54,31 @@ def _uses(bound: Sequence[BoundContract], target: Target) -> Iterator[BoundOpera
         contract, said = each.contract, pieces(each.contract)
         for id_, operation in contract.operations.items():
             name = id_ if ids.count(id_) == 1 else f"{contract.id}.{id_}"
-            names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", name), names))
-            yield BoundOperation(
-                name=names[-1],
-                contract=contract,
-                operation=operation,
-                binding=target.operations.get(id_, EMPTY),
-                target=target,
-                pieces=said,
-            )
+            for part, called, binding in _bindings(operation, target.operations.get(id_, EMPTY)):
+                named = f"{name}.{part}" if part else name
+                names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", named), names))
+                yield BoundOperation(
+                    name=names[-1],
+                    contract=contract,
+                    operation=called,
+                    binding=binding,
+                    target=target,
+                    pieces=said,
+                    part=part,
+                )
+
+
+def _bindings(
+    operation: Operation, binding: OperationBinding
+) -> Iterator[tuple[str, Operation, OperationBinding]]:
+    """Yield the bindings of an operation: its own, and those of a submission and since then."""
+    yield "", operation, binding
+    if binding.submission is not None:
+        by = binding.submission.by
+        caller = operation if by is None else replace(operation, by_tpp=by == "tpp")
+        yield SUBMISSION, caller, binding.submission
+    if binding.submitted is not None:
+        yield SUBMITTED, operation, binding.submitted
 
 
 def _info(bound: Sequence[BoundContract], target: Target) -> Schema:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from assay.binding.join import BoundContract
 from assay.binding.spelling import MODES_ONLY
+from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, Json, OpenPoint, Source
 from assay.openapi.bound_operation import BoundOperation
@@ -82,7 +83,7 @@ def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Sche
     clauses = [
         clause
         for clause in use.contract.clauses
-        if use.operation.id in concerned(clause, use.contract)
+        if use.operation.id in concerned(clause, use.contract) and use.part != SUBMISSION
     ]
     stated = [
         {"clause": _name(clause, use.contract), "kind": clause.kind, **ready(limit)}

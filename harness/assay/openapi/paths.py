@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from assay.binding.spelling import SLOT
+from assay.binding.submission import SUBMISSION, SUBMITTED
 from assay.binding.target import Place
 from assay.contract.model import Resource
 from assay.errors import InputError
@@ -176,7 +177,9 @@ def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) ->
 def _leads(use: BoundOperation, reader: BoundOperation) -> bool:
     """Whether an operation is about items that another one creates or lists."""
     if use.operation.makes:
-        return reader.operation.request == use.operation.makes
+        since = SUBMITTED if use.part == SUBMISSION else ""
+        known = reader.operation.request == use.operation.makes
+        return known and (reader.part == since or reader.binding.submitted is None)
     return bool(set(_owners(reader)) & set(use.operation.lists))
 
 

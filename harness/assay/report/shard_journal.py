@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.binding.target import Waiver
 from assay.errors import InputError
 from assay.journal.chain import CHAIN
-from assay.journal.codec import SIGNING
+from assay.journal.codec import SIGNING, SUBMITS
 from assay.journal.journal_file import journal_at
 from assay.journal.lines import Line, read_lines
 from assay.journal.typed_values import read_line, read_record
@@ -91,7 +91,7 @@ def take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
             case "exchange":
                 n = line.number_of("n")
                 greatest = max(greatest, n)
-                if line.text("operation") != SIGNING:
+                if line.text("operation") != SIGNING and SUBMITS not in line.values:
                     _see(line, n + shard.offset, merged)
             case "preliminary" | "verdict":
                 shard.written[decode.obligation(line)] = line

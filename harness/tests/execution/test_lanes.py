@@ -24,8 +24,9 @@ from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.kill_matrix import variants
-from assay.planning.plan import Price, Trial
+from assay.planning.plan import Trial
 from assay.planning.prepare import prepare
+from assay.planning.price import Price
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
 from assay.transport.secrets import Secret
