@@ -7,6 +7,7 @@ import pytest
 
 from assay.history import Call, ErrorBody, Malformed, ShownError, Subject, Token
 from assay.history.events import Masked
+from assay.rules.evidence import checked
 from assay.testing import (
     START,
     accepted,
@@ -174,6 +175,13 @@ def test_nothing_is_said_of_an_answer_that_refuses_nothing(coded):
     doubts = [f"{CODE} unclear", f"{STATUS} unclear"]
     assert [f"{MAIN} disagrees", *doubts] == says(coded, ARRANGED, *tried(accepted()))
     assert [f"{MAIN} unclear", *doubts] == says(coded, ARRANGED, *tried(failed()))
+
+
+def test_a_code_is_judged_in_the_trials_of_its_own_rule_only(coded):
+    """In a sequence, or in another context, several rules may refuse a call."""
+    made = history(ARRANGED, *tried(refused(status=403, error=errors("OTHER"))))
+    assert [MAIN, CODE, STATUS] == [each.facet for each in checked(coded, made)]
+    assert [MAIN] == [each.facet for each in checked(coded, made, own=False)]
 
 
 def test_a_call_beyond_a_limit_may_be_refused_for_that():
