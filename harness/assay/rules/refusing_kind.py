@@ -187,8 +187,8 @@ def _judged(
         if error is None or CODE not in error.located:
             seen = f"{refused}; the target file does not say where the code is (`error.code`)"
             judged = replace(judged, agreement=Agreement.UNCLEAR, seen=seen)
-        elif not shown and _is_owed(kind, exchange):
-            # That there is a code at all is for that rule to judge.
+        elif not shown and (not error.errors or _is_owed(kind, exchange)):
+            # That there is an error with a code is for that rule to judge.
             judged = replace(judged, agreement=Agreement.UNCLEAR)
         yield judged
     if kind.refusal_statuses:
