@@ -90,7 +90,7 @@ class Instance:
     execution that the fixture reports. `inquiries_before` is the number of inquiries until anything
     last happened to the request. `made` and `changed` have no arguments that only identify a call.
     `unsigned` says that the call that makes it is all that it takes: if that is accepted, it is its
-    signature, too.
+    signature, too. `settled` says that the bank no longer rejects what it was last read as.
     """
 
     made: Exchange
@@ -109,6 +109,7 @@ class Instance:
     ends: Sequence[Exchange] = ()
     withdrawn: Sequence[Withdrawn] = ()
     unsigned: bool = False
+    settled: bool = False
 
     @property
     def screen_flows(self) -> Sequence[Authorised]:
@@ -117,9 +118,19 @@ class Instance:
 
     @property
     def stands(self) -> bool:
-        """Whether it was carried out, or was read as open although nobody has to sign it."""
-        waits = self.unsigned and self.made.accepted and self.state is State.OPEN
+        """Whether it was carried out, or was read as accepted although nobody has to sign it."""
+        waits = self.unsigned and self.made.accepted and self.state is State.OPEN and self.settled
         return self.done or (waits and (self.seen_in or 0) > self.made.n)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the bank may still reject it, although nobody has to sign it."""
+        return (
+            self.unsigned
+            and self.made.accepted
+            and self.outcome is InstanceOutcome.OPEN
+            and not self.settled
+        )
 
     @property
     def arguments(self) -> Mapping[str, Json]:
@@ -181,7 +192,8 @@ class Instance:
             return f"it was refused ({status})"
         said = "" if self.state is None else f", then {self.state.value}"
         moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
-        return f"it was accepted ({status}){said}{moved}"
+        why = "; whether it is decided is unknown (`accepted` in item.state.values)"
+        return f"it was accepted ({status}){said}{moved}{why if self.undecided else ''}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -300,6 +312,7 @@ class Tracker:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
+            request.settled = item.accepted
 
 
 def _signature_of(made: Exchange, key: str) -> Authorised:
