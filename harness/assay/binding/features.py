@@ -118,6 +118,12 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         ),
         lacking="calls do not say which consent they use (no output of the operation that makes it)",
     ),
+    "submission": BindingFeature(
+        key=("submission",), is_bound=lambda binding, _, __: binding.submission is not None
+    ),
+    "submitted": BindingFeature(
+        key=("submitted",), is_bound=lambda binding, _, __: binding.submitted is not None
+    ),
     "links": BindingFeature(
         key=("links",),
         is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
+from assay.binding.submission import all_bindings, misplaced, without_effect
 from assay.binding.target import Target
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
@@ -112,10 +113,13 @@ def unknown_names(
     it is called only if a name is not known without them.
     """
     raw = cast("_Raw", target.document.data) if target.document else {}
-    for name, binding in raw.get("operations", {}).items():
-        if name in names.operations and binding is not None:
-            yield from _operation(binding, names.operations[name], names, ("operations", name))
-            yield from _identifiers(name, binding, raw["operations"], names, others)
+    bindings = raw.get("operations", {})
+    for at, name, binding in all_bindings(bindings):
+        if name in names.operations:
+            yield from _operation(binding, names.operations[name], names, at)
+            yield from misplaced(binding, names.operations[name], at)
+            yield from _identifiers(at, binding, bindings, names, others)
+    yield from without_effect(bindings, names.operations)
     fixtures, sca, safety = (raw.get(key) or {} for key in ("fixtures", "sca", "safety"))
     yield from _elsewhere(
         [
@@ -232,7 +236,7 @@ def _has_place(shape: Any) -> bool:
 
 
 def _identifiers(
-    name: str,
+    place: Pointer,
     binding: _Raw,
     bindings: _Raw,
     names: ContractNames,
@@ -243,7 +247,7 @@ def _identifiers(
         lister = (spelling or {}).get("found")
         if lister is None:
             continue
-        at: Pointer = ("operations", name, "arguments", argument, "found")
+        at: Pointer = (*place, "arguments", argument, "found")
         operations = names.operations
         if lister not in operations and (more := others()):
             operations = {**operations, **more.operations}

@@ -211,7 +211,9 @@ class OperationBinding:
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
     values of its accepted answers that later calls send. `given` says that there is no call: the
     consent comes with the customer's token. `outcomes` are this operation's
-    own, where they differ from the common ones.
+    own, where they differ from the common ones. `submission` is the second call that carries out
+    a request which the operation made; `submitted` is the binding of the operation about a request since
+    then. Both are whole.
     """
 
     method: str | None = None
@@ -236,6 +238,8 @@ class OperationBinding:
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     given: str | None = None
     outcomes: Outcomes | None = None
+    submission: SubmissionBinding | None = None
+    submitted: OperationBinding | None = None
     line: int = 0
 
     def taken(self, operation: Operation) -> Mapping[str, None]:
@@ -247,6 +251,13 @@ class OperationBinding:
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
         return operation.aliases if self.aliases is None else self.aliases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionBinding(OperationBinding):
+    """The binding of a submission; `by` says whose token it has, None for that of the operation."""
+
+    by: str | None = None
 
 
 def values_from_file(operation: Operation) -> Iterator[str]:

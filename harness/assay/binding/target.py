@@ -49,6 +49,7 @@ from assay.binding.spelling import (
     StateAt,
     Turn,
 )
+from assay.binding.submission import SUBMISSION
 from assay.contract.files.document import Document
 
 __all__ = [
@@ -285,7 +286,14 @@ class Target:
     @property
     def outputs(self) -> Mapping[str, str]:
         """The outputs, each with the operation whose answers have it (the last, of several)."""
-        return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
+        named = {name: id_ for id_, each in self.operations.items() for name in each.outputs}
+        submissions = ((id_, each.submission) for id_, each in self.operations.items())
+        return named | {
+            name: f"{id_}.{SUBMISSION}"
+            for id_, each in submissions
+            if each
+            for name in each.outputs
+        }
 
     def is_of_shipped_base(self, *pointer: str | int) -> bool:
         """Whether a key is inherited from a file that Assay includes.

@@ -43,8 +43,11 @@ from assay.history import (
     History,
     Item,
     Renew,
+    State,
     Step,
     Subject,
+    Submit,
+    Submitted,
     Wire,
 )
 from assay.planning.plan import Plan, Trial, script_of
@@ -113,7 +116,7 @@ class DryExecutor(Executor):
         """Perform a step with the real fixture, or have the dry target answer it."""
         if isinstance(step, Authorise):
             return self._signed(step)
-        if isinstance(step, Call) or not (self.granted or isinstance(step, Renew)):
+        if isinstance(step, Call | Submit) or not (self.granted or isinstance(step, Renew)):
             return super().event_of(step)
         event = self.dry_target.reply(step)
         if isinstance(event, Subject):
@@ -145,7 +148,19 @@ class DryExecutor(Executor):
         self.keep(self._call(Call(operation=operation, subject=owner)), owner)
         self.ids |= {key: key for key, name in self.owners.items() if name == owner}
 
-    def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
+    def submitted(self, call: Call, request: HttpRequest, key: str, target: Target) -> Exchange:
+        """Check the safety gates, and accept the submission of a request."""
+        operation, guard = self.operations[call.operation], self.environment.guard
+        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look, target)
+        binding = target.operations[operation.id]
+        outcome = Accepted(
+            items=(Item(key=key, state=State.DONE),),
+            outputs=dict.fromkeys(binding.outputs, ANYTHING),
+        )
+        wire = replace(ANSWER, url=request.url)
+        return Exchange(n=self.number(), at=self.look(), call=call, outcome=outcome, wire=wire)
+
+    def exchanged(self, call: Call, request: HttpRequest, target: Target | None = None) -> Exchange:
         """Check the safety gates, record the cost, and answer as the dry target."""
         operation, guard = self.operations[call.operation], self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
@@ -269,7 +284,7 @@ def dry_run_trial(
     return TrialEstimate(
         stopped=stopped,
         observed=frozenset(observed),
-        calls=len(history.exchanges),
+        calls=sum(isinstance(event, Exchange | Submitted) for event in history.events),
         batch=executor.batch,
         consents=executor.consents,
         requests=tuple(executor.requests),

@@ -27,7 +27,8 @@ from assay.execution.call_values import UNAUTHENTICATED_TPP
 from assay.execution.guard import UNUSED_DAY, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
-from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
+from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
+from assay.planning.price import FREE, Price
 
 __all__ = ["Feasibility", "assess", "without_valueless"]
 

@@ -7,6 +7,7 @@ have. One that fits the age which a probe asks for is taken instead of the targe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,20 @@ from assay.binding.encode import BARE, Access
 from assay.binding.target import FixtureKind
 from assay.contract.model import Capability
 from assay.errors import CannotArrange
-from assay.history import Effect, Register, Registered, Registration, Subject
+from assay.history import (
+    Effect,
+    Register,
+    Registered,
+    Registration,
+    Subject,
+    Withdraw,
+    Withdrawn,
+)
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
 
-__all__ = ["new_effects", "registered"]
+__all__ = ["new_effects", "registered", "withdrawn"]
 
 #: An older registration will do where at least this age is asked for: no limit is near.
 LONG = timedelta(days=7)
@@ -35,11 +44,18 @@ def new_effects(executor: Executor) -> tuple[Effect, ...] | None:
     if not offered or (done := executor.fixture.effects()) is None:
         return None
     by_request: dict[str, list[Effect]] = {}
-    for effect in done:
+    for effect in executor.submissions.effects(done):
         by_request.setdefault(effect.request, []).append(effect)
     new = {key: those for key, those in by_request.items() if executor.effects.get(key) != those}
     executor.effects |= new
     return tuple(effect for those in new.values() for effect in those)
+
+
+def withdrawn(executor: Executor, step: Withdraw) -> Withdrawn:
+    """Have the customer cancel a request at the bank, under the key that the bank has for it."""
+    known = replace(step, request=executor.submissions.bank_key(step.request))
+    done = executor.fixture.withdraw(known)
+    return Withdrawn(subject=step.subject, request=step.request, done=done, now=executor.look())
 
 
 def registered(executor: Executor, step: Register) -> Registered:

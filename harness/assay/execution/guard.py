@@ -185,15 +185,16 @@ class Guard:
                 )
             self.calls += 1
 
-    def admit(
+    def admit(  # noqa: PLR0917 -- the target only where it is another one
         self,
         call: Call,
         operation: Operation,
         request: HttpRequest,
         who: Callable[[], Customer],
         now: Callable[[], datetime],
+        target: Target | None = None,
     ) -> None:
-        """Admit a call before it is sent, and count it.
+        """Admit a call before it is sent, and count it; `target` has another binding of it.
 
         Raises:
             CannotArrange: it must not be sent; the text says what would allow it.
@@ -202,7 +203,7 @@ class Guard:
         """
         self.check_running()
         if operation.writes or operation.grants:
-            check_written(call, operation, request, self.target)
+            check_written(call, operation, request, target or self.target)
         self.count()
         if has_real_customers(self.target) and absent(call, request, self.target):
             self._spend(operation.id, who(), now())

@@ -21,7 +21,7 @@ from assay.execution.resumption import RecordedProgress
 from assay.execution.run_values import Options, RunResult, TrialResult
 from assay.execution.trial_recorder import TrialRecorder
 from assay.execution.verdicts import VerdictRecord
-from assay.history import Authorised, Event, Exchange, History
+from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd
 from assay.journal.writer import Journal
@@ -92,7 +92,7 @@ class Session:
     def _see(self, event: Event) -> None:
         """Take in an event that was just recorded."""
         self._assembly.see(event)
-        if isinstance(event, Exchange | Authorised):
+        if isinstance(event, AnsweredCall | Authorised):
             self.on_exchange()
 
     def _restore(self, progress: RecordedProgress) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from assay.history.events import (
     Advanced,
+    AnsweredCall,
     Authorised,
     Effect,
     Effects,
@@ -23,6 +24,7 @@ from assay.history.events import (
     Renewed,
     Reply,
     Subject,
+    Submitted,
     Withdrawn,
 )
 from assay.history.outcomes import (
@@ -53,6 +55,7 @@ from assay.history.steps import (
     Renew,
     Resend,
     Step,
+    Submit,
     Token,
     Withdraw,
 )
@@ -61,6 +64,7 @@ __all__ = [
     "Accepted",
     "Advance",
     "Advanced",
+    "AnsweredCall",
     "Arrange",
     "Authorise",
     "Authorised",
@@ -97,6 +101,8 @@ __all__ = [
     "State",
     "Step",
     "Subject",
+    "Submit",
+    "Submitted",
     "Token",
     "Unavailable",
     "Wire",

@@ -58,7 +58,7 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class AnsweredCall:
     """A call with its outcome. `at` is the target's clock, as far as it is known.
 
     `ms` is the duration of the call, in milliseconds of real time. `confounded` says why a
@@ -98,6 +98,21 @@ class Exchange:
     def item(self) -> Item | None:
         """The single item of an accepted response, if it has one."""
         return self.items[0] if self.accepted and len(self.items) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange(AnsweredCall):
+    """Event: a call of an operation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted(AnsweredCall):
+    """Event: the submission of a `request`, named by its key; it is no call of an operation.
+
+    `call` is the one that made the request: a submission says the same.
+    """
+
+    request: str
 
 
 class _Cached:
@@ -262,6 +277,7 @@ Event: TypeAlias = (
     | Subject
     | Advanced
     | Authorised
+    | Submitted
     | Effects
     | Registered
     | Withdrawn

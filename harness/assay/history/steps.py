@@ -174,6 +174,18 @@ class Authorise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Submit:
+    """Step: submit a request that is not signed, to see whether the target carries it out.
+
+    A request is submitted by itself once its customer has signed it. Where the target takes no
+    submission, or has had that of the request, only the clock is read, which is no event.
+    """
+
+    subject: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inquire:
     """Step: ask the fixture provider, not the API, which requests were carried out."""
 
@@ -243,5 +255,15 @@ class Resend:
 
 
 Step: TypeAlias = (
-    Arrange | Advance | Call | Authorise | Inquire | Register | Resend | Withdraw | Renew | Lack
+    Arrange
+    | Advance
+    | Call
+    | Authorise
+    | Submit
+    | Inquire
+    | Register
+    | Resend
+    | Withdraw
+    | Renew
+    | Lack
 )

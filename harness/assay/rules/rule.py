@@ -201,14 +201,16 @@ class Kind:
         """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
         return False
 
-    def price(self, scenario: Scenario) -> int:
-        """Return how many calls and signatures a dry run of a scenario takes."""
+    def price(self, scenario: Scenario, submitted: frozenset[str] = frozenset()) -> int:
+        """Return how many calls and signatures a dry run takes; the TPP submits requests of `submitted`."""
         from assay.rules import consented, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
 
         accepts = self.accepts_variation(scenario)
-        dry_target = dry_run.ConformingTarget(contract=self.contract, accepts_variation=accepts)
+        dry_target = dry_run.ConformingTarget(
+            contract=self.contract, accepts_variation=accepts, submitted=submitted
+        )
         played = dry_run.play(consented.probe_of(self, scenario), dry_target)
-        return sum(isinstance(step, Call | Authorise) for step in played)
+        return sum(isinstance(step, Call | Authorise) for step in played) + dry_target.submissions
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the dimensions of contexts that cannot matter to the clause, each with why.

@@ -37,6 +37,7 @@ from assay.history import (
     Resend,
     Step,
     Subject,
+    Submit,
     Wire,
     Withdraw,
     Withdrawn,
@@ -80,7 +81,7 @@ def play(kind: Kind, scenario: str, bank: Bank) -> Played:
             now = step.to or now
         reply = _reply(step, bank, now, 1 + len(steps))
         # As in a run, a look at the clock is no event.
-        if not (isinstance(step, Advance) and step.to is None):
+        if not (isinstance(step, Submit) or (isinstance(step, Advance) and step.to is None)):
             events = [*history(*events, reply).events]
             reply = events[-1]
         try:
@@ -130,6 +131,8 @@ def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:  # noqa
             wire = Wire(method="GET", url="https://bank.example/sign", status=200)
             ending = Ending.CONFIRMED if step.decision.value == "confirm" else Ending.REFUSED
             reply = Authorised(n=0, step=step, ending=ending, moments=(now,), wire=wire)
+        case Submit():
+            reply = Advanced(now=now)
         case Inquire():
             reply = Effects(now=now)
         case Register():

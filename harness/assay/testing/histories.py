@@ -21,6 +21,7 @@ from assay.history import (
     Item,
     Outcome,
     Rejected,
+    Submitted,
     Unavailable,
     Wire,
 )
@@ -112,7 +113,7 @@ def history(*events: Event) -> History:
             n = next(numbers)
             at = START + timedelta(seconds=n) if event.at == START else event.at
             event = replace(event, n=n, at=at)  # noqa: PLW2901 -- the same event, numbered
-        elif isinstance(event, Authorised):
+        elif isinstance(event, Authorised | Submitted):
             event = replace(event, n=next(numbers))  # noqa: PLW2901 -- likewise
         numbered.append(event)
     return History(events=tuple(numbered))

@@ -148,7 +148,7 @@ def test_every_key_of_an_operation_is_a_feature() -> None:
     """The table has the keys of the schema, each once, and in the schema each has a title."""
     defs: Any = load(contract_dir() / "schema" / "target.yaml").data["$defs"]
     operation = defs["operation"]["properties"]
-    item = operation["item"]["properties"]
+    item = defs["item"]["properties"]
     named = {("arguments",), ("modes",), ("values",), ("outputs",), ("item", "fields")}
     plain = {(key,) for key in operation if key != "item"} | {("item", key) for key in item}
     expected = [(*key, "x") if key in named else key for key in plain]

@@ -40,6 +40,7 @@ from assay.history import (
     Renewed,
     State,
     Subject,
+    Submitted,
     Token,
     Unavailable,
     Wire,
@@ -134,6 +135,15 @@ PLAIN: list[Event] = [
     Renewed(subject="psu", operation="read", by="other", done=True, now=NOW),
     Renewed(subject="", operation="make", done=False, now=NOW),
     Lacking(mode="several", now=NOW),
+    Submitted(
+        n=9,
+        at=NOW,
+        call=CALL,
+        outcome=Accepted(items=(ITEM,)),
+        wire=Wire(method="POST", url="https://bank.example/payments", status=201),
+        ms=1.25,
+        request="P1",
+    ),
     SIGNED,
     Authorised(
         n=8,
@@ -179,7 +189,8 @@ def test_an_event(event: Event) -> None:
 def test_every_event_is_tried() -> None:
     """Every kind of event, and every field of a call or a signature, is in the table above."""
     assert {*get_args(Event)} == {Exchange, *map(type, PLAIN)}
-    assert EVENTS == {"exchange", *(type(one).__name__.lower() for one in PLAIN)} - {"authorised"}
+    named = {type(one).__name__.lower() for one in PLAIN}
+    assert EVENTS == {"exchange", *named} - {"authorised", "submitted"}
     for full, default in (
         (CALL, Call(operation="", subject="")),
         (SIGNED.step, Authorise(subject="", request="", approval=None)),

@@ -26,6 +26,7 @@ from assay.history import (
     Register,
     State,
     Subject,
+    Submit,
     Withdraw,
 )
 from assay.rules import steps
@@ -213,6 +214,13 @@ def sign(lifecycle: Lifecycle, made: Exchange, how: Authorise = SIGN) -> Part[Au
     if not lifecycle.signed:
         return None
     return (yield from steps.sign(made, how))
+
+
+def submit_unsigned(made: Exchange) -> Part[None]:
+    """Submit a request that its customer has not signed, where requests are submitted."""
+    key = key_of(made)
+    if key is not None:
+        yield Submit(subject=made.call.subject, request=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
