@@ -18,7 +18,7 @@ from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.judging.verdict import Standing
-from assay.rules.rule import BindingRequirement
+from assay.rules.rule import LINK, BindingRequirement
 
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
 _IsBound: TypeAlias = Callable[[OperationBinding, Operation, str], bool]
@@ -153,7 +153,8 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
 
 def is_bound(requirement: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether a target binds what a facet requires."""
-    if requirement.feature == "approval" and target.sca.kind is ScaKind.CONTROL:
+    unseen = target.sca.kind is ScaKind.CONTROL and requirement.name != LINK
+    if requirement.feature == "approval" and unseen:
         return True  # a signer without screens needs no link to them
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True

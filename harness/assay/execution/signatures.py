@@ -23,9 +23,9 @@ def signed(executor: Executor, step: Authorise) -> Authorised:
 
     """
     access = executor.access.get(step.by or step.subject, Access())
-    executor.environment.guard.count()
-    signer = executor.who(step.by or step.subject)
-    executor.environment.guard.note_use(signer, executor.used_items(step), executor.look)
+    guard, signer = executor.environment.guard, executor.who(step.by or step.subject)
+    guard.count()
+    guard.note_use(signer, executor.used_items(step), executor.look)
     began = perf_counter()
     flow = executor.signer.sign(step, access, executor.wait)
     return Authorised(

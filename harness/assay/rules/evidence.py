@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from assay.errors import KindError, did_you_mean
 from assay.history import Accepted, Cause, Exchange, History, Indeterminate
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules.consents import without_unconsented
+from assay.rules.consented_lists import without_unconsented
 
 if TYPE_CHECKING:
     from assay.rules.rule import Kind

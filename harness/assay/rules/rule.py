@@ -48,6 +48,9 @@ FEATURES: Final = (
     "token-endpoint",
 )
 
+#: The name of an `approval` that the facet is about, so that a signer without screens needs it, too.
+LINK: Final = "link"
+
 #: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]
 

@@ -65,6 +65,7 @@ FOUND = {
         "links/make-payment-links",
         "links/transactions-links",
     ),
+    "consent-without-link": ("consents.authorised/link",),
     "consent-begins-otherwise": (
         "consents.authorised/unsigned-shown",
         "consents.status/first",
@@ -101,6 +102,7 @@ FOUND = {
         "consents.validity/expired-shown",
         "consents.validity/next-day-refused",
     ),
+    "one-day-too-short": ("consents.validity/last-day-served",),
     "expired-not-shown": ("consents.validity/expired-shown",),
     "validity-of-200-days": ("consents.longest/reduced",),
     "validity-of-90-days": ("consents.longest/reduced",),
@@ -147,6 +149,12 @@ FOUND = {
     "both-without-pending": ("transactions.selected/both-all",),
     "from-excluded": ("transactions.range/since",),
     "to-excluded": ("transactions.range/until",),
+    "whole-history-for-an-hour": ("transactions.recent/old-after",),
+    "whole-history-for-five-minutes": ("transactions.recent/old-inside",),
+    "history-of-60-days": ("transactions.recent/recent-after",),
+    "history-of-89-days": ("transactions.recent/recent-after",),
+    "history-of-91-days": ("transactions.recent/old-after",),
+    "history-of-120-days": ("transactions.recent/old-after",),
     "pages-of-19": (
         "transactions.pages/first-page",
         "transactions.pages/full-pages",
@@ -154,8 +162,23 @@ FOUND = {
     "pages-with-gaps": ("transactions.pages/complete",),
     "five-times-a-day": (
         "frequency.account/balances-refused",
+        "frequency.account/fewer-named",
+        "frequency.account/more-named",
         "frequency.account/transactions-refused",
         "frequency/accounts-refused",
+        "frequency/fewer-named",
+        "frequency/more-named",
+    ),
+    "four-times-whatever-was-agreed": (
+        "frequency.account/fewer-named",
+        "frequency/fewer-named",
+    ),
+    "as-often-as-was-agreed": ("frequency.account/more-named", "frequency/more-named"),
+    "one-count-for-all-consents": ("frequency.account/per-consent", "frequency/per-consent"),
+    "one-count-for-each-tpp": (
+        "frequency.account/per-consent",
+        "frequency/per-consent",
+        "frequency/per-customer",
     ),
     "one-count-for-all-accounts": ("frequency.account/per-item",),
     "one-count-for-all-endpoints": ("frequency.account/per-method",),
@@ -220,13 +243,9 @@ FOUND = {
 #: Faults that are not found, with the reason.
 NOT_FOUND: dict[str, str] = {
     "errors-of-another-form": "that an error has tppMessages: no kind looks into the body of a refusal",
-    "consent-without-link": "a consent without the link to sign it leaves the rest of its rules unverified, and violates none",
-    "one-day-too-short": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal; a consent that ends a day early leaves its rule indeterminate",
-    "expired-with-another-code": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal; a consent that ends a day early leaves its rule indeterminate",
+    "expired-with-another-code": "the code CONSENT_EXPIRED: no kind looks into the body of a refusal",
+    "exceeded-with-another-code": "the code ACCESS_EXCEEDED: no kind looks into the body of a refusal",
     "balances-by-any-access": "a consent that names an account without its balances: the list of a consent stands in all parts of access alike",
-    "whole-history-for-an-hour": "no kind knows a time after the authorisation of a consent",
-    "history-of-120-days": "no kind knows a time after the authorisation of a consent",
-    "four-times-whatever-was-agreed": "a frequency that the consent names, and a count for each account",
     "owner-always": "a consent that asks for ownerName, beside one that does not",
     "owner-never": "a consent that asks for ownerName, beside one that does not",
 }

@@ -44,6 +44,7 @@ PURPOSES = {
     "consent-validity": "Ba ee",
     "consent-revocation": "eB Be",
     "consent-replacement": "Ba ee",
+    "consent-history": "Ba ee",
     "own-data": "-B -e",
     "disclosed-when": "eB Be",
     "no-credentials": "Ba ee",
@@ -137,13 +138,16 @@ PARAMETERS = [
     ("consent-scope", "operations", ["a"], ["a", "b"], "Ba ee"),
     ("consent-scope", "grant", "a", "b", "?? ??"),
     ("consent-scope", "replaces", "unspecified", "b", "?? ??"),
+    ("consent-history", "days", 90, 60, "?? ??"),
+    ("consent-history", "minutes", 15, 10, "Ba eB"),
+    ("consent-history", "edge", "included", "excluded", "?? ??"),
     ("consent-effect", "operations", ["a"], ["a", "b"], "eB Be"),
     ("consent-effect", "grant", "a", "b", "?? ??"),
     ("consent-effect", "quota", 4, 3, "-- --"),
     ("consent-effect", "quota", ABSENT, 3, "-- --"),
     *(
         (f"consent-{kind}", *row)
-        for kind in ("authorisation", "validity", "revocation", "replacement")
+        for kind in ("authorisation", "validity", "revocation", "replacement", "history")
         for row in (
             ("request", "a", "b", "?? ??"),
             ("operation", "a", "b", "?? ??"),
@@ -167,6 +171,8 @@ PARAMETERS = [
     ("quota", "counts", "absent", "all", "Ba eB"),
     ("quota", "counts", ABSENT, "all", "Ba eB"),
     ("quota", "counted-by", "operation", "shared", "?? ??"),
+    ("quota", "counted-for", ABSENT, "consent", "?? ??"),
+    ("quota", "limit", 4, {"argument": "a"}, "?? ??"),
     ("quota", "refused-calls", "unspecified", "b", "?? ??"),
     ("quota", "page-turns", "unspecified", "b", "?? ??"),
     ("quota", "grant", "a", "b", "?? ??"),

@@ -76,6 +76,7 @@ class Policy:
     absent_uses_frequency: bool = True  # 32
     absent_counts: tuple[str, ...] = ("consent", "endpoint", "account", "day")  # 32
     exceeded_status: int = 429  # 32
+    exceeded_code: str = "ACCESS_EXCEEDED"  # 32
     present_limit: int | None = None  # 33
     owner_name: str = "asked"  # 34: asked, always, never
     card_accounts: bool = False  # 35

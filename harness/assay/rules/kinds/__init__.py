@@ -17,6 +17,7 @@ from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
 from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
+from assay.rules.kinds.consent_history import ConsentHistory
 from assay.rules.kinds.consent_replacement import ConsentReplacement
 from assay.rules.kinds.consent_revocation import ConsentRevocation
 from assay.rules.kinds.consent_scope import ConsentScope
@@ -78,6 +79,7 @@ KINDS: Mapping[str, type[Kind]] = {
         ConsentValidity,
         ConsentRevocation,
         ConsentReplacement,
+        ConsentHistory,
         OwnData,
         DisclosedWhen,
         NoCredentials,

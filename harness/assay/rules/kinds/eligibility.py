@@ -21,8 +21,8 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consents import EARLIER, NarrowedLists
+from assay.rules import comparisons, consents, parameters, steps
+from assay.rules.consented_lists import NarrowedLists
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
@@ -316,7 +316,7 @@ def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str)
         facet=facet,
         agreement=UNCLEAR,
         expected=f"the {clause.resource} ({state}) to be left out",
-        seen=f"it is not listed, {EARLIER}",
+        seen=f"it is not listed, {consents.EARLIER}",
         exchanges=walk.numbers,
         variation=state,
     )
