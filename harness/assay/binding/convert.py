@@ -30,6 +30,7 @@ from assay.binding.security import (
 )
 from assay.binding.spelling import (
     MODES_ONLY,
+    ErrorAt,
     FieldAt,
     ItemBinding,
     NextPage,
@@ -227,6 +228,11 @@ def _operation(raw: _Raw) -> _Raw:
     return shaped
 
 
+def _error(raw: _Raw) -> _Raw:
+    """Return the keys of an error, with the code as pointers."""
+    return {**raw, "code": _pointers(raw["code"])} if "code" in raw else raw
+
+
 def _item(raw: _Raw) -> _Raw:
     """Return the keys of an item; a key in a header has a field of its own."""
     shaped = dict(raw)
@@ -290,6 +296,7 @@ def _next_page(raw: Any) -> _Raw:
 #: Returns the fields of a class from its form in the file.
 SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     Auth: _auth,
+    ErrorAt: _error,
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import ISSUING, AuthKind
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import CODE, OperationBinding
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
@@ -164,6 +164,8 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     if requirement.feature == "token-endpoint":
         made_by = contract.operations[requirement.operation].by_tpp
         return target.auth.of(by_tpp=made_by).oauth is not None
+    if requirement.feature == "error":
+        return target.error is not None and requirement.name in target.error.located
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
@@ -195,6 +197,11 @@ def missing_reason(requirement: BindingRequirement) -> str:
         return "the target file says that calls need no token (`auth`)"
     if requirement.feature == "token-endpoint":
         return "the target file names no token endpoint (`auth`)"
+    if requirement.feature == "error":
+        name = requirement.name
+        return (
+            f"needs {'error.code' if name == CODE else f'error.fields.{name}'} in the target file"
+        )
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

@@ -17,8 +17,12 @@ from assay.binding.submission import all_bindings, misplaced, without_effect
 from assay.binding.target import Target
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
+from assay.contract.scalars import text_of
 from assay.errors import did_you_mean
 from assay.rules.clauses import clauses_of
+from assay.rules.kinds.error_body import ErrorBodyRule
+from assay.rules.refusing_kind import CODE, RefusingKind
+from assay.rules.rule import Kind
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -87,6 +91,23 @@ class ContractNames:
         )
 
     @cached_property
+    def codes(self) -> frozenset[str]:
+        """The codes of refusals that clauses name."""
+        every = (kind for contract in self.contracts for kind in clauses_of(contract))
+        return frozenset(code for kind in every for code in _codes(kind))
+
+    @cached_property
+    def error_fields(self) -> frozenset[str]:
+        """The fields of errors that clauses name."""
+        every = (kind for contract in self.contracts for kind in clauses_of(contract))
+        return frozenset(
+            name
+            for kind in every
+            if isinstance(kind, ErrorBodyRule)
+            for name in (*kind.fields, *kind.values)
+        )
+
+    @cached_property
     def effects(self) -> frozenset[str]:
         """The fields of all requests, which are what can be carried out."""
         return frozenset(
@@ -106,6 +127,14 @@ class ContractNames:
     def scope(self) -> frozenset[str]:
         """The ids of what the contracts say about their scope."""
         return frozenset(each.id for contract in self.contracts for each in contract.scope)
+
+
+def _codes(kind: Kind) -> Iterator[str]:
+    """Yield the codes of refusals that a clause names."""
+    if isinstance(kind, RefusingKind):
+        yield from kind.codes
+    elif isinstance(kind, ErrorBodyRule):
+        yield from map(text_of, kind.values.get(CODE, ()))
 
 
 def arguments_of(operation: Operation) -> frozenset[str]:
@@ -130,7 +159,8 @@ def unknown_names(
             yield from misplaced(binding, names.operations[name], at)
             yield from _identifiers(at, binding, bindings, names, others)
     yield from without_effect(bindings, names.operations)
-    fixtures, sca, safety = (raw.get(key) or {} for key in ("fixtures", "sca", "safety"))
+    sections = ("fixtures", "sca", "safety", "error")
+    fixtures, sca, safety, error = (raw.get(key) or {} for key in sections)
     yield from _elsewhere(
         [
             (("fixtures", "segments"), fixtures.get("segments", ()), "segments", "segment"),
@@ -138,6 +168,8 @@ def unknown_names(
             (("outside",), raw.get("outside", ()), "scope", "scope statement"),
             (("safety", "only"), safety.get("only", ()), "arguments", "argument"),
             (("safety", "most"), safety.get("most", ()), "arguments", "argument"),
+            (("error", "fields"), error.get("fields", ()), "error_fields", "error field"),
+            (("error", "codes"), error.get("codes", ()), "codes", "code"),
         ],
         names,
         others,

@@ -35,6 +35,8 @@ class Place(Enum):
     BASE = "base_url"
 
 
+#: The name of the field of an error that is its code.
+CODE = "code"
 #: The places that only a mode has, which is then the value itself.
 MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
@@ -126,6 +128,26 @@ class ItemBinding:
     def keyed(self) -> bool:
         """Whether an item is identified by a key."""
         return bool(self.key or self.key_header)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorAt:
+    """Where the errors stand in the body of a refusal: in lists, or a single one (`one`).
+
+    `fields` and `code` are pointers into one error. `codes` maps the contract's codes to the
+    target's; a code that it does not name is the same in both.
+    """
+
+    list: tuple[str, ...] = ()
+    one: str = ""
+    code: tuple[str, ...] = ()
+    codes: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Json, ...]])
+    fields: Mapping[str, FieldAt] = field(default_factory=dict[str, FieldAt])
+
+    @property
+    def located(self) -> tuple[str, ...]:
+        """The names of the fields that have a pointer, the code among them."""
+        return tuple(dict.fromkeys((*([CODE] if self.code else []), *self.fields)))
 
 
 class Turn(Enum):

@@ -37,6 +37,7 @@ from assay.binding.security import (
 )
 from assay.binding.spelling import (
     CredentialSpelling,
+    ErrorAt,
     FieldAt,
     ItemBinding,
     Matcher,
@@ -60,6 +61,7 @@ __all__ = [
     "ClientAuth",
     "CredentialSpelling",
     "CustomerSource",
+    "ErrorAt",
     "FieldAt",
     "FixtureKind",
     "Fixtures",
@@ -243,6 +245,7 @@ class Target:
     nearby: bool = False
     operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
     outcomes: Outcomes = field(default_factory=Outcomes)
+    error: ErrorAt | None = None
     outside: tuple[str, ...] = ()
     absent: AbsentParts = field(default_factory=AbsentParts)
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -18,6 +18,7 @@ from assay.doctor import (
     known_words,
     pointers,
     preflight,
+    read_arguments,
     request_effects,
     request_states,
     request_values,
@@ -167,6 +168,12 @@ STEPS: Final[Sequence[Check]] = (
         ("pointers", "screens"),
     ),
     Check("values", "every mode and second value is accepted", request_values.examine, ("status",)),
+    Check(
+        "arguments",
+        "headers and query parameters are read",
+        read_arguments.examine,
+        ("status", "pointers"),
+    ),
 )
 #: The check that examines each binding feature.
 EXAMINED_BY: Final[Mapping[str, str]] = {

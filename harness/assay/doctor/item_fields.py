@@ -11,8 +11,9 @@ from decimal import Decimal, InvalidOperation
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.spelling import FieldAt
+from assay.binding.values import RequestValues, sent
 from assay.contract.files.document import Pointer
-from assay.contract.model import Contract, Json
+from assay.contract.model import Json
 from assay.contract.scalars import same
 from assay.doctor.context import Finding, Weight
 from assay.doctor.pointer_probe import (
@@ -37,7 +38,8 @@ def fields(seen: AnsweredOperation) -> Iterator[Finding]:
     for name, bound in seen.binding.item.fields.items():
         yield from alternatives(seen, "field", bound.at, name)
         # The fields of a request are known only if it was sent with them.
-        if not seen.operation.request or _sent_values(seen, name):
+        known = _sent_values(seen, name) or _allowed(seen, name)
+        if not seen.operation.request or known:
             yield from _field(seen, name, bound)
 
 
@@ -59,6 +61,9 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
     if hint:
         found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
         yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
+    elif shown and (at := _transformed(seen, name)):
+        found = f"what `{at[-1]}` makes of it"
+        yield seen.context.finding(at, f"the {name} that was sent", found, weight=Weight.DOUBT)
     elif not shown:
         place = _argument_of(seen, name) or seen.place("field", name)
         found = f"nothing at {bound.at[0]}"
@@ -69,6 +74,19 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         yield seen.context.finding(
             (*seen.place("field", name), part), f"the {name} that was sent", found
         )
+
+
+def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
+    """Return the key of an argument by which another day is sent than the one that is shown."""
+    place = _argument_of(seen, name)
+    creating = seen.context.target.operations[str(place[1])] if place else None
+    spelling = creating.arguments.get(name) if creating else None
+    if place is None or spelling is None or not spelling.exclusive:
+        return None
+    sent_values = [sent(value, spelling, RequestValues()) for value in _sent_values(seen, name)]
+    shown = _decoded(seen, name)
+    is_shown = any(alike(value, each) for value in shown for each in sent_values)
+    return (*place, "exclusive") if is_shown else None
 
 
 def _decoded(seen: AnsweredOperation, name: str) -> list[Json]:
@@ -102,27 +120,29 @@ def _sent_values(seen: AnsweredOperation, name: str) -> list[Json]:
 
 def _field_fits(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the value of a field, if anything is known of it."""
-    if seen.operation.request:
-        sent = _sent_values(seen, name)
+    sent = _sent_values(seen, name) if seen.operation.request else []
+    if sent:
         return lambda value: any(alike(value, argument) for argument in sent)
-    contracts = seen.context.contracts_bound
-    contract = next(
-        candidate for candidate in contracts if seen.operation.id in candidate.operations
-    )
+    contract = seen.context.contract_of(seen.operation)
     if name in {seen.operation.about, *(resource.key for resource in contract.resources.values())}:
         owned = {item.key for item in all_owned(seen)}
         return lambda value: isinstance(value, str) and value in owned
-    return _allowed(contract, name)
+    return _allowed(seen, name)
 
 
-def _allowed(contract: Contract, name: str) -> Fits | None:
+def _allowed(seen: AnsweredOperation, name: str) -> Fits | None:
     """Return what recognises the values that clauses allow in a field, if any clause does."""
-    value_sets = (clause.allowed_values(name) for clause in clauses_of(contract))
-    allowed = [values for values in value_sets if values is not None]
-    if not allowed:
+    operation, contract = seen.operation, seen.context.contract_of(seen.operation)
+    resources = operation.lists or (operation.request or "",)
+    clauses = clauses_of(contract)
+    allowed = [
+        [values for each in clauses if (values := each.allowed_values(resource, name)) is not None]
+        for resource in resources
+    ]
+    if not all(allowed):
         return None
-    return lambda value: all(
-        any(same(value, allowed_value) for allowed_value in each) for each in allowed
+    return lambda value: any(
+        all(any(same(value, word) for word in words) for words in named) for named in allowed
     )
 
 

@@ -162,7 +162,12 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
         for answer in answers
         if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
     ]
+    turned = seen.binding.next
     for name, pointer in seen.binding.values.items():
+        if turned is not None and pointer == turned.at:
+            found = f"{pointer}, where the next page is"
+            yield context.finding(seen.place("value", name), f"{name} beside the items", found)
+            continue
         if any(pointer.startswith(f"{at}/") for at in seen.binding.list):
             found = f"{pointer}, which is in the list"
             yield context.finding(seen.place("value", name), f"{name} beside the items", found)

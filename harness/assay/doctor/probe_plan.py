@@ -66,6 +66,20 @@ class ProbePlan:
         return plain or self._offered(Capability.WRITE, lambda operation: bool(operation.makes))
 
     @property
+    def making(self) -> tuple[Operation, ...]:
+        """The operations that create a request, if that is allowed: one, and one for a consent.
+
+        Of real customers only one request is made.
+        """
+        consent = self._offered(
+            Capability.WRITE, lambda operation: bool(operation.makes and operation.grants)
+        )
+        first = self.makes
+        if consent is None or consent is first or not self.makes_customers:
+            return (first,) if first else ()
+        return (first, consent) if first else (consent,)
+
+    @property
     def grant(self) -> Operation | None:
         """The operation that transmits consents, if that is allowed."""
         return self._offered(Capability.CONSENT, lambda operation: bool(operation.grants))
@@ -109,18 +123,15 @@ class ProbePlan:
         return next((role for role in roles if cast_for(role, wanted, self.today)), None)
 
     def counted(self) -> tuple[Operation, int] | None:
-        """Return a list whose calls without the customer are limited, and that limit."""
+        """Return an operation whose calls without the customer are limited, and that limit."""
+        counted: list[tuple[Operation, int]] = []
         for clause in clauses.clauses_of(self.contract):
             limits = clause.call_limits().items()
             for name, limit in (
                 (name, limit.number) for name, limit in limits if not limit.attended
             ):
                 operation = self.contract.operations[name]
-                if (
-                    limit <= MOST_COUNTED
-                    and operation.available
-                    and not operation.about
-                    and not operation.grants
-                ):
-                    return operation, limit
-        return None
+                if limit <= MOST_COUNTED and operation.available and not operation.grants:
+                    counted.append((operation, limit))
+        # A list needs no item: the customer's accounts before the entries of one of them.
+        return min(counted, key=lambda each: bool(each[0].about), default=None)

@@ -20,21 +20,19 @@ from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.doctor import request_probes
 from assay.doctor.probe_plan import ProbePlan
+from assay.doctor.rule_probes import rule_probes
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.planning.price import submitting
 from assay.rules import steps
-from assay.rules.clauses import clauses_of
 from assay.rules.consented import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
-from assay.rules.rule import Kind, Script
+from assay.rules.rule import Script
 from assay.rules.steps import Part
 
 #: The names of the probes; that of a segment is `segment` and its name.
 READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "presence", "segment"
 #: What the name of a probe of a rule begins with; the clause and the facet follow.
 RULE = "rule"
-#: How many facets of a rule are probed.
-_FACETS = 2
 #: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
 #: How many days ago the two dates are.
@@ -64,31 +62,29 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
         yield DoctorProbe(name=READS, start=partial(_reads, plan))
         if len(plan.target.fixtures.roles) > 1:
             yield DoctorProbe(name=ROLES, start=partial(_roles, plan))
+    for create in plan.making:
+        yield from _requests(plan, create)
     if plan.makes:
-        yield DoctorProbe(name=REQUESTS, start=partial(request_probes.requests, plan, plan.makes))
-        for name, further in request_probes.further_probes(plan, plan.makes):
-            yield DoctorProbe(name=name, start=further)
-        if plan.makes_customers:
-            unknown = partial(request_probes.unknown_modes, plan, plan.makes)
-            altered = request_probes.with_unknown_words(plan, plan.makes)
-            yield DoctorProbe(name="unknown modes", start=unknown, target=altered)
-        if plan.signs:
-            yield from _rules(plan)
         for name in plan.target.fixtures.segments if plan.makes_customers else ():
             start = partial(request_probes.segment, plan, name)
             yield DoctorProbe(name=f"{SEGMENT} {name}", start=start, segment=name)
+    for name, start in rule_probes(plan) if plan.makes_customers else ():
+        yield DoctorProbe(name=f"{RULE} {name}", start=start, optional=True)
     if plan.makes_customers and plan.counted():
         yield DoctorProbe(name=PRESENCE, start=partial(_presence, plan))
 
 
-def _rules(plan: ProbePlan) -> Iterator[DoctorProbe]:
-    """Yield a probe for each of the first facets of the rules by which a request is rejected."""
-    for clause, kind in zip(plan.contract.clauses, clauses_of(plan.contract), strict=True):
-        if type(kind).may_reject is not Kind.may_reject:
-            facets = [each for each in kind.facets() if not each.not_applicable_because]
-            for facet in facets[:_FACETS]:
-                start = partial(kind.probe, facet.scenario)
-                yield DoctorProbe(name=f"{RULE} {clause.id} {facet.id}", start=start, optional=True)
+def _requests(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
+    """Yield the probes of the requests that an operation creates."""
+    beginning = "" if create is plan.makes else f"{create.id}: "
+    start = partial(request_probes.requests, plan, create)
+    yield DoctorProbe(name=f"{beginning}{REQUESTS}", start=start)
+    for name, further in request_probes.further_probes(plan, create):
+        yield DoctorProbe(name=f"{beginning}{name}", start=further)
+    if plan.makes_customers:
+        unknown = partial(request_probes.unknown_modes, plan, create)
+        altered = request_probes.with_unknown_words(plan, create)
+        yield DoctorProbe(name=f"{beginning}unknown modes", start=unknown, target=altered)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -233,10 +229,13 @@ def _presence(plan: ProbePlan) -> Script:
     if counted is None or owner is None:
         return
     operation, limit = counted
+    if operation.about and owner not in steps.owners(plan.contract, operation):
+        return
     psu = yield from steps.arrange("psu", Holding(resource=owner))
-    if operation.consent:
+    if operation.consent or operation.about:
         yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
-    call = Call(operation=operation.id, subject="psu", present=False)
+    about = steps.arguments(operation, psu.owns[0].key) if operation.about else {}
+    call = Call(operation=operation.id, subject="psu", arguments=about, present=False)
     for n in () if plan.target.presence is None else range(2 * (limit + 1)):
         last = yield from steps.send(call)
         # A bank with another limit distinguishes calls without the customer, too.

@@ -118,8 +118,24 @@ def _forbidden(
     else:
         expected = "permission for an ordinary call"
         hint = "is the token valid for this interface, and does a consent exist?"
-        weight = Weight.UNSEEN if accepted and answer.operation.about else Weight.DOUBT
-        yield context.finding(answer.place(), expected, found, hint, weight=weight)
+        yield context.finding(
+            answer.place(),
+            expected,
+            found,
+            hint,
+            weight=Weight.UNSEEN if accepted and _may_be_right(context, answer) else Weight.DOUBT,
+        )
+
+
+def _may_be_right(context: DoctorContext, answer: SeenAnswer) -> bool:
+    """Whether a bank may refuse a call about an item: some of them, or those of real customers.
+
+    It may not refuse all of a customer's, who was created with them and consented to their use.
+    """
+    operation = answer.operation
+    served = any(each.accepted for each in context.plain(operation.id))
+    consented = operation.consent is not None and context.makes_customers
+    return bool(operation.about) and (served or not consented)
 
 
 # -- Arguments
@@ -152,10 +168,11 @@ def _names_by_key(answer: SeenAnswer) -> Mapping[tuple[str, ...], tuple[str, ...
     """Return the key of each sent argument, with the names that a refusal may use for it."""
     call, binding = answer.exchange.call, answer.binding
     path = binding.path or answer.operation.path
+    always = (name for name, at in binding.arguments.items() if at.value is not None)
     names: dict[tuple[str, ...], tuple[str, ...]] = {
         ("arguments", name): (name, _last(binding.arguments[name]) or name)
-        for name in dict.fromkeys((*call.arguments, *call.varied))
-        if f"{{{name}}}" not in path and name in binding.arguments
+        for name in dict.fromkeys((*call.arguments, *call.varied, *always))
+        if f"{{{name}}}" not in path and name in binding.arguments and name not in call.without
     }
     if call.mode and call.mode in binding.modes:
         names["modes", call.mode] = (_last(binding.modes[call.mode]) or call.mode,)

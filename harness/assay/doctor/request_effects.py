@@ -8,7 +8,7 @@ known to have more items must name a next page with other items.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from operator import gt, lt
 from typing import TypeAlias
@@ -29,16 +29,18 @@ _RATE_LIMITED = 429
 
 def static_answers(context: DoctorContext) -> Iterator[Finding]:
     """Compare the bodies of successful answers to different requests."""
-    requests: defaultdict[bytes, set[tuple[str, str, str]]] = defaultdict(set)
+    requests: defaultdict[bytes, dict[tuple[str, str, str], str]] = defaultdict(dict)
     for answer in context.answers:
         body, operation = answer.exchange.wire.body, answer.operation
         # Operations that read, change or end a request may show it alike.
         comparable = operation.available and not operation.request
         if answer.good and comparable and len(body) >= _DISTINCTIVE:
             customer, about = asked_for(context, answer) if answer.raw_items else ("", "")
-            requests[body].add((operation.id, customer, about))
+            # So may operations that list the same resources.
+            subject = " ".join(operation.lists) or operation.id
+            requests[body].setdefault((subject, customer, about), operation.id)
     for several in requests.values():
-        names = sorted({name for name, _, _ in several})
+        names = sorted({*several.values()})
         if len(several) > 1:
             whom = ", ".join(names) if len(names) > 1 else f"{names[0]} {_for_whom(several)}"
             expected, found = "answers that depend on the request", f"the same body from {whom}"
@@ -47,7 +49,7 @@ def static_answers(context: DoctorContext) -> Iterator[Finding]:
             return
 
 
-def _for_whom(requests: set[tuple[str, str, str]]) -> str:
+def _for_whom(requests: Iterable[tuple[str, str, str]]) -> str:
     customers = {customer for _, customer, _ in requests}
     return "for every customer" if len(customers) > 1 else "for every item"
 

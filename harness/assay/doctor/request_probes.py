@@ -75,8 +75,9 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
     change = request_steps.call_about(lifecycle.change, made)
     if change is not None:
         yield from steps.send(replace(change, varied=lifecycle.changeable_arguments))
-    yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, made))
-    if plan.makes_customers:
+    end = request_steps.call_about(lifecycle.end, made)
+    yield from request_steps.send_if_any(end)
+    if plan.makes_customers and end is not None:
         yield from _shown(lifecycle, made, CANCELLED)
 
 

@@ -18,10 +18,11 @@ from assay.contract.model import Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.item_fields import alike
 from assay.doctor.probes import RULE
+from assay.doctor.read_arguments import evidence_of
 from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
 from assay.doctor.submissions import rejected
-from assay.history import History, State
-from assay.judging.verdict import Agreement
+from assay.history import Authorised, State
+from assay.judging.verdict import Agreement, Evidence
 from assay.rules.clauses import clauses_of
 
 #: The moment of a request that was only made.
@@ -45,13 +46,21 @@ class _ShownState:
     state: State | None
     moment: str
     executed: bool | None
+    consent: bool
+
+    @property
+    def possible(self) -> frozenset[State]:
+        """The states that the request can have at the moment."""
+        if self.moment == SIGNED and self.executed:
+            return frozenset({State.DONE})
+        if self.moment == SIGNED and self.consent:
+            return frozenset({State.VALID})
+        return _STATES[self.moment]
 
     @property
     def fits(self) -> bool:
-        """Whether the state is one that a request can have at the moment."""
-        if self.moment == SIGNED and self.executed:
-            return self.state is State.DONE
-        return self.state in _STATES[self.moment]
+        """Whether the state is one of them."""
+        return self.state in self.possible
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
@@ -80,8 +89,7 @@ def _wrong_word(
 ) -> Finding:
     place = ("operations", operation.id, "item", "state", "values")
     masked = context.redactor.bounded(", ".join(word), 40)
-    possible = {State.DONE} if wrong.executed else _STATES[wrong.moment]
-    expected = " or ".join(sorted(state.value for state in possible))
+    expected = " or ".join(sorted(state.value for state in wrong.possible))
     if wrong.state is None:
         found, hint = f"{masked!r}, which is not listed", f"add {masked!r}"
         return context.finding(place, f"a word for {expected} {wrong.moment}", found, hint)
@@ -100,8 +108,10 @@ def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
     if moment == _NEW and not context.signed:
         return  # at a bank where nothing is signed, a new request may be done
     executed = _executed(context, answer) if moment == SIGNED else None
+    bound = answer.binding.item.state
+    consent = bound is not None and State.VALID in bound.values
     for word, state in _words(answer):
-        yield _ShownState(word=word, state=state, moment=moment, executed=executed)
+        yield _ShownState(word=word, state=state, moment=moment, executed=executed, consent=consent)
 
 
 def _is_word(value: Json) -> bool:
@@ -134,19 +144,31 @@ def _rules(context: DoctorContext) -> Iterator[Finding]:
     """Report words that only requests show with which a rule seems to be violated."""
     for contract in context.contracts_bound:
         for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
-            wrong: set[str] = set()
             beginning = f"{contract.id} {RULE} {clause.id} "
+            signed: set[str] = set()
+            words: list[Finding] = []
             for probe in [probe for probe in context.events if probe.startswith(beginning)]:
-                history = History(events=tuple(context.events[probe]))
                 facet = probe.removeprefix(beginning)
-                evidence = [each for each in kind.check(history) if each.facet == facet]
-                wrong |= {e.expected for e in evidence if e.agreement is Agreement.DISAGREES}
-                if any(each.agreement is Agreement.DISAGREES for each in evidence):
-                    yield from _only_there(context, probe, clause.id)
-            if len(wrong) > 1 and kind.factors():
-                expected = f"what {clause.id} says of each factor"
-                place, found = ("sca", "factors"), "the opposite"
-                yield context.finding(place, expected, found, weight=Weight.DOUBT)
+                evidence = evidence_of(context, contract, clause.id, kind, facet)
+                wrong = [each for each in evidence if each.agreement is Agreement.DISAGREES]
+                signed |= {factor for each in wrong for factor in _factors(context, probe, each)}
+                if wrong:
+                    words += _only_there(context, probe, clause.id)
+            if len(signed) <= 1:
+                yield from words
+            else:
+                expected = f"what {clause.id} says of {' and '.join(sorted(signed))}"
+                place, found = ("sca", "factors"), "the opposite of each"
+                hint = "are the bank's words for them the other way round?"
+                yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
+
+
+def _factors(context: DoctorContext, probe: str, evidence: Evidence) -> Iterator[str]:
+    """Yield the factors with which the request of some evidence was signed."""
+    numbers = {*evidence.exchanges} - {*evidence.controls}
+    for event in context.events[probe]:
+        if isinstance(event, Authorised) and event.n in numbers and event.step.factor:
+            yield event.step.factor
 
 
 def _only_there(context: DoctorContext, probe: str, clause: str) -> Iterator[Finding]:
@@ -189,7 +211,8 @@ def _day(context: DoctorContext) -> Iterator[Finding]:
             if answer.exchange.call.variation == WAITING and operation.shows
         ]
         if waiting and all(_done(context, answer) for answer in waiting):
-            create = next((each for each in context.operations if each.makes), None)
+            making = (each for each in context.operations if each.makes == operation.shows)
+            create = next(making, None)
             if create and create.due:
                 place = ("operations", create.id, "arguments", create.due.argument)
                 found = "one that is executed as soon as it is signed"

@@ -16,6 +16,7 @@ from assay.contract.model import Json
 from assay.errors import Shortage
 from assay.history.outcomes import (
     Accepted,
+    ErrorBody,
     Indeterminate,
     Item,
     Outcome,
@@ -93,6 +94,11 @@ class AnsweredCall:
                 return items
             case Indeterminate():
                 return ()
+
+    @property
+    def error(self) -> ErrorBody | None:
+        """The errors in the body of a refusal; None if there is none, or they cannot be located."""
+        return self.outcome.error if isinstance(self.outcome, Rejected | Unavailable) else None
 
     @property
     def item(self) -> Item | None:

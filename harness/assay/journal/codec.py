@@ -37,6 +37,7 @@ from assay.history import (
     Registered,
     Rejected,
     Renewed,
+    ShownError,
     Subject,
     Submitted,
     Unavailable,
@@ -65,7 +66,7 @@ OUTCOMES: Mapping[str, type[Any]] = {
 PLAIN = frozenset(
     {
         *("adds", "argument", "by", "factor", "mode", "name", "operation"),
-        *("segment", "subject", "varied", "without"),
+        *("located", "segment", "subject", "varied", "without"),
     }
 )
 #: Fields that are links, whose host stays readable.
@@ -196,7 +197,7 @@ class EventEncoder:
         return record
 
     def _field(self, kind: type[Any], name: str, content: Any) -> object:
-        if kind is Item and name == "fields":
+        if kind in {Item, ShownError} and name == "fields":
             return {key: self.mask.shown(key, value) for key, value in content.items()}
         if kind is Item and name in {"digest", "content"}:
             return self.mask.digest(content.encode("utf-8", "surrogatepass"))

@@ -46,6 +46,7 @@ from assay.judging.verdict import Evidence, Standing, weigh
 from assay.rules.consented import probe_of
 from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
+from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import Kind
 from assay.testing.histories import START, Bank, exchange, history
 from assay.transport.protocol import Application
@@ -100,7 +101,7 @@ def judge(kind: Kind, bank: Callable[[], Bank]) -> dict[str, Standing]:
         KindError: the check yields evidence for a facet that the kind does not have.
 
     """
-    facets = [facet for facet in kind.facets() if not facet.not_applicable_because]
+    facets = [facet for facet in facets_of(kind) if not facet.not_applicable_because]
     trials = dict.fromkeys(facet.scenario.id for facet in facets)
     evidence: dict[str, list[Evidence]] = {
         id_: list(evidence_of(kind, play(kind, id_, bank()).history)) for id_ in trials

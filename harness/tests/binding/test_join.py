@@ -186,9 +186,9 @@ def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) ->
 def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
     """The words that a facet can require are features that a target file can bind.
 
-    A token is bound for all operations, under `auth`.
+    A token is bound for all operations, under `auth`, and what errors have under `error`.
     """
-    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint"}
+    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint", "error"}
 
 
 def test_a_token_is_required_where_the_target_file_has_one() -> None:

@@ -10,129 +10,48 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
+from mistaken_banks import BANKS, MistakenBank
 from wrong_files import WrongFile, wrong_files
 
-from assay.binding.join import bind
-from assay.binding.read import extended, find_target, read_target
-from assay.contract.files.load import load
-from assay.contract.parse import find_contract, parse_contract
 from assay.doctor import examination
-from assay.doctor.context import DoctorContext
+from assay.doctor.context import DoctorContext, Finding
 from assay.errors import InputError
-from assay.execution.environment import set_up, sound_bank
-from assay.execution.session import Session, run_session
-from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
-from assay.planning.plan import plan
-from assay.planning.prepare import Prepared
 
 pytestmark = pytest.mark.slow
 
-ELSEWHERE = Path(__file__).parents[1] / "elsewhere"
 #: What is tried: a sample, all, or all with what is blamed without the examination.
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
-#: Mistakes that are blamed all the same. Two factors without names of their own, one for the
-#: other: only the bank could say which of them the customer used.
-KNOWN = {"factors swapped: sca.factors.pin = 'C'"}
 #: Ways in which a mistake can end, in the order of the table.
 ENDS = ("check", "doctor", "unverified", "harmless", "blamed")
-
-
-@dataclass(frozen=True)
-class Laboratory:
-    """A sound bank with its target file and contracts; every `step`th mistake is the sample."""
-
-    name: str
-    target: Path
-    contracts: tuple[str, ...]
-    bank: Callable[[str], object]
-    mistakes: int
-    step: int
-
-    @property
-    def parsed(self):
-        """The contracts, read once."""
-        return parsed(self.contracts)
-
-    def prepared(self, path: Path) -> Prepared:
-        """Return the plan of a target file."""
-        target = read_target(path)
-        bound = bind(self.parsed, target)
-        return Prepared(target=target, bound=bound, plan=plan(bound, target), reproduce="")
-
-    def set_up(self, target, ledger=None):
-        """Make the bank ready."""
-        return set_up(target, bank=self.bank, ledger=ledger)
-
-    def verdicts(self, prepared: Prepared) -> dict[str, Standing]:
-        """Run everything, without an examination."""
-        environment = self.set_up(prepared.target)
-        try:
-            session = Session(
-                plan=prepared.plan, environment=environment, journal=Journal(out=None)
-            )
-            result = run_session(session)
-        finally:
-            environment.close()
-        assert () == result.faults
-        return {verdict.obligation: verdict.standing for verdict in result.verdicts}
-
-
-@cache
-def parsed(contracts):
-    """Return contracts by their names or paths."""
-    return [parse_contract(find_contract(name)) for name in contracts]
-
-
-def hill(_url: str):
-    """Return the laboratory that is no bank."""
-    sys.path.insert(0, str(ELSEWHERE))
-    try:
-        from service import Service  # noqa: PLC0415
-    finally:
-        sys.path.remove(str(ELSEWHERE))
-    return Service()
-
-
-SHIPPED = ("aisp", "pis")
-LABORATORIES = (
-    Laboratory("sandbox", find_target("sandbox"), SHIPPED, sound_bank, 600, 97),
-    Laboratory("stet-1.4.0", find_target("stet-1.4.0"), SHIPPED, sound_bank, 750, 190),
-    Laboratory(
-        "laboratory",
-        ELSEWHERE / "target.yaml",
-        (str(ELSEWHERE / "lab.yaml"),),
-        hill,
-        480,
-        23,
-    ),
-)
+#: What the doctor names: the line that is wrong, its operation or section, or another place.
+NAMED = ("line", "section", "elsewhere")
 
 
 @dataclass
 class Trial:
-    """How one mistake ended: who named it, and what a run would have blamed."""
+    """How one mistake ended: what named it and where, and what a run would have blamed."""
 
     mistake: WrongFile
     end: str
+    findings: Sequence[str] = ()
     named: str = ""
     blamed: tuple[str, ...] = ()
 
 
 @dataclass
 class Trials:
-    """All mistakes of one bank, tried one after the other."""
+    """The mistakes of one bank, tried one after the other."""
 
-    laboratory: Laboratory
+    bank: MistakenBank
     folder: Path
-    tried: list[Trial] = field(default_factory=list)
+    conforming: int = 0
 
     def write(self, data) -> Path:
         """Write a target file."""
@@ -143,61 +62,90 @@ class Trials:
 
     def mistakes(self) -> Iterator[WrongFile]:
         """Yield the mistakes of the sound file, by the answers of the sound bank."""
-        data = json.loads(json.dumps(extended(load(self.laboratory.target)).data, default=str))
-        data.pop("extends", None)
-        context = DoctorContext(
-            target_name=None, prepared=self.laboratory.prepared(self.write(data))
-        )
+        data = json.loads(json.dumps(self.bank.data(), default=str))
+        context = DoctorContext(target_name=None, prepared=self.bank.prepared(self.write(data)))
         for step in examination.STEPS:
-            assert [] == [*step.look(context)], step.name
+            findings = [*step.look(context)]
+            blocking = [str(each) for each in findings if each.blocking]
+            assert [] == blocking, (step.name, blocking)
         bound = context.contracts_bound
         operations = {name: each for one in bound for name, each in one.operations.items()}
         yield from wrong_files(data, context.answers, operations)
 
-    def examine(self, mistake: WrongFile, conforming: int) -> Trial:
+    def run_sound(self) -> None:
+        """Count what conforms with the sound file."""
+        data = json.loads(json.dumps(self.bank.data(), default=str))
+        sound = self.bank.verdicts(self.bank.prepared(self.write(data)))
+        self.conforming = [*sound.values()].count(Standing.CONFORMS)
+
+    def examine(self, mistake: WrongFile) -> Trial:
         """Check, examine and, where nothing was said, run a file with a mistake."""
         path = self.write(mistake.data)
         try:
-            prepared = self.laboratory.prepared(path)
+            prepared = self.bank.prepared(path)
         except InputError as error:
-            return Trial(mistake, "check", str(error.problems[0]))
+            return Trial(mistake, "check", [str(error.problems[0])])
         blocking = examination.examine(str(path), prepared=prepared).blocking
+        findings, named = [str(each) for each in blocking], ""
+        if blocking:
+            lines = {prepared.target.place(*at) for at in mistake.touched}
+            named = min((_named(each, mistake, lines) for each in blocking), key=NAMED.index)
         if blocking and EXTENT != "blamed":
-            return Trial(mistake, "doctor", str(blocking[0]))
-        verdicts = self.laboratory.verdicts(prepared)
+            return Trial(mistake, "doctor", findings, named)
+        verdicts = self.bank.verdicts(prepared)
         blamed = tuple(each for each, one in verdicts.items() if one is Standing.VIOLATES)
         if blocking:
-            return Trial(mistake, "doctor", str(blocking[0]), blamed)
+            return Trial(mistake, "doctor", findings, named, blamed)
         conforms = [*verdicts.values()].count(Standing.CONFORMS)
-        end = "blamed" if blamed else "harmless" if conforms >= conforming else "unverified"
+        end = "blamed" if blamed else "harmless" if conforms >= self.conforming else "unverified"
         return Trial(mistake, end, blamed=blamed)
 
 
-def table(trials: list[Trials]) -> str:
-    """Return how many mistakes ended in which way, for each bank."""
-    rows = [("bank", "mistakes", *ENDS, "blamed without doctor")]
-    for each in trials:
-        ends = Counter(one.end for one in each.tried)
-        without = sum(bool(one.blamed) for one in each.tried)
-        counts = (len(each.tried), *(ends[end] for end in ENDS))
-        shown = str(without) if EXTENT == "blamed" else "-"
-        rows.append((each.laboratory.name, *map(str, counts), shown))
+def _named(finding: Finding, mistake: WrongFile, lines: set[tuple[str, int]]) -> str:
+    """Return whether a finding names the line of a mistake, its section, or another place.
+
+    A key directly above or below the wrong one stands in the same line of a usual file.
+    """
+    key = tuple(finding.key.replace("[", ".").replace("]", "").split("."))
+    wrong = [tuple(map(str, at)) for at in mistake.touched]
+    if (finding.path, finding.line) in lines or any(_beside(key, at) for at in wrong):
+        return "line"
+    sections = {at[:2] for at in wrong}
+    return "section" if any(key[: len(each)] == each for each in sections) else "elsewhere"
+
+
+def _beside(key: tuple[str, ...], at: tuple[str, ...]) -> bool:
+    """Whether one key is the other, or directly above it; places in a list do not count."""
+    names, wrong = (tuple(step for step in each if not step.isdigit()) for each in (key, at))
+    shorter, longer = sorted((names, wrong), key=len)
+    deep = len(shorter) > 1 or names == wrong
+    return deep and longer[: len(shorter)] == shorter and len(longer) - len(shorter) <= 1
+
+
+def table(bank: MistakenBank, trials: Sequence[Trial]) -> str:
+    """Return how many mistakes ended in which way, and what the doctor named."""
+    ends = Counter(trial.end for trial in trials)
+    named = Counter(trial.named for trial in trials)
+    without = str(sum(bool(trial.blamed) for trial in trials)) if EXTENT == "blamed" else "-"
+    head = ("bank", "mistakes", *ENDS, *(f"by {name}" for name in NAMED), "without doctor")
+    counts = (len(trials), *(ends[end] for end in ENDS), *(named[name] for name in NAMED))
+    rows = (head, (bank.name, *map(str, counts), without))
     return "\n".join("".join(f"{cell:>14}" for cell in row) for row in rows)
 
 
-@pytest.mark.parametrize("laboratory", LABORATORIES, ids=lambda each: each.name)
-def test_no_mistake_in_the_file_is_blamed_on_the_bank(laboratory, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("bank", BANKS, ids=lambda each: each.name)
+def test_no_mistake_in_the_file_is_blamed_on_the_bank(bank, tmp_path, monkeypatch, capsys):
     """Each mistake is named by `check` or the doctor, or nothing is violated because of it."""
-    monkeypatch.setattr(examination, "set_up", laboratory.set_up)
-    trials = Trials(laboratory, tmp_path)
+    bank.install(monkeypatch)
+    trials = Trials(bank, tmp_path)
     mistakes = [*trials.mistakes()]
-    assert laboratory.mistakes <= len(mistakes)
-    chosen = mistakes if EXTENT != "sample" else mistakes[:: laboratory.step]
-    sound = laboratory.verdicts(laboratory.prepared(laboratory.target))
-    conforming = [*sound.values()].count(Standing.CONFORMS)
-    trials.tried += [trials.examine(mistake, conforming) for mistake in chosen]
+    assert bank.mistakes <= len(mistakes)
+    if EXTENT != "sample":
+        trials.run_sound()
+    chosen = mistakes if EXTENT != "sample" else mistakes[:: bank.step]
+    tried = [trials.examine(mistake) for mistake in chosen]
     with capsys.disabled():
         if EXTENT != "sample":
-            sys.stdout.write(f"\n{table([trials])}\n")
-    blamed = {str(one.mistake): one.blamed[0] for one in trials.tried if one.end == "blamed"}
-    assert set() == blamed.keys() - KNOWN
+            sys.stdout.write(f"\n{table(bank, tried)}\n")
+    blamed = {str(trial.mistake): trial.blamed[0] for trial in tried if trial.end == "blamed"}
+    assert {} == blamed

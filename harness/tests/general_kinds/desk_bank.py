@@ -88,13 +88,21 @@ class Desk:
         try:
             status, body = (self.control if own else self.answer)(environ, steps)
         except Refused as refusal:
-            status, body = refusal.status, {}
-        headers = [("Content-Type", "application/json")]
+            status, body = refusal.status, self.error(refusal.status, steps)
+        headers = [("Content-Type", self.media_type(status))]
         said = self.request_id(environ, status)
         if said:
             headers.append(("X-Request-ID", said))
         start_response(f"{status} .", headers)
         return [json.dumps(body).encode()]
+
+    def error(self, status: int, steps: list[str]) -> Any:
+        """Return the body of a refusal."""
+        return {}
+
+    def media_type(self, status: int) -> str:
+        """Return the media type of an answer."""
+        return "application/json"
 
     # -- headers ---------------------------------------------------------------------
     def request_id(self, environ: dict[str, Any], status: int) -> str | None:
@@ -223,7 +231,9 @@ class Desk:
         known = self.known(world, key, body)
         if known is not None:
             return 201, known.shown
-        kept = {**body, "until": self.until(world, body)}
+        whole, _, decimals = body["amount"].partition(".")
+        amount = f"{whole}.{decimals:0<2}"
+        kept = {**body, "amount": amount, "until": self.until(world, body)}
         order = Order(id=f"O-{next(self.numbers)}", owner=token, fields=kept)
         if "begins in the middle" in self.faults:
             order.status = "accepted"
@@ -309,8 +319,11 @@ class Desk:
             order.status = "refused"
         return order
 
-    def sign(self, world: World, order: Order, decision: str) -> Answer:
+    def sign(self, world: World, id_: str, decision: str) -> Answer:
         """Sign an order, or refuse it."""
+        order = world.orders.get(id_)
+        if order is None:
+            raise Refused(404)
         begun = "begins in the middle" in self.faults and order.status == "accepted"
         if order.status != "received" and not begun:
             raise Refused(409)
@@ -348,8 +361,7 @@ class Desk:
                 self.pass_time(world)
                 return 200, {"now": world.now.isoformat()}
             case "POST", [name, "payments", id_, "sign"]:
-                world = self.worlds[name]
-                return self.sign(world, world.orders[id_], body["decision"])
+                return self.sign(self.worlds[name], id_, body["decision"])
             case "GET", [name, "executions"]:
                 done = [
                     {"payment": order.id, "date": self.worlds[name].now.date().isoformat()}

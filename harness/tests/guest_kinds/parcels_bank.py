@@ -85,6 +85,8 @@ class Lockers:
         body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
         if body.get("locker") not in owned or body.get("size") not in {"small", "large"}:
             raise Refused(422)
+        if "HTTP_BOOKING_KEY" not in environ:
+            raise Refused(400)
         return self.book(customer, environ["HTTP_BOOKING_KEY"], body)
 
     def control(self, environ: dict[str, Any], steps: list[str]) -> Answer:

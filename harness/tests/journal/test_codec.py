@@ -28,6 +28,7 @@ from assay.history import (
     Effects,
     Ending,
     Entry,
+    ErrorBody,
     Event,
     Exchange,
     Indeterminate,
@@ -38,6 +39,7 @@ from assay.history import (
     Registered,
     Rejected,
     Renewed,
+    ShownError,
     State,
     Subject,
     Submitted,
@@ -162,6 +164,12 @@ OUTCOMES = [
     Accepted(items=None, values={"empty": "", "none": None, "zero": 0}),
     Rejected(),
     Rejected(leaked=(ITEM,)),
+    Rejected(error=ErrorBody(located=("code",))),
+    Unavailable(
+        error=ErrorBody(
+            located=("code", "kind"), errors=(ShownError(fields={"kind": 1}, codes=("A",)),)
+        )
+    ),
     Unavailable(leaked=(ITEM,)),
     Indeterminate(cause=Cause.SERVER, why="it failed (503)"),
 ]

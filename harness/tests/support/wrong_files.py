@@ -20,12 +20,16 @@ from assay.doctor.context import SeenAnswer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongFile:
-    """A file with one mistake: its class, the key that is wrong, what stands there, the data."""
+    """A file with one mistake: its class, the key that is wrong, what stands there, the data.
+
+    `touched` are all the keys that differ from the sound file.
+    """
 
     kind: str
     at: Path
     wrong: Any
     data: Mapping[str, Any]
+    touched: tuple[Path, ...]
 
     def __str__(self) -> str:
         """Name the mistake for people."""
@@ -42,7 +46,8 @@ def wrong_files(
         if (at, repr(wrong)) not in distinct and new != data:
             distinct.add((at, repr(wrong)))
             shown = "(removed)" if wrong is GONE else wrong
-            yield WrongFile(kind=kind_of, at=at, wrong=shown, data=new)
+            touched = tuple(place for place, _ in changes)
+            yield WrongFile(kind=kind_of, at=at, wrong=shown, data=new, touched=touched)
 
 
 def _all(

@@ -29,6 +29,7 @@ from assay.rules.kinds.duplicate import Duplicate
 from assay.rules.kinds.echo import Echo
 from assay.rules.kinds.eligibility import Eligibility
 from assay.rules.kinds.eligible_for import EligibleFor
+from assay.rules.kinds.error_body import ErrorBodyRule
 from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
@@ -113,6 +114,7 @@ KINDS: Mapping[str, type[Kind]] = {
         States,
         RequestField,
         Filter,
+        ErrorBodyRule,
     )
 }
 

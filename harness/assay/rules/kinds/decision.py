@@ -9,7 +9,7 @@ rejected: the control shows whether this rule is the cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -37,7 +37,8 @@ from assay.rules.lifecycle import comparison, request_queries, request_steps, tr
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
-from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
@@ -55,7 +56,7 @@ def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Con
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRule(Kind):
+class DecisionRule(RefusingKind):
     """A condition on a request, its decision table, and the control of each row."""
 
     name = "decision"
@@ -107,6 +108,10 @@ class DecisionRule(Kind):
                 for id_, why in self.table.hidden.items()
             ),
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [row.id for row in self.table.rows if row.result]
 
     def accepts_variation(self, scenario: Scenario) -> bool:
         """Return True: the call is accepted; a request is rejected when it is signed."""

@@ -139,10 +139,10 @@ class Field(Kind):
                 mandatory=self.mandatory,
             )
 
-    def allowed_values(self, field: str) -> Sequence[Json] | None:
+    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
         """Return the constant, or the values listed, for the field of this clause."""
         named = self.enum or (() if self.const is None else (self.const,))
-        return named if field == self.field and named else None
+        return named if field == self.field and resource in self.resources and named else None
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for the value in each resource, and one for its presence if mandatory."""

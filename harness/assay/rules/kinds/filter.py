@@ -10,7 +10,7 @@ the field says nothing, and only whole lists show that something is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Final
@@ -145,6 +145,12 @@ class Filter(Kind):
         ),
     )
     grant: Operation | None = parameters.grant()
+
+    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
+        """Return the values that the argument selects."""
+        ours = resource in self.operation.lists and field == self.field
+        selected = tuple(dict.fromkeys(name for names in self.values.values() for name in names))
+        return selected if ours and selected else None
 
     def facets(self) -> tuple[Facet, ...]:
         """Return two facets for each value, and one for each end of a range."""

@@ -15,7 +15,7 @@ token was renewed: if they ask about the same resource, their calls may count to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -30,9 +30,9 @@ from assay.rules.consequences import LIMIT
 from assay.rules.declared import Convert
 from assay.rules.evidence import doubt
 from assay.rules.queries import answered_questions, bare, fresh_subjects, question
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -76,7 +76,7 @@ def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota(Kind):
+class Quota(RefusingKind):
     """A limit on the calls of each operation and customer, or consent, in a period.
 
     `attended` says that calls with the customer present count, too.
@@ -185,6 +185,15 @@ class Quota(Kind):
         if self.by_consent and self.grant is not None:
             out.extend(consent_facets(self.limit, self.grant, words, plain, apart))
         return tuple(out)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [
+            *(f"{each.id}-refused" for each in self.operations),
+            self.period.words.late_facet,
+            LONG_DAY,
+            SHARED,
+        ]
 
     def probe(self, scenario: Scenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""

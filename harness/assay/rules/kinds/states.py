@@ -10,13 +10,13 @@ The clause is ambient: it also judges what the trials of all other clauses show.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
 from assay.contract.files.document import Finding, Pointer
-from assay.contract.model import Capability, Contract, Operation
+from assay.contract.model import Capability, Contract, Json, Operation
 from assay.errors import did_you_mean
 from assay.history import Authorise, Call, Decision, Exchange, History, Holding
 from assay.judging.verdict import Evidence
@@ -138,6 +138,10 @@ class States(Kind):
         )
         read = self.lifecycle.read if self.lifecycle else next(listing, None)
         return self.shown_by or read
+
+    def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
+        """Return every word that the clause knows."""
+        return self.all_words if (resource, field) == (self.resource, self.field) else None
 
     def facets(self) -> tuple[Facet, ...]:
         """Return a facet for each thing that the clause says."""

@@ -22,7 +22,8 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, about_one_thing, known, maker
 from assay.rules.queries import question
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
@@ -100,7 +101,7 @@ def status_operation() -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentKind(Kind):
+class ConsentKind(RefusingKind):
     """The base of kinds about a consent: the parameters that they share, and their facets."""
 
     own_consents = True

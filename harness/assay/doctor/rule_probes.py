@@ -1,0 +1,87 @@
+"""The rules' own probes that an examination performs, because no ordinary request shows the same.
+
+A rule that rejects requests shows words for states that no other request has. A rule about an
+argument in the header or the query shows whether the bank reads it there: a bank serves a call
+with a name that it does not know as if nothing had been sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import partial
+from typing import Final, cast
+
+from assay.binding.spelling import Spelling
+from assay.binding.target import Place
+from assay.doctor.probe_plan import ProbePlan
+from assay.history import Authorise
+from assay.rules.clauses import clauses_of
+from assay.rules.consented import probe_of
+from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.rule import Facet, Kind, Script
+
+#: How many facets of a rule that rejects requests are probed, besides one for each factor.
+_FACETS: Final = 2
+#: The most steps of a probe that are looked at for the factors that it signs with.
+_MOST_STEPS: Final = 100
+#: The places of arguments that a bank ignores if it does not know their names.
+_IGNORED: Final = frozenset({Place.QUERY, Place.HEADER})
+
+
+def rule_probes(plan: ProbePlan) -> Iterator[tuple[str, partial[Script]]]:
+    """Yield the probe of each facet, with the names of its clause and of the facet."""
+    read: set[tuple[str, str, Place, str]] = set()
+    for clause, kind in zip(plan.contract.clauses, clauses_of(plan.contract), strict=True):
+        if clause.id in plan.target.not_offered or kind.own_consents:
+            continue
+        facets = [each for each in kind.facets() if not each.not_applicable_because]
+        chosen = {each.id: each for each in _rejecting(plan, kind, facets)}
+        for facet in facets:
+            for operation, argument, spelling in arguments_of(plan, kind, facet):
+                about = (clause.id, argument, spelling.place, spelling.name)
+                if about not in read and plan.contract.operations[operation].available:
+                    read.add(about)
+                    chosen[facet.id] = facet
+        for facet in chosen.values():
+            yield f"{clause.id} {facet.id}", partial(kind.probe, facet.scenario)
+
+
+def _rejecting(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Facet]:
+    """Yield the first facets of a rule by which a request is rejected, and one for each factor."""
+    if not plan.signs or not plan.makes or type(kind).may_reject is Kind.may_reject:
+        return
+    yield from facets[:_FACETS]
+    signed = {factor for facet in facets[:_FACETS] for factor in _factors(plan, kind, facet)}
+    for facet in facets[_FACETS:] if signed and len(plan.target.sca.factors) > 1 else ():
+        further = _factors(plan, kind, facet)
+        if not further <= signed:
+            signed |= further
+            yield facet
+
+
+def _factors(plan: ProbePlan, kind: Kind, facet: Facet) -> set[str]:
+    """Return the factors with which the probe of a facet signs."""
+    target = DryTarget(contract=plan.contract)
+    steps = dry_run(probe_of(kind, facet.scenario), target, _MOST_STEPS)
+    return {step.factor for step in steps if isinstance(step, Authorise) and step.factor}
+
+
+def arguments_of(plan: ProbePlan, kind: Kind, facet: Facet) -> Iterator[tuple[str, str, Spelling]]:
+    """Yield the arguments that a rule names and that a bank may ignore, with their operations."""
+    named = {*_names(kind)}
+    for needed in facet.requires:
+        operation = plan.contract.operations.get(needed.operation)
+        if needed.feature != "argument" or needed.name not in named or operation is None:
+            continue
+        spelling = plan.binding(operation).arguments.get(needed.name)
+        if spelling is not None and spelling.place in _IGNORED:
+            yield operation.id, needed.name, spelling
+
+
+def _names(kind: Kind) -> Iterator[str]:
+    """Yield the names in a rule's own parameters."""
+    for each in fields(kind):
+        value = getattr(kind, each.name)
+        listed = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        yield from (name for name in listed if isinstance(name, str))

@@ -1,0 +1,189 @@
+"""The sound banks of the tests with their target files, in which mistakes are generated.
+
+Each is called in this process. Where an example is served over HTTP, its target file is loaded
+with `transport: embedded`; where its fixture provider calls the bank's back office, that is
+called in this process too.
+"""
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from assay._resources import contract_dir
+from assay.binding.join import bind
+from assay.binding.read import extended, find_target, read_target
+from assay.contract.files.load import load
+from assay.contract.parse import find_contract, parse_contract
+from assay.doctor import examination
+from assay.execution.environment import set_up, sound_bank
+from assay.execution.session import Session, run_session
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.planning.plan import plan
+from assay.planning.prepare import Prepared
+from assay.rules import kinds
+from assay.rules.rule import Kind
+
+TESTS = Path(__file__).parents[1]
+SHIPPED = ("aisp", "pis")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MistakenBank:
+    """A sound bank with its target file and contracts; every `step`th mistake is the sample.
+
+    `mistakes` is the least number of them, and `settings` replace keys of the target file.
+    """
+
+    name: str
+    target: Path
+    contracts: tuple[str, ...]
+    bank: Callable[[str], object]
+    mistakes: int
+    step: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def data(self) -> dict[str, Any]:
+        """Return the target file with what it inherits and the settings."""
+        data = {**extended(load(self.target)).data, **self.settings}
+        data["contracts"] = list(self.contracts)
+        data.pop("extends", None)
+        return data
+
+    @property
+    def parsed(self):
+        """The contracts, read once."""
+        return _parsed(self.contracts)
+
+    def install(self, monkeypatch) -> None:
+        """Make the kinds of guests known, and the bank that of an examination."""
+        monkeypatch.setattr(kinds, "installed", cache(_guest_kinds))
+        monkeypatch.setattr(examination, "set_up", self.set_up)
+
+    def prepared(self, path: Path) -> Prepared:
+        """Return the plan of a target file."""
+        target = read_target(path)
+        bound = bind(self.parsed, target)
+        return Prepared(target=target, bound=bound, plan=plan(bound, target), reproduce="")
+
+    def set_up(self, target, ledger=None):
+        """Make the bank ready."""
+        return set_up(target, bank=self.bank, ledger=ledger)
+
+    def verdicts(self, prepared: Prepared) -> dict[str, Standing]:
+        """Run everything, without an examination."""
+        environment = self.set_up(prepared.target)
+        try:
+            session = Session(
+                plan=prepared.plan, environment=environment, journal=Journal(out=None)
+            )
+            result = run_session(session)
+        finally:
+            environment.close()
+        assert () == result.faults
+        return {verdict.obligation: verdict.standing for verdict in result.verdicts}
+
+
+@cache
+def _parsed(contracts):
+    return [parse_contract(find_contract(name)) for name in contracts]
+
+
+def _imported(folder: Path, name: str):
+    """Return a module of a folder that is not on the path."""
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _beside(folder: Path, module: str, name: str) -> Callable[[str], object]:
+    """Return the factory of a bank in a folder."""
+    return lambda _url: getattr(_imported(folder, module), name)()
+
+
+def _small(files: str, bank: tuple[str, str], mistakes: int, step: int) -> MistakenBank:
+    """Return one of the banks of the tests, a module beside its contract and its target file."""
+    folder, contract, target = files.split()
+    at = TESTS / folder
+    return MistakenBank(
+        name=contract,
+        target=at / f"{target}.yaml",
+        contracts=(str(at / f"{contract}.yaml"),),
+        bank=_beside(at, *bank),
+        mistakes=mistakes,
+        step=step,
+    )
+
+
+def _holdout(url: str) -> object:
+    """Return the holdout bank, a package beside these tests."""
+    return _imported(TESTS, "holdout_in_process").new_bank(url)
+
+
+def _guest_kinds() -> Mapping[str, type[Kind]]:
+    """Return the kinds of the package of guests, which is not installed."""
+    at = TESTS / "guest_kinds"
+    project = tomllib.loads((at / "pyproject.toml").read_text("utf-8"))["project"]
+    points = {
+        name: point.split(":") for name, point in project["entry-points"]["assay.rules"].items()
+    }
+    return {name: getattr(_imported(at, point[0]), point[1]) for name, point in points.items()}
+
+
+XS2A = contract_dir() / "examples" / "xs2a"
+BANKS = (
+    MistakenBank(
+        name="sandbox",
+        target=find_target("sandbox"),
+        contracts=SHIPPED,
+        bank=sound_bank,
+        mistakes=600,
+        step=97,
+    ),
+    MistakenBank(
+        name="stet-1.4.0",
+        target=find_target("stet-1.4.0"),
+        contracts=SHIPPED,
+        bank=sound_bank,
+        mistakes=750,
+        step=190,
+    ),
+    _small("elsewhere lab target", ("service", "Service"), 480, 23),
+    _small("spellings kestrel kestrel-target", ("kestrel_bank", "Kestrel"), 150, 20),
+    _small("consents quay target", ("quay_bank", "Bank"), 150, 20),
+    _small("general_kinds desk desk-target", ("desk_bank", "Desk"), 340, 40),
+    _small("general_kinds counted counted-target", ("counting_desk", "CountingDesk"), 90, 20),
+    _small("guest_kinds parcels parcels-target", ("parcels_bank", "Lockers"), 60, 10),
+    MistakenBank(
+        name="xs2a",
+        target=XS2A / "nordhafen.yaml",
+        contracts=(str(XS2A / "xs2a.yaml"),),
+        bank=_beside(XS2A, "nordhafen.application", "Bank"),
+        mistakes=300,
+        step=100,
+        settings={"transport": "embedded"},
+    ),
+    MistakenBank(
+        name="holdout",
+        target=TESTS / "holdout" / "target.yaml",
+        contracts=SHIPPED,
+        bank=_holdout,
+        mistakes=400,
+        step=200,
+        settings={
+            "transport": "embedded",
+            "fixtures": {
+                **load(TESTS / "holdout" / "target.yaml").data["fixtures"],
+                "adapter": "holdout_in_process:LaboratoryFixtures",
+                "customers": "created",
+            },
+        },
+    ),
+)
