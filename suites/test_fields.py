@@ -8,7 +8,7 @@ from assay.fuzzing.findings import SearchResult, describe_findings
 from assay.judging.verdict import Standing
 
 
-@pytest.mark.discharges("field", "gives-back", "mandatory", "fixed")
+@pytest.mark.discharges("field", "gives-back", "mandatory", "fixed", "request-field")
 def test_field(expect: Callable[[Standing], None]) -> None:
     """Every item of every page, and every request, has the fields that the contract says."""
     expect(Standing.CONFORMS)

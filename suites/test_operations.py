@@ -21,6 +21,9 @@ from assay.judging.verdict import Standing
     "modes",
     "segments",
     "eligible-for",
+    "required",
+    "echo",
+    "filter",
 )
 def test_operation(expect: Callable[[Standing], None]) -> None:
     """Offered operations answer and list as the contract says; the others refuse."""

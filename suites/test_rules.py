@@ -8,20 +8,30 @@ from assay.judging.verdict import Standing
 
 
 @pytest.mark.discharges(
-    "consent-scope", "consent-effect", "disclosed-when", "no-credentials", "token-required"
+    "consent-scope",
+    "consent-effect",
+    "consent-authorisation",
+    "consent-validity",
+    "consent-revocation",
+    "consent-replacement",
+    "disclosed-when",
+    "no-credentials",
+    "token-required",
 )
 def test_rule(expect: Callable[[Standing], None]) -> None:
     """Data and calls that the contract allows are served, all others refused."""
     expect(Standing.CONFORMS)
 
 
-@pytest.mark.discharges("notice", "factors", "return-address", "modification", "cancellation")
+@pytest.mark.discharges(
+    "notice", "factors", "return-address", "modification", "cancellation", "states"
+)
 def test_lifecycle(expect: Callable[[Standing], None]) -> None:
     """A request is carried out only if it is signed and neither refused nor cancelled."""
     expect(Standing.CONFORMS)
 
 
-@pytest.mark.discharges("decision", "duplicate", "execution")
+@pytest.mark.discharges("decision", "duplicate", "execution", "idempotency")
 def test_decision(expect: Callable[[Standing], None]) -> None:
     """Exactly the requests that the contract rejects are rejected, at once or later."""
     expect(Standing.CONFORMS)
@@ -30,6 +40,12 @@ def test_decision(expect: Callable[[Standing], None]) -> None:
 @pytest.mark.discharges("consistent")
 def test_consistency(expect: Callable[[Standing], None]) -> None:
     """Responses agree with one another, and reading changes nothing."""
+    expect(Standing.CONFORMS)
+
+
+@pytest.mark.discharges(packages=True)
+def test_rule_of_a_package(expect: Callable[[Standing], None]) -> None:
+    """What a rule kind of an installed package demands is met."""
     expect(Standing.CONFORMS)
 
 

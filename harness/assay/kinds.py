@@ -11,6 +11,7 @@ Besides classes there are modules, each for one part of a kind:
   `consequences` (`purpose = consequences.LIMIT`) and `comparisons`;
 - fields of the class: `parameters`, `operation_parameters` for a kind about one operation,
   and `lifecycle_parameters` for a kind about requests;
+- the base of a kind by which calls are refused, which may say with which code: `RefusingKind`;
 - facets: `needs`, `consent`, `Capability`, `BindingRequirement`;
 - the probe: `steps`, and `request_steps` for requests; `Script` is its return type;
 - the check: `must_be_served`, `must_be_refused`, `describe_answer`, `doubt` and `UNAUTHENTICATED`;
@@ -44,6 +45,7 @@ from assay.history import (
     Effects,
     Ending,
     Entry,
+    ErrorBody,
     Event,
     Exchange,
     History,
@@ -62,9 +64,12 @@ from assay.history import (
     Renew,
     Renewed,
     Reply,
+    ShownError,
     State,
     Step,
     Subject,
+    Submit,
+    Submitted,
     Unavailable,
     Wire,
     Withdraw,
@@ -92,6 +97,7 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import attempts, request_queries, request_steps, tracker
 from assay.rules.lifecycle import parameters as lifecycle_parameters
 from assay.rules.parameters import Raw, Reference
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
@@ -128,6 +134,7 @@ __all__ = [
     "Effects",
     "Ending",
     "Entry",
+    "ErrorBody",
     "Event",
     "Evidence",
     "Exchange",
@@ -150,6 +157,7 @@ __all__ = [
     "Pointer",
     "Raw",
     "Reference",
+    "RefusingKind",
     "Register",
     "Registered",
     "Rejected",
@@ -160,10 +168,13 @@ __all__ = [
     "Scenario",
     "SchemaPiece",
     "Script",
+    "ShownError",
     "Standing",
     "State",
     "Step",
     "Subject",
+    "Submit",
+    "Submitted",
     "TppFacet",
     "Unavailable",
     "Wire",

@@ -1,6 +1,7 @@
 """What every test may rely on: that nothing of its machine's user is touched."""
 
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,17 @@ def no_build_server(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(scope="session")
+def states(tmp_path_factory):
+    """Yield a path for the state folder of each test; few tests write, and those make it."""
+    folder = tmp_path_factory.mktemp("states")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def state_of_its_own(tmp_path_factory, monkeypatch):
+def state_of_its_own(states, monkeypatch):
     """Give each test, and what it starts, an empty ledger and a state folder of its own."""
-    path = tmp_path_factory.mktemp("state") / "ledger.sqlite"
+    path = next(states) / "ledger.sqlite"
     monkeypatch.setenv("ASSAY_LEDGER", str(path))
     monkeypatch.setenv("XDG_STATE_HOME", str(path.parent))
     return path

@@ -26,7 +26,7 @@ from assay.attestation.statement import ATTESTATION
 from assay.attestation.written_run import WrittenRun, read_run
 from assay.errors import InputError, JournalError
 from assay.journal.chain import chain_breaks, is_chained
-from assay.report.shard_journal import JOURNAL
+from assay.journal.journal_file import journal_at
 from assay.traffic.journal_trials import is_journal
 
 #: How many breaks of a chain are listed at most.
@@ -89,7 +89,7 @@ def journal_in(path: Path) -> Path:
         InputError: there is no journal.
 
     """
-    journal = path / JOURNAL if path.is_dir() else path
+    journal = journal_at(path)
     if not is_journal(journal):
         hint = "pass the folder of a run, or its journal"
         raise InputError.one(str(journal), "this is not a journal of Assay", hint=hint)

@@ -24,6 +24,7 @@ from assay.binding.security import (
     OAuth,
     SignatureKind,
 )
+from assay.binding.submission import all_bindings
 from assay.binding.target import ScaKind, TransportKind
 from assay.binding.values import wrong_days
 from assay.contract.files.document import Finding, Pointer, found
@@ -89,9 +90,9 @@ def _modes(raw: _Raw) -> Iterator[Finding]:
     auth: _Raw = raw.get("auth", {})
     kinds = {auth.get("kind"), auth.get("tpp", {}).get("kind")}
     issuing = kinds & {kind.value for kind in ISSUING}
-    for operation, binding in raw.get("operations", {}).items():
+    for place, _, binding in all_bindings(raw.get("operations", {})):
         for name, mode in binding.get("modes", {}).items():
-            at: Pointer = ("operations", operation, "modes", name)
+            at: Pointer = (*place, "modes", name)
             if "scope" in mode and not issuing:
                 hint = "set auth.kind to client-credentials or authorization-code"
                 yield (*at, "scope"), "no token is requested that could have this scope", hint
@@ -239,9 +240,7 @@ def _security(raw: _Raw) -> Iterator[Finding]:
 def _auth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
     """Check how calls are authenticated, or those of the TPP."""
     kind = auth.get("kind")
-    if "header" in auth and kind != AuthKind.KEY.value:
-        instead = "write `kind: key`, or remove it"
-        yield (*at, "header"), "only `kind: key` has a header of its own", instead
+    yield from _token_places(auth, at)
     for name in OAUTH_URLS:
         if name in auth and (wrong := bad_url(auth[name])):
             yield (*at, name), *wrong
@@ -259,6 +258,16 @@ def _auth(auth: _Raw, at: Pointer) -> Iterator[Finding]:
             yield (*at, "tpp"), "auth.tpp cannot be nested", "remove it"
         else:
             yield from _tpp(auth["tpp"], (*at, "tpp"))
+
+
+def _token_places(auth: _Raw, at: Pointer) -> Iterator[Finding]:
+    kind = auth.get("kind")
+    if "header" in auth and kind != AuthKind.KEY.value:
+        instead = "write `kind: key`, or remove it"
+        yield (*at, "header"), "only `kind: key` has a header of its own", instead
+    if "token_in" in auth and (kind == AuthKind.NONE.value or "header" in auth):
+        what = "header is set as well" if "header" in auth else "`kind: none` sends no token"
+        yield (*at, "token_in"), what, "remove one of the two"
 
 
 def _tpp(auth: _Raw, at: Pointer) -> Iterator[Finding]:

@@ -19,15 +19,18 @@ from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type
 from assay.binding.pointer import ElementPointer
 from assay.binding.security import (
     ALGORITHMS,
+    BEARER,
     COVERS,
     ISSUING,
     Auth,
     OAuth,
     Signature,
     SignatureKind,
+    TokenPlace,
 )
 from assay.binding.spelling import (
     MODES_ONLY,
+    ErrorAt,
     FieldAt,
     ItemBinding,
     NextPage,
@@ -36,8 +39,10 @@ from assay.binding.spelling import (
     ResourceAt,
     Spelling,
     StateAt,
+    SubmissionBinding,
     Turn,
 )
+from assay.binding.submission import SUBMISSION, SUBMITTED, whole_submission, whole_submitted
 from assay.binding.target import OutputAt, Presence, Target
 from assay.contract.files.document import Document, Pointer
 
@@ -140,10 +145,7 @@ def _target(raw: _Raw) -> _Raw:
     """Return the keys of a target; the outcomes of an operation are laid over the common ones."""
     common = raw.get("outcomes", {})
     operations = {
-        name: {**binding, "outcomes": {**common, **binding["outcomes"]}}
-        if "outcomes" in binding
-        else binding
-        for name, binding in raw.get("operations", {}).items()
+        name: _with_outcomes(binding, common) for name, binding in raw.get("operations", {}).items()
     }
     return {
         **_without(raw, "assay", "extends", "target"),
@@ -154,15 +156,41 @@ def _target(raw: _Raw) -> _Raw:
     }
 
 
+def _with_outcomes(binding: _Raw, common: _Raw) -> _Raw:
+    """Return a binding whose own outcomes, if any, are laid over the common ones."""
+    shaped = dict(binding)
+    own = shaped.get("outcomes", {})
+    if own:
+        shaped["outcomes"] = {**common, **own}
+    for part in (SUBMISSION, SUBMITTED):
+        if "outcomes" in shaped.get(part, {}):
+            outcomes = {**common, **own, **shaped[part]["outcomes"]}
+            shaped[part] = {**shaped[part], "outcomes": outcomes}
+    return shaped
+
+
 def _presence(raw: _Raw) -> _Raw:
     return {**_without(raw, "when"), "absent": raw.get("when") == "absent"}
 
 
 def _auth(raw: _Raw) -> _Raw:
     names = _types(OAuth).keys()
+    places: Any = raw.get("token_in", ())
+    shaped = {**raw, "token_in": [places] if isinstance(places, dict) else places}
     if raw.get("kind") not in {kind.value for kind in ISSUING}:
-        return raw
-    return {**_without(raw, *names), "oauth": {name: raw[name] for name in names & raw.keys()}}
+        return shaped
+    return {**_without(shaped, *names), "oauth": {name: raw[name] for name in names & raw.keys()}}
+
+
+def _token_place(raw: _Raw) -> _Raw:
+    """Return the keys of a place of the token; in `Authorization` it has its scheme."""
+    place = next(place for place in Place if place.value in raw)
+    name = raw[place.value]
+    is_usual = place is BEARER.place and name.lower() == BEARER.name.lower()
+    return {"text": BEARER.text if is_usual else "{}", **_without(raw, place.value)} | {
+        "place": place,
+        "name": name,
+    }
 
 
 def _signature(raw: _Raw) -> _Raw:
@@ -194,7 +222,15 @@ def _operation(raw: _Raw) -> _Raw:
     shaped["links"] = [link["at"] for link in entries if "at" in link]
     shaped["optional_links"] = [link["at"] for link in entries if link.get("optional")]
     shaped["link_headers"] = [link["header"] for link in entries if "header" in link]
+    for part, whole in ((SUBMISSION, whole_submission), (SUBMITTED, whole_submitted)):
+        if part in raw:
+            shaped[part] = whole(raw)
     return shaped
+
+
+def _error(raw: _Raw) -> _Raw:
+    """Return the keys of an error, with the code as pointers."""
+    return {**raw, "code": _pointers(raw["code"])} if "code" in raw else raw
 
 
 def _item(raw: _Raw) -> _Raw:
@@ -254,10 +290,12 @@ def _next_page(raw: Any) -> _Raw:
 #: Returns the fields of a class from its form in the file.
 SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     Auth: _auth,
+    ErrorAt: _error,
     FieldAt: _field,
     ItemBinding: _item,
     NextPage: _next_page,
     OperationBinding: _operation,
+    SubmissionBinding: _operation,
     ResourceAt: _resource,
     OutputAt: _output,
     Presence: _presence,
@@ -265,4 +303,5 @@ SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {
     Spelling: _spelling,
     StateAt: _state,
     Target: _target,
+    TokenPlace: _token_place,
 }

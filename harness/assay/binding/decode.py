@@ -7,9 +7,10 @@ of the binding; nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from typing import Any, cast
 
 from assay.binding.encode import BARE
@@ -19,6 +20,7 @@ from assay.binding.outputs import end_of_url, in_body, outputs_of
 from assay.binding.paging import next_page
 from assay.binding.pointer import MISSING, digests, find, lists
 from assay.binding.target import (
+    ErrorAt,
     FieldAt,
     ItemBinding,
     Matcher,
@@ -27,15 +29,17 @@ from assay.binding.target import (
     Target,
 )
 from assay.contract.model import Json, Operation
-from assay.contract.scalars import same, word_of
+from assay.contract.scalars import is_word, same, text_of, word_of
 from assay.history import (
     Accepted,
     Cause,
     Detail,
+    ErrorBody,
     Indeterminate,
     Item,
     Outcome,
     Rejected,
+    ShownError,
     State,
     Unavailable,
     Wire,
@@ -43,6 +47,8 @@ from assay.history import (
 
 SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
+#: How many errors of one answer are read.
+MOST_ERRORS = 100
 #: The methods of operations that change or end what exists already.
 CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 
@@ -75,9 +81,9 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
         items = items and tuple(replace(item, resource=operation.lists[0]) for item in items)
     outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
-        return Unavailable(leaked=_leaked(items, binding))
+        return Unavailable(leaked=_leaked(items, binding), error=_error(body, target.error))
     if _any(outcomes.rejected, wire, body, items):
-        return Rejected(leaked=_leaked(items, binding))
+        return Rejected(leaked=_leaked(items, binding), error=_error(body, target.error))
     if _any(outcomes.accepted, wire, body, items):
         return _accepted(wire, body, items, operation, binding)
     if wire.status in SERVER_ERRORS:
@@ -152,6 +158,37 @@ def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[
 
 def _has_value(item: Item) -> bool:
     return any(value not in (None, "") for value in item.fields.values())
+
+
+def _error(body: Json, where: ErrorAt | None) -> ErrorBody | None:
+    """Return the errors in the body of a refusal, as far as the target file says where they are."""
+    if where is None:
+        return None
+    errors = [error for pointer in where.list for error in lists(body, pointer) or ()]
+    if not where.list:
+        error = find(body, where.one)
+        errors = [error] if isinstance(error, dict) else []
+    shown = tuple(_shown_error(error, where) for error in errors[:MOST_ERRORS])
+    return ErrorBody(located=where.located, errors=shown)
+
+
+def _shown_error(error: Json, where: ErrorAt) -> ShownError:
+    fields = {name: _field(error, place) for name, place in where.fields.items()}
+    code = in_body(error, where.code)
+    return ShownError(
+        fields={name: value for name, value in fields.items() if value is not MISSING},
+        codes=tuple(_codes(code, where.codes)),
+    )
+
+
+def _codes(code: Json, words: Mapping[str, tuple[Json, ...]]) -> Iterator[str]:
+    """Yield the contract's codes that the target spells so; its own code where there is none."""
+    if not isinstance(code, str | int | Decimal) or code == "":
+        return
+    spelt = [word for word, known in words.items() if any(is_word(each, code) for each in known)]
+    text = text_of(code)
+    # A code that is spelled otherwise does not stand for itself.
+    yield from spelt or [f"{text} (not in `codes`)" if text in words else text]
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:

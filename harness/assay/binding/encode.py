@@ -16,7 +16,8 @@ from assay.binding.customer_credentials import place_credentials
 from assay.binding.paging import value_in_body
 from assay.binding.pointer import put
 from assay.binding.spelling import CredentialSpelling
-from assay.binding.target import AuthKind, OperationBinding, Place, Spelling, Target
+from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.token_places import WITH_BODY, SentToken
 from assay.binding.values import RequestValues, filled, sent
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import text_of
@@ -69,6 +70,7 @@ class _RequestDraft:
     query: list[tuple[str, str]]
     headers: list[tuple[str, str]]
     body: dict[str, Any]
+    token: SentToken
 
 
 def encode(
@@ -87,11 +89,12 @@ def encode(
     binding = target.operations.get(operation.id, BARE)
     made = made or RequestValues()
     method = binding.method or operation.method
-    headers = _headers(call, operation, target, access, made)
+    token = _sent_token(call, operation, target, access, method)
+    headers = _headers(call, operation, target, token, made)
     in_body = bool(binding.next and binding.next.body)
     if call.follow is not None and not in_body:
         _set_arguments(headers, call, operation, binding, made)
-        return HttpRequest(method=method, url=call.follow, headers=tuple(headers))
+        return _followed(call.follow, headers, token)
     body = cast("dict[str, Any]", filled(binding.template, made))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
@@ -101,6 +104,7 @@ def encode(
         query=[],
         headers=headers,
         body=body,
+        token=token,
     )
     _leave_out(draft, call, binding)
     mode = binding.modes.get(call.mode) if call.mode is not None else None
@@ -125,17 +129,31 @@ def encode(
 def _written(draft: _RequestDraft, call: Call, method: str) -> HttpRequest:
     """Return the request of a complete draft."""
     url = draft.base.rstrip("/") + draft.path
-    query = [*draft.standing.items(), *draft.query]
+    query = [*draft.standing.items(), *draft.query, *draft.token.parameters()]
     if call.malformed is Malformed.JUNK_QUERY:
         query += JUNK
     if query:
         url += "?" + urlencode(query)
-    if not draft.body and method not in {"PUT", "POST", "PATCH"}:
+    if not draft.body and method not in WITH_BODY:
         return HttpRequest(method=method, url=url, headers=tuple(draft.headers))
-    if not any(name.lower() == "content-type" for name, _ in draft.headers):
-        draft.headers.append(("Content-Type", "application/json"))
-    content = _body(draft.body, call.malformed)
-    return HttpRequest(method=method, url=url, headers=tuple(draft.headers), body=content)
+    content = _body(draft.body, call.malformed, draft.token)
+    return _with_body(method, url, draft.headers, content)
+
+
+def _with_body(
+    method: str, url: str, headers: list[tuple[str, str]], content: bytes
+) -> HttpRequest:
+    if not any(name.lower() == "content-type" for name, _ in headers):
+        headers.append(("Content-Type", "application/json"))
+    return HttpRequest(method=method, url=url, headers=tuple(headers), body=content)
+
+
+def _followed(link: str, headers: list[tuple[str, str]], token: SentToken) -> HttpRequest:
+    """Return the request for a link, which says everything but the token."""
+    url = token.put_in_url(link)
+    if members := token.put({}):
+        return _with_body(token.method, url, headers, json.dumps(members).encode())
+    return HttpRequest(method=token.method, url=url, headers=tuple(headers))
 
 
 def _depth(spelling: Spelling | None) -> int:
@@ -179,31 +197,28 @@ def _unset(headers: list[tuple[str, str]], name: str) -> None:
 
 
 def _headers(
-    call: Call, operation: Operation, target: Target, access: Access, made: RequestValues
+    call: Call, operation: Operation, target: Target, token: SentToken, made: RequestValues
 ) -> list[tuple[str, str]]:
     """Return the headers of a call without its arguments."""
-    headers = list(_standing(call, operation, target, access))
+    headers = list(_standing(call, target, token))
     own = target.operations.get(operation.id, BARE).headers
     for name, text in made.outputs.sent({**target.headers, **own}).items():
         _set(headers, name, str(filled(text, made)))
     return headers
 
 
-def _standing(
-    call: Call, operation: Operation, target: Target, access: Access
-) -> Iterator[tuple[str, str]]:
-    yield "Accept", "application/json"
-    auth = target.auth.of(by_tpp=operation.by_tpp)
-    token = _token(call, access)
+def _sent_token(
+    call: Call, operation: Operation, target: Target, access: Access, method: str
+) -> SentToken:
+    """Return the token that a call is sent with; a customer's own credentials replace it."""
     by_password = call.credentials_in is CredentialPlace.GRANT
-    if token and (by_password or not call.credentials):
-        match auth.kind:
-            case AuthKind.NONE:
-                pass
-            case AuthKind.KEY:
-                yield auth.header, token
-            case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
-                yield "Authorization", f"Bearer {token}"
+    token = _token(call, access) if by_password or not call.credentials else None
+    return SentToken(target.auth.of(by_tpp=operation.by_tpp), token or "", method)
+
+
+def _standing(call: Call, target: Target, token: SentToken) -> Iterator[tuple[str, str]]:
+    yield "Accept", "application/json"
+    yield from token.headers()
     if target.presence and call.present is not target.presence.absent:
         yield target.presence.header, target.presence.value
 
@@ -302,12 +317,15 @@ BAD_BODIES: Mapping[Malformed, bytes] = {
 }
 
 
-def _body(body: dict[str, Any], malformed: Malformed | None) -> bytes:
+def _body(body: dict[str, Any], malformed: Malformed | None, token: SentToken) -> bytes:
+    """Return a body, which has the token as far as it is an object."""
     if malformed is not None and malformed in BAD_BODIES:
-        return BAD_BODIES[malformed]
+        content, members = BAD_BODIES[malformed], token.put({})
+        is_object = members and content.startswith(b"{")
+        return json.dumps(members).encode()[:-1] + b"," + content[1:] if is_object else content
     if malformed is Malformed.WRONG_TYPES:
-        return json.dumps(_wrong(body)).encode()
-    text = json.dumps(body, default=str).encode()
+        return json.dumps(token.put(_wrong(body))).encode()
+    text = json.dumps(token.put(body), default=str).encode()
     return text[: len(text) // 2] if malformed is Malformed.TRUNCATED else text
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import ISSUING, AuthKind
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import CODE, OperationBinding
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.judging.verdict import Standing
-from assay.rules.rule import BindingRequirement
+from assay.rules.rule import LINK, BindingRequirement
 
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
 _IsBound: TypeAlias = Callable[[OperationBinding, Operation, str], bool]
@@ -118,6 +118,12 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         ),
         lacking="calls do not say which consent they use (no output of the operation that makes it)",
     ),
+    "submission": BindingFeature(
+        key=("submission",), is_bound=lambda binding, _, __: binding.submission is not None
+    ),
+    "submitted": BindingFeature(
+        key=("submitted",), is_bound=lambda binding, _, __: binding.submitted is not None
+    ),
     "links": BindingFeature(
         key=("links",),
         is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),
@@ -147,7 +153,8 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
 
 def is_bound(requirement: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether a target binds what a facet requires."""
-    if requirement.feature == "approval" and target.sca.kind is ScaKind.CONTROL:
+    unseen = target.sca.kind is ScaKind.CONTROL and requirement.name != LINK
+    if requirement.feature == "approval" and unseen:
         return True  # a signer without screens needs no link to them
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True
@@ -157,6 +164,8 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     if requirement.feature == "token-endpoint":
         made_by = contract.operations[requirement.operation].by_tpp
         return target.auth.of(by_tpp=made_by).oauth is not None
+    if requirement.feature == "error":
+        return target.error is not None and requirement.name in target.error.located
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
@@ -188,6 +197,11 @@ def missing_reason(requirement: BindingRequirement) -> str:
         return "the target file says that calls need no token (`auth`)"
     if requirement.feature == "token-endpoint":
         return "the target file names no token endpoint (`auth`)"
+    if requirement.feature == "error":
+        name = requirement.name
+        return (
+            f"needs {'error.code' if name == CODE else f'error.fields.{name}'} in the target file"
+        )
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

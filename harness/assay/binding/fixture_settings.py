@@ -20,6 +20,7 @@ __all__ = [
     "Fixtures",
     "FurtherTpp",
     "Role",
+    "RoleChoice",
     "RoleHolding",
     "RoleRegistration",
 ]
@@ -89,6 +90,21 @@ class Role:
     code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
     registrations: tuple[RoleRegistration, ...] | None = None
     line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleChoice:
+    """Which of the listed customers a trial takes: of those that suit it equally well, the first.
+
+    `roles` has their order; `preferred` come before all others that suit at all. `uses` says how
+    often each item was used before, by its key: the least used suitable item is taken. `taken` are
+    the customers that the trial takes, if a dry run has shown it.
+    """
+
+    roles: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
+    uses: Mapping[str, int] = field(default_factory=dict[str, int])
+    taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

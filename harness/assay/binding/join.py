@@ -21,6 +21,7 @@ from assay.binding.absence import with_reasons, without
 from assay.binding.names import ContractNames, unknown_names
 from assay.binding.security import ISSUING
 from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
+from assay.binding.token_places import places_for
 from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Capability, Contract
@@ -61,6 +62,7 @@ def bind(contracts: Sequence[Contract], target: Target) -> tuple[BoundContract, 
         *_names(contracts, target),
         *_given(contracts, target),
         *(problem for each in bound for problem in _scopes(each.contract, target)),
+        *(problem for each in bound for problem in _unsent_tokens(each.contract, target)),
         *(problem for each in bound for problem in _host(each.contract, target)),
         *unmatched_waivers(
             target,
@@ -196,6 +198,21 @@ def _scopes(contract: Contract, target: Target) -> Iterator[Problem]:
                 hint = "set its kind to client-credentials or authorization-code"
                 what = f"no token with this scope is requested for {party}"
                 yield _problem(target, ("operations", name, "modes", mode, "scope"), what, hint)
+
+
+def _unsent_tokens(contract: Contract, target: Target) -> Iterator[Problem]:
+    """Find the operations whose requests have no body, where a token is sent only in the body."""
+    for name, operation in contract.operations.items():
+        auth = target.auth.of(by_tpp=operation.by_tpp)
+        binding = target.operations.get(name)
+        method = (binding.method if binding else None) or operation.method
+        if operation.available and auth.token_in and not [*places_for(auth, method)]:
+            own = operation.by_tpp and target.auth.tpp is not None
+            what = (
+                f"{method} requests of {name} have no body, so they would be sent without a token"
+            )
+            hint = "add a header or a query parameter, or the method of the operation"
+            yield _problem(target, ("auth", *(("tpp",) if own else ()), "token_in"), what, hint)
 
 
 def _host(contract: Contract, target: Target) -> Iterator[Problem]:

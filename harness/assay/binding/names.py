@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
+from assay.binding.submission import all_bindings, misplaced, without_effect
 from assay.binding.target import Target
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
+from assay.contract.scalars import text_of
 from assay.errors import did_you_mean
 from assay.rules.clauses import clauses_of
+from assay.rules.kinds.error_body import ErrorBodyRule
+from assay.rules.refusing_kind import CODE, RefusingKind
+from assay.rules.rule import Kind
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -76,6 +81,23 @@ class ContractNames:
         )
 
     @cached_property
+    def codes(self) -> frozenset[str]:
+        """The codes of refusals that clauses name."""
+        every = (kind for contract in self.contracts for kind in clauses_of(contract))
+        return frozenset(code for kind in every for code in _codes(kind))
+
+    @cached_property
+    def error_fields(self) -> frozenset[str]:
+        """The fields of errors that clauses name."""
+        every = (kind for contract in self.contracts for kind in clauses_of(contract))
+        return frozenset(
+            name
+            for kind in every
+            if isinstance(kind, ErrorBodyRule)
+            for name in (*kind.fields, *kind.values)
+        )
+
+    @cached_property
     def effects(self) -> frozenset[str]:
         """The fields of all requests, which are what can be carried out."""
         return frozenset(
@@ -97,6 +119,14 @@ class ContractNames:
         return frozenset(each.id for contract in self.contracts for each in contract.scope)
 
 
+def _codes(kind: Kind) -> Iterator[str]:
+    """Yield the codes of refusals that a clause names."""
+    if isinstance(kind, RefusingKind):
+        yield from kind.codes
+    elif isinstance(kind, ErrorBodyRule):
+        yield from map(text_of, kind.values.get(CODE, ()))
+
+
 def arguments_of(operation: Operation) -> frozenset[str]:
     """Return the names of everything that a call of an operation can be given."""
     named = {operation.about, operation.grants, operation.since, operation.until}
@@ -112,11 +142,15 @@ def unknown_names(
     it is called only if a name is not known without them.
     """
     raw = cast("_Raw", target.document.data) if target.document else {}
-    for name, binding in raw.get("operations", {}).items():
-        if name in names.operations and binding is not None:
-            yield from _operation(binding, names.operations[name], names, ("operations", name))
-            yield from _identifiers(name, binding, raw["operations"], names, others)
-    fixtures, sca, safety = (raw.get(key) or {} for key in ("fixtures", "sca", "safety"))
+    bindings = raw.get("operations", {})
+    for at, name, binding in all_bindings(bindings):
+        if name in names.operations:
+            yield from _operation(binding, names.operations[name], names, at)
+            yield from misplaced(binding, names.operations[name], at)
+            yield from _identifiers(at, binding, bindings, names, others)
+    yield from without_effect(bindings, names.operations)
+    sections = ("fixtures", "sca", "safety", "error")
+    fixtures, sca, safety, error = (raw.get(key) or {} for key in sections)
     yield from _elsewhere(
         [
             (("fixtures", "segments"), fixtures.get("segments", ()), "segments", "segment"),
@@ -124,6 +158,8 @@ def unknown_names(
             (("outside",), raw.get("outside", ()), "scope", "scope statement"),
             (("safety", "only"), safety.get("only", ()), "arguments", "argument"),
             (("safety", "most"), safety.get("most", ()), "arguments", "argument"),
+            (("error", "fields"), error.get("fields", ()), "error_fields", "error field"),
+            (("error", "codes"), error.get("codes", ()), "codes", "code"),
         ],
         names,
         others,
@@ -232,7 +268,7 @@ def _has_place(shape: Any) -> bool:
 
 
 def _identifiers(
-    name: str,
+    place: Pointer,
     binding: _Raw,
     bindings: _Raw,
     names: ContractNames,
@@ -243,7 +279,7 @@ def _identifiers(
         lister = (spelling or {}).get("found")
         if lister is None:
             continue
-        at: Pointer = ("operations", name, "arguments", argument, "found")
+        at: Pointer = (*place, "arguments", argument, "found")
         operations = names.operations
         if lister not in operations and (more := others()):
             operations = {**operations, **more.operations}

@@ -15,6 +15,7 @@ from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Clause, Contract
 from assay.errors import Problem, did_you_mean
 from assay.rules.clauses import clauses_of
+from assay.rules.refusing_kind import facets_of
 from assay.rules.steps import roots
 
 #: From a section of a contract to the names in those contracts of the file that are not in the run.
@@ -33,7 +34,7 @@ def problems(
         for contract in contracts
         if any("/" in name for name in target.not_offered)
         for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True)
-        for facet in kind.facets()
+        for facet in facets_of(kind)
     }
     unavailable = {name for name, operation in operations.items() if not operation.available}
     for section, noun, given, known in (

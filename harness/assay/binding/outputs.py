@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from assay.binding.pointer import MISSING, find
+from assay.binding.submission import all_bindings
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Json
 from assay.errors import CannotArrange, did_you_mean
@@ -148,22 +149,21 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     """Find outputs whose name has another meaning, and names in braces that mean nothing."""
     operations: Mapping[str, _Raw] = raw.get("operations", {})
     known = {*RESERVED}
-    for operation, binding in operations.items():
+    for at, _, binding in all_bindings(operations):
         for name in binding.get("outputs", {}):
             if name in RESERVED:
                 hint = "choose another name, for example consent-id"
-                yield ("operations", operation, "outputs", name), f"{{{name}}} is taken", hint
+                yield (*at, "outputs", name), f"{{{name}}} is taken", hint
             known.add(name)
     for section in ("headers", "queries"):
         yield from _unknown(raw.get(section, {}), (section,), known)
-    for operation, binding in operations.items():
-        at: Pointer = ("operations", operation)
+    for at, _, binding in all_bindings(operations):
         for section in ("headers", "queries", "template"):
             yield from _unknown(binding.get(section, {}), (*at, section), known)
         for section in ("arguments", "modes"):
             for name, spelling in binding.get(section, {}).items():
                 where: Pointer = (*at, section, name, "value")
-                yield from _unknown(spelling.get("value"), where, known)
+                yield from _unknown((spelling or {}).get("value"), where, known)
 
 
 def _unknown(value: Any, at: Pointer, known: set[str]) -> Iterator[Finding]:

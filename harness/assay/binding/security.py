@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from assay.binding.spelling import Place
+
 
 class AuthKind(Enum):
     """Where the token of a call comes from, and how it is sent."""
@@ -56,10 +58,27 @@ class OAuth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenPlace:
+    """One place of a request that has the token: a header, a query parameter, a pointer in the body.
+
+    `text` is what stands there, with the token in place of "{}".
+    """
+
+    place: Place
+    name: str
+    text: str = "{}"
+
+
+#: Where a bearer token is sent (RFC 6750) if the target file does not say it.
+BEARER = TokenPlace(place=Place.HEADER, name="Authorization", text="Bearer {}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Auth:
     """How calls are authenticated.
 
-    `bearer` sends the token as a bearer token, `key` as it is in the given `header`. A token
+    `bearer` sends the token as a bearer token, `key` as it is in the given `header`; `token_in`
+    has the places where it is sent instead. A token
     comes from the fixture provider with its subject, from the environment variable
     `token_env` for all subjects, or by OAuth (`oauth` is set for its two kinds). `tpp`
     is how calls of the TPP in its own name are authenticated, where that differs.
@@ -67,9 +86,19 @@ class Auth:
 
     kind: AuthKind = AuthKind.NONE
     header: str = ""
+    token_in: tuple[TokenPlace, ...] = ()
     token_env: str | None = None
     oauth: OAuth | None = None
     tpp: Auth | None = None
+
+    @property
+    def token_places(self) -> tuple[TokenPlace, ...]:
+        """Everywhere in a request where its token is sent."""
+        if self.kind is AuthKind.NONE or self.token_in:
+            return self.token_in
+        if self.kind is AuthKind.KEY:
+            return (TokenPlace(place=Place.HEADER, name=self.header),)
+        return (BEARER,)
 
     def of(self, *, by_tpp: bool) -> Auth:
         """Return how a customer's calls, or the TPP's own, are authenticated."""

@@ -35,6 +35,8 @@ class Place(Enum):
     BASE = "base_url"
 
 
+#: The name of the field of an error that is its code.
+CODE = "code"
 #: The places that only a mode has, which is then the value itself.
 MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
@@ -127,6 +129,26 @@ class ItemBinding:
         return bool(self.key or self.key_header)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorAt:
+    """Where the errors stand in the body of a refusal: in lists, or a single one (`one`).
+
+    `fields` and `code` are pointers into one error. `codes` maps the contract's codes to the
+    target's; a code that it does not name is the same in both.
+    """
+
+    list: tuple[str, ...] = ()
+    one: str = ""
+    code: tuple[str, ...] = ()
+    codes: Mapping[str, tuple[Json, ...]] = field(default_factory=dict[str, tuple[Json, ...]])
+    fields: Mapping[str, FieldAt] = field(default_factory=dict[str, FieldAt])
+
+    @property
+    def located(self) -> tuple[str, ...]:
+        """The names of the fields that have a pointer, the code among them."""
+        return tuple(dict.fromkeys((*([CODE] if self.code else []), *self.fields)))
+
+
 class Turn(Enum):
     """How the next page is named."""
 
@@ -210,7 +232,9 @@ class OperationBinding:
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
     values of its accepted answers that later calls send. `given` says that there is no call: the
     consent comes with the customer's token. `outcomes` are this operation's
-    own, where they differ from the common ones.
+    own, where they differ from the common ones. `submission` is the second call that carries out
+    a request which the operation made; `submitted` is the binding of the operation about a request since
+    then. Both are whole.
     """
 
     method: str | None = None
@@ -235,6 +259,8 @@ class OperationBinding:
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     given: str | None = None
     outcomes: Outcomes | None = None
+    submission: SubmissionBinding | None = None
+    submitted: OperationBinding | None = None
     line: int = 0
 
     def taken(self, operation: Operation) -> Mapping[str, None]:
@@ -246,6 +272,13 @@ class OperationBinding:
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
         return operation.aliases if self.aliases is None else self.aliases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionBinding(OperationBinding):
+    """The binding of a submission; `by` says whose token it has, None for that of the operation."""
+
+    by: str | None = None
 
 
 def values_from_file(operation: Operation) -> Iterator[str]:

@@ -19,6 +19,7 @@ from assay.binding.fixture_settings import (
     Fixtures,
     FurtherTpp,
     Role,
+    RoleChoice,
     RoleHolding,
     RoleRegistration,
 )
@@ -36,6 +37,7 @@ from assay.binding.security import (
 )
 from assay.binding.spelling import (
     CredentialSpelling,
+    ErrorAt,
     FieldAt,
     ItemBinding,
     Matcher,
@@ -48,6 +50,7 @@ from assay.binding.spelling import (
     StateAt,
     Turn,
 )
+from assay.binding.submission import SUBMISSION
 from assay.contract.files.document import Document
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "ClientAuth",
     "CredentialSpelling",
     "CustomerSource",
+    "ErrorAt",
     "FieldAt",
     "FixtureKind",
     "Fixtures",
@@ -74,6 +78,7 @@ __all__ = [
     "Presence",
     "ResourceAt",
     "Role",
+    "RoleChoice",
     "RoleHolding",
     "RoleRegistration",
     "Safety",
@@ -240,6 +245,7 @@ class Target:
     nearby: bool = False
     operations: Mapping[str, OperationBinding] = field(default_factory=dict[str, OperationBinding])
     outcomes: Outcomes = field(default_factory=Outcomes)
+    error: ErrorAt | None = None
     outside: tuple[str, ...] = ()
     absent: AbsentParts = field(default_factory=AbsentParts)
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -283,7 +289,14 @@ class Target:
     @property
     def outputs(self) -> Mapping[str, str]:
         """The outputs, each with the operation whose answers have it (the last, of several)."""
-        return {name: id_ for id_, each in self.operations.items() for name in each.outputs}
+        named = {name: id_ for id_, each in self.operations.items() for name in each.outputs}
+        submissions = ((id_, each.submission) for id_, each in self.operations.items())
+        return named | {
+            name: f"{id_}.{SUBMISSION}"
+            for id_, each in submissions
+            if each
+            for name in each.outputs
+        }
 
     def is_of_shipped_base(self, *pointer: str | int) -> bool:
         """Whether a key is inherited from a file that Assay includes.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.results import JOURNAL
+from assay.journal.journal_file import journal_at
 from assay.report import read_journal, write_file
 from assay.report.formats.badge import FORMATS, badge_of
 
@@ -43,7 +43,7 @@ def command(run: Path, name: str, label: str, out: Path | None) -> int:
     Green means that everything was verified that had to be. Red is a violation, yellow an
     incomplete run, blue a selection, grey a run that proves nothing.
     """
-    journal = run / JOURNAL if run.is_dir() else run
+    journal = journal_at(run)
     text = FORMATS[name](badge_of(read_journal(journal, partial=True), label))
     if out is not None:
         write_file(out, lambda stream: stream.write(text))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assay.binding.banks import BanksFile, read_banks
+from assay.binding.banks import read_banks
 from assay.cli import doctor, options
 from assay.cli.details import note_folder
 from assay.cli.publication import link_latest
+from assay.cli.results import new_folder
 from assay.cli.start import INTERRUPTED
 from assay.cli.termination import terminable
 from assay.contexts.covering import Depth
@@ -128,7 +128,7 @@ def run(given: FleetCommand) -> int:
     policy = read_policy(given.fail_on)
     before = read_before(given.since) if given.since else None
     file = read_banks(given.file)
-    folder = (given.out or _new_folder(file)).resolve()
+    folder = (given.out or new_folder(f"fleet-{file.name[:40]}")).resolve()
     fleet_options = FleetOptions(
         folder=folder,
         ledger=given.ledger.resolve() if given.ledger else None,
@@ -194,8 +194,3 @@ def _check_dask() -> None:
     if find_spec("distributed") is None:
         hint = "pip install 'assay[fleet]'"
         raise InputError.one("assay fleet", "Dask is not installed", hint=hint)
-
-
-def _new_folder(file: BanksFile) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
-    return Path("reports") / "local" / f"{stamp}-fleet-{file.name[:40]}"

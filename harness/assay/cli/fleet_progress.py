@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import click
 
+from assay.cli.heartbeat import HEARTBEAT
 from assay.cli.progress import counting_bar
 from assay.fleet.division import BankTasks
 from assay.fleet.run import FleetCallbacks
@@ -17,9 +18,6 @@ from assay.fleet.task import FleetTask, TaskProgress
 from assay.judging.verdict import Standing
 from assay.report.fleet.values import CellState, FleetCell
 from assay.report.wording import counted
-
-#: Seconds between two heartbeats.
-HEARTBEAT = 30.0
 
 
 class FleetProgress:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
@@ -12,10 +11,11 @@ import click
 
 from assay.cli import gate, options, publication
 from assay.cli.details import note_folder
-from assay.cli.results import JOURNAL, finish, write_reports
+from assay.cli.results import finish, new_folder, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party
 from assay.execution.session import RunResult
+from assay.journal.journal_file import JOURNAL
 from assay.judging.exit_policy import Floor
 from assay.judging.verdict import Exit
 from assay.report import find_format, read_journal
@@ -106,7 +106,7 @@ def command(
         bases=bases,
         complete=complete,
     )
-    folder = out or _new_folder(file)
+    folder = out or new_folder(f"judged-{file_name(file.stem, 40)}")
     note_folder(folder)
     result = recording.close(
         folder / JOURNAL,
@@ -151,8 +151,3 @@ def _print_json(folder: Path, result: RunResult) -> int:
     # As bytes: the encoding of the terminal must not change the document.
     click.echo(text.getvalue().encode(), nl=False)
     return result.exit.value if write_reports(read, folder) else Exit.FAULT.value
-
-
-def _new_folder(file: Path) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
-    return Path("reports") / "local" / f"{stamp}-judged-{file_name(file.stem, 40)}"

@@ -199,6 +199,18 @@ def concurrency(command: F) -> F:
     )(command)
 
 
+def roles(command: F) -> F:
+    """Add `--role`."""
+    return click.option(
+        "--role",
+        "roles",
+        multiple=True,
+        metavar="NAME",
+        help="Use only this customer of fixtures.roles. Repeatable, in order of preference. "
+        "Default: for each trial, the suitable customers of whom the least was used today.",
+    )(command)
+
+
 def ledger(command: F) -> F:
     """Add `--ledger`."""
     return click.option(

@@ -46,6 +46,7 @@ Examples:
 @options.wait
 @options.ledger
 @options.contexts
+@options.roles
 @click.option("-v", "--verbose", is_flag=True, help="Also show sentences and sources.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def command(
@@ -57,6 +58,7 @@ def command(
     wait: timedelta | None,
     ledger: Path | None,
     contexts: Depth | None,
+    roles: Sequence[str],
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -73,6 +75,7 @@ def command(
         wait=wait,
         ledger=ledger,
         contexts=contexts,
+        roles=roles,
     )
     plan = prepared.plan
     lines = (

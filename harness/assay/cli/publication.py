@@ -196,11 +196,16 @@ def _append(path: Path, text: bytes) -> None:
 STARTED, LATEST = "{started}", "latest"
 
 
+def time_stamp() -> str:
+    """Return the time as a part of a folder's name."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
+
+
 def with_time(context: click.Context, _parameter: click.Parameter, value: Path | None) -> Any:
     """Return the folder of `--out` with the time in place of `{started}`."""
     if value is None or STARTED not in str(value):
         return value
-    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
+    stamp = time_stamp()
     parts = [part.replace(STARTED, stamp) for part in value.parts]
     depth = next(n for n, part in enumerate(value.parts, start=1) if STARTED in part)
     context.meta[_key(LATEST)] = Path(*parts[:depth])
@@ -215,7 +220,7 @@ def link_latest() -> None:
     link, unfinished = folder.with_name(LATEST), folder.with_name(f"{folder.name}.{LATEST}")
     try:
         if link.exists() and not link.is_symlink():
-            click.echo(f"assay: {link} is no link, and is left as it is", err=True)
+            click.echo(f"assay: {link} is not a link, so it was not replaced", err=True)
             return
         unfinished.symlink_to(folder.name, target_is_directory=True)
         os.replace(unfinished, link)  # noqa: PTH105 -- overwrites on every system

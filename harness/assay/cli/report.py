@@ -11,8 +11,9 @@ import click
 
 from assay import report
 from assay.cli import gate, options, publication
-from assay.cli.results import JOURNAL, REPORTS, print_summary, write_formats, write_reports
+from assay.cli.results import REPORTS, print_summary, write_formats, write_reports
 from assay.errors import InputError
+from assay.journal.journal_file import journal_at
 from assay.judging.exit_policy import ExitPolicy, Floor
 from assay.judging.verdict import Exit
 
@@ -84,7 +85,9 @@ def command(
             allow_incomplete=allow_incomplete,
             min_verified=min_verified,
             baseline=baseline,
-            selection=report.read_journal(_journal(journals[0]), partial=partial).header.selection,
+            selection=report.read_journal(
+                journal_at(journals[0]), partial=partial
+            ).header.selection,
         )
         with publication.commands_stopped():
             return _merge(journals, out, names, partial=partial, policy=policy)
@@ -120,10 +123,6 @@ def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> i
     for name in names:
         click.echo(out / report.FORMATS[name].file)
     return 0
-
-
-def _journal(path: Path) -> Path:
-    return path / JOURNAL if path.is_dir() else path
 
 
 def _merge(

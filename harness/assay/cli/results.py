@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.publication import chosen_formats, link_latest, publish
+from assay.cli.publication import chosen_formats, link_latest, publish, time_stamp
 from assay.errors import InputError, JournalError
 from assay.execution.session import RunResult
+from assay.journal.journal_file import JOURNAL
 from assay.judging.verdict import Exit
 
 if TYPE_CHECKING:
     from assay.report import Report
 
-#: The name of the journal in the folder of a run.
-JOURNAL = "journal.jsonl"
 #: The reports that are written next to the journal, by format.
 REPORTS = {
     "html": "report.html",
@@ -33,6 +32,11 @@ REPORTS = {
     "junit": "junit.xml",
     "markdown": "report.md",
 }
+
+
+def new_folder(name: str) -> Path:
+    """Return the folder of a run for which `--out` names none: the time and a name."""
+    return Path("reports") / "local" / f"{time_stamp()}-{name}"
 
 
 def print_summary(read: Report, *, quiet: bool) -> None:

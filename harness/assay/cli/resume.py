@@ -18,20 +18,21 @@ import click
 
 from assay import __version__
 from assay.binding.target import Target
-from assay.cli.results import JOURNAL, print_summary, write_reports
+from assay.cli.results import print_summary, write_reports
 from assay.contexts.covering import Depth
 from assay.contract.model import Contract, Json
 from assay.errors import InputError, JournalError
 from assay.execution.environment import Environment
 from assay.execution.resumption import RecordedProgress, read_progress
-from assay.journal.journal_file import reopen
+from assay.journal.journal_file import JOURNAL, reopen
 from assay.journal.lines import Line
 from assay.journal.redact import Redactor
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import Floor, read_floor
 from assay.judging.verdict import Exit
-from assay.planning.plan import Disposition, Plan, Planned, Price, Shard, decided
+from assay.planning.plan import Disposition, Plan, Planned, Shard, decided
 from assay.planning.prepare import Prepared
+from assay.planning.price import Price
 from assay.planning.shards import read_shard
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ RECORDED: Mapping[str, Reader] = {
     "keywords": Line.text,
     "marks": Line.text,
     "contexts": _nullable(lambda line, key: Depth(line.text(key))),
+    "roles": _texts,
     "shard": _nullable(lambda line, key: read_shard(line.text(key))),
     "seed": Line.number_of,
     "journeys": Line.number_of,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import click
 from assay.cli import doctor, gate, options, publication
 from assay.cli.details import note_folder
 from assay.cli.progress import Progress, announce
-from assay.cli.results import JOURNAL, continued_by, finish, named_if_cut_short
+from assay.cli.results import continued_by, finish, named_if_cut_short, new_folder
 from assay.cli.resume import (
     Resumption,
     check_same,
@@ -46,6 +45,7 @@ from assay.execution.lanes import lanes_for, most_lanes
 from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES
+from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Exit
@@ -80,6 +80,7 @@ SECTIONS = {
         "keywords",
         "marks",
         "contexts",
+        "roles",
         "shard",
         "seed",
     ),
@@ -159,6 +160,7 @@ SECTIONS = {
 @options.wait
 @options.ledger
 @options.contexts
+@options.roles
 @options.shard
 @options.dry_run
 @doctor.no_doctor
@@ -219,6 +221,7 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
         ledger=given.ledger,
         contexts=Depth.BASE if sequences else given.contexts,
         shard=given.shard,
+        roles=given.roles,
     )
     if resumed is not None:
         check_same(resumed, prepared)
@@ -289,7 +292,9 @@ def _open(
     environment.secrets.add(password_in(given.examples), "password", lasting=True)
     if resumed is not None:
         check_same_bank(resumed, prepared.target, environment)
-    folder = resumed.folder if resumed else given.out or _new_folder(prepared)
+    folder = (
+        resumed.folder if resumed else given.out or new_folder(file_name(prepared.target.name, 40))
+    )
     note_folder(folder)
     session = Session(
         plan=plan,
@@ -303,6 +308,7 @@ def _open(
             selection={"k": given.keywords, "m": given.marks},
             command="assay " + " ".join(sys.argv[1:]),
             reproduce=prepared.reproduce,
+            roles=prepared.roles,
             concurrency=_concurrency(given, prepared),
             invocation=invocation(given, environment),
         ),
@@ -339,8 +345,3 @@ def _set_up(given: RunOptions, prepared: Prepared, plan: Plan) -> Environment:
 
         announce(environment.waiting, plan, prepared.target, show)
     return environment
-
-
-def _new_folder(prepared: Prepared) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S-%fZ")
-    return Path("reports") / "local" / f"{stamp}-{file_name(prepared.target.name, 40)}"

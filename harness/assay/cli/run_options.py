@@ -36,6 +36,7 @@ class RunOptions:
     wait: timedelta | None
     ledger: Path | None
     contexts: Depth | None
+    roles: Sequence[str]
     shard: Shard | None
     dry_run: bool
     no_doctor: bool

@@ -35,6 +35,7 @@ from assay.contract.references import OPEN, findings, line_numbers
 from assay.errors import InputError, Problem, did_you_mean
 from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
+from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import FEATURES
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
@@ -83,7 +84,7 @@ def _facet_problems(contract: Contract) -> Iterator[Finding]:
     """Yield clauses with two obligations of the same id, or with a requirement that no target meets."""
     for index, kind in enumerate(clauses_of(contract)):
         own = kind.tpp_facet()
-        facets = (*kind.facets(), *((own,) if own else ()))
+        facets = (*facets_of(kind), *((own,) if own else ()))
         for id_, times in Counter(facet.id for facet in facets).items():
             if times > 1:
                 what = f"{times} of its obligations have the id {id_!r}"

@@ -104,13 +104,14 @@ MOST_ITEMS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenAnswer:
-    """One answer, with the operation that was called and the decoded body."""
+    """One answer; `part` is the key of its binding below that of the operation, if any."""
 
     probe: str
     operation: Operation
     binding: OperationBinding
     exchange: Exchange
     body: Json
+    part: str = ""
 
     @property
     def status(self) -> int:
@@ -129,7 +130,7 @@ class SeenAnswer:
 
     def place(self, *key: str | int) -> Pointer:
         """Return a key of the operation in the target file."""
-        return ("operations", self.operation.id, *key)
+        return ("operations", self.operation.id, *filter(None, (self.part,)), *key)
 
     @property
     def good(self) -> bool:
@@ -183,6 +184,7 @@ class DoctorContext:
     quick: bool = False
     ahead: timedelta | None = None
     answers: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
+    submissions: list[SeenAnswer] = field(default_factory=list[SeenAnswer])
     role_of: dict[str, str] = field(default_factory=dict[str, str])
     subjects: dict[str, Subject] = field(default_factory=dict[str, Subject])
     signed: list[tuple[Authorised, Wire]] = field(default_factory=list[tuple[Authorised, Wire]])
@@ -244,7 +246,7 @@ class DoctorContext:
 
     @property
     def presences(self) -> tuple[SeenAnswer, ...]:
-        """The answers of the presence probe, which uses up the calls without the customer."""
+        """The answers of the presence probe, which uses up calls without the customer."""
         return tuple(answer for answer in self.answers if answer.probe.endswith(PRESENCE))
 
     def plain(self, *operations: str) -> tuple[SeenAnswer, ...]:

@@ -178,7 +178,7 @@ STEPS: Final[Sequence[Check]] = (
 #: The check that examines each binding feature.
 EXAMINED_BY: Final[Mapping[str, str]] = {
     **dict.fromkeys(("method", "path", "aliases", "headers", "argument", "mode"), "status"),
-    "outcomes": "status",
+    **dict.fromkeys(("outcomes", "submission", "submitted"), "status"),
     **dict.fromkeys(pointers.POINTERS, "pointers"),
     "next": "pages",
     "other": "values",

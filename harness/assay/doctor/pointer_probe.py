@@ -185,7 +185,8 @@ class AnsweredOperation:
 
     def place(self, feature: str, name: str = "") -> Pointer:
         """Return the key of a feature in the target file."""
-        return BINDING_FEATURES[feature].place(self.operation.id, name)
+        _, _, *below = BINDING_FEATURES[feature].place(self.operation.id, name)
+        return self.answers[0].place(*below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

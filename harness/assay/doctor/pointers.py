@@ -8,14 +8,14 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.outputs import usable
 from assay.binding.pointer import lists
-from assay.contract.model import Json
-from assay.doctor import item_fields, items
+from assay.contract.model import Json, Operation
+from assay.doctor import item_fields, items, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
@@ -219,8 +219,23 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
     for operation in context.operations:
         good = [answer for answer in context.of(operation.id) if _readable(answer)]
         if operation.available and good:
-            seen = AnsweredOperation(context=context, operation=operation, answers=good)
-            yield from _pointers(seen) if seen.bodies else _unreadable(seen)
+            yield from _answered(context, operation, [each for each in good if not each.part])
+            yield from _answered(context, operation, [each for each in good if each.part])
+    yield from submissions.unseen(context)
+    for operation in context.operations:
+        good = [answer for answer in context.submissions if _readable(answer)]
+        yield from _answered(
+            context, operation, [each for each in good if each.operation is operation]
+        )
+
+
+def _answered(
+    context: DoctorContext, operation: Operation, answers: Sequence[SeenAnswer]
+) -> Iterator[Finding]:
+    """Examine the pointers into answers that have one binding, if there are any."""
+    if answers:
+        seen = AnsweredOperation(context=context, operation=operation, answers=answers)
+        yield from _pointers(seen) if seen.bodies else _unreadable(seen)
 
 
 def _readable(answer: SeenAnswer) -> bool:

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 
+from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.doctor import request_probes
 from assay.doctor.probe_plan import ProbePlan
 from assay.doctor.rule_probes import rule_probes
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
+from assay.planning.price import submitting
 from assay.rules import steps
 from assay.rules.consented import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
@@ -105,7 +107,8 @@ def cost(plan: ProbePlan, total: DoctorCost) -> None:
     """Add an estimate of what the probes of a contract will send."""
     for probe in doctor_probes(plan):
         script = with_consents(plan.contract, probe.start())
-        for step in dry_run(script, DryTarget(contract=plan.contract), _MOST_STEPS):
+        dry_target = DryTarget(contract=plan.contract, submitted=submitting(plan.target))
+        for step in dry_run(script, dry_target, _MOST_STEPS):
             match step:
                 case Call(operation=name, present=present):
                     operation = plan.contract.operations[name]
@@ -116,6 +119,8 @@ def cost(plan: ProbePlan, total: DoctorCost) -> None:
                     total.signatures += 1
                 case _:
                     pass
+        if dry_target.submissions:
+            total.attended[SUBMISSION] += dry_target.submissions
 
 
 def _reads(plan: ProbePlan) -> Script:

@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.binding.encode import Access, HttpRequest
 from assay.contract.model import Contract
+from assay.doctor import submissions
 from assay.doctor.context import DoctorContext, EarlyEnd, Finding, Weight, from_problem, one_line
 from assay.doctor.probe_plan import ProbePlan
 from assay.doctor.probes import DoctorProbe, doctor_probes
@@ -96,6 +97,7 @@ def _run(
             context.redactor.learn(event, access)
             context.role_of[f"{contract.id} {name} {event.name}"] = access.id or ""
         context.note(f"{contract.id} {name}", contract, event)
+        submissions.note(context, f"{contract.id} {name}", contract, event)
         if isinstance(event, Authorised) and not probe.optional:
             context.signed.append((event, watching.last))
         context.on_call()

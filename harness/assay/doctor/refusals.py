@@ -96,7 +96,9 @@ def _refused_key(target: Target, answer: SeenAnswer, *, by_tpp: bool) -> tuple[s
     auth, place = _party(target, by_tpp=by_tpp)
     if auth.oauth and "scope" in challenge:
         return (*place, "scope")
-    return (*place, "token_env" if auth.token_env and not auth.oauth else "kind")
+    if auth.token_env and not auth.oauth:
+        return (*place, "token_env")
+    return (*place, "token_in" if auth.token_in else "kind")
 
 
 def _forbidden(

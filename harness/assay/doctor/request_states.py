@@ -20,6 +20,7 @@ from assay.doctor.item_fields import alike
 from assay.doctor.probes import RULE
 from assay.doctor.read_arguments import evidence_of
 from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
+from assay.doctor.submissions import rejected
 from assay.history import Authorised, State
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules.clauses import clauses_of
@@ -102,6 +103,8 @@ def _shown(context: DoctorContext, answer: SeenAnswer) -> Iterator[_ShownState]:
     moment = None if f" {RULE} " in answer.probe else _moment(answer)
     if moment is None or not (answer.accepted and answer.good):
         return
+    if rejected(context, answer):
+        return  # however its consent is shown
     if moment == _NEW and not context.signed:
         return  # at a bank where nothing is signed, a new request may be done
     executed = _executed(context, answer) if moment == SIGNED else None

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from assay.binding.decode import decode
 from assay.binding.target import Matcher, Outcomes, Target
 from assay.contract.model import Operation
-from assay.doctor import items, refusals
+from assay.doctor import items, refusals, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
@@ -47,6 +47,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         if not operation.available:
             yield from _unavailable(context, operation)
     yield from _aliases(context)
+    yield from submissions.refused(context)
 
 
 def _available(context: DoctorContext, operation: Operation) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from itertools import count
 
 from assay.binding.encode import Access, HttpRequest
 from assay.binding.security import ISSUING, Auth
-from assay.binding.target import Budget, Role, Target
+from assay.binding.target import Budget, Role, RoleChoice, Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange, Shortage
 from assay.estimate.fakes import ANYTHING, NullLedger, NullTransport, fixture_of, signer_of
@@ -31,7 +31,7 @@ from assay.fixtures.providers import (
     customers_of,
     has_real_customers,
 )
-from assay.fixtures.roles import access_of
+from assay.fixtures.roles import UNUSED, RolesFixture, access_of
 from assay.history import (
     Accepted,
     Arrange,
@@ -43,8 +43,11 @@ from assay.history import (
     History,
     Item,
     Renew,
+    State,
     Step,
     Subject,
+    Submit,
+    Submitted,
     Wire,
 )
 from assay.planning.plan import Plan, Trial, script_of
@@ -72,7 +75,8 @@ class TrialEstimate:
 
     `observed` are the facets with evidence from before. `batch` are accesses without the customer present, by customer, operation and day; `consents` is
     how often one is transmitted, by the customer's name; `requests` what is written:
-    operation and arguments.
+    operation and arguments. `customers` are the listed ones that it takes, `uses` how much it uses
+    of each, and `items` how often it uses each thing that they own.
     """
 
     stopped: str = ""
@@ -84,6 +88,9 @@ class TrialEstimate:
     )
     consents: Counter[str] = field(default_factory=Counter[str])
     requests: tuple[tuple[str, Mapping[str, Json]], ...] = ()
+    customers: tuple[str, ...] = ()
+    uses: Counter[str] = field(default_factory=Counter[str])
+    items: Counter[str] = field(default_factory=Counter[str])
     signatures: int = 0
     waited: timedelta = timedelta(0)
 
@@ -102,12 +109,14 @@ class DryExecutor(Executor):
         default_factory=list[tuple[str, Mapping[str, Json]]]
     )
     signatures: int = 0
+    uses: Counter[str] = field(default_factory=Counter[str])
+    items: Counter[str] = field(default_factory=Counter[str])
 
     def event_of(self, step: Step) -> Event:
         """Perform a step with the real fixture, or have the dry target answer it."""
         if isinstance(step, Authorise):
             return self._signed(step)
-        if isinstance(step, Call) or not (self.granted or isinstance(step, Renew)):
+        if isinstance(step, Call | Submit) or not (self.granted or isinstance(step, Renew)):
             return super().event_of(step)
         event = self.dry_target.reply(step)
         if isinstance(event, Subject):
@@ -139,7 +148,19 @@ class DryExecutor(Executor):
         self.keep(self._call(Call(operation=operation, subject=owner)), owner)
         self.ids |= {key: key for key, name in self.owners.items() if name == owner}
 
-    def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
+    def submitted(self, call: Call, request: HttpRequest, key: str, target: Target) -> Exchange:
+        """Check the safety gates, and accept the submission of a request."""
+        operation, guard = self.operations[call.operation], self.environment.guard
+        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look, target)
+        binding = target.operations[operation.id]
+        outcome = Accepted(
+            items=(Item(key=key, state=State.DONE),),
+            outputs=dict.fromkeys(binding.outputs, ANYTHING),
+        )
+        wire = replace(ANSWER, url=request.url)
+        return Exchange(n=self.number(), at=self.look(), call=call, outcome=outcome, wire=wire)
+
+    def exchanged(self, call: Call, request: HttpRequest, target: Target | None = None) -> Exchange:
         """Check the safety gates, record the cost, and answer as the dry target."""
         operation, guard = self.operations[call.operation], self.environment.guard
         guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
@@ -149,10 +170,14 @@ class DryExecutor(Executor):
         ):
             day = guard.use(operation.id, who, self.look()).day
             self.batch[who, operation.id, day] += 1
+            self.uses[who.name] += 1
         if operation.grants:
             self.consents[who.name] += 1
         if operation.writes and not operation.about_consent:
             self.requests.append((operation.id, call.arguments))
+        if operation.writes or operation.grants:
+            self.uses[who.name] += 1
+            self.items.update(self.used_items(call))
         self.dry_target.now = self.look()
         event = self.dry_target.reply(call)
         assert isinstance(event, Exchange)  # noqa: S101 -- a call is answered by an exchange
@@ -190,6 +215,8 @@ class DryExecutor(Executor):
             screens = max(len(self.environment.target.sca.screens), 1)
             self.wait(step.pace * screens + sum(step.linger, start=timedelta(0)))
         self.signatures += 1
+        self.uses[self.who(step.by or step.subject).name] += 1
+        self.items.update(self.used_items(step))
         event = self.dry_target.reply(step)
         assert isinstance(event, Authorised)  # noqa: S101 -- as above
         return replace(event, n=self.number(), moments=(self.look(),))
@@ -208,11 +235,18 @@ def _shared_access(auth: Auth) -> Access:
 
 
 def dry_run_trial(
-    plan: Plan, trial: Trial, target: Target, now: datetime, *, waits: bool = False
+    plan: Plan,
+    trial: Trial,
+    target: Target,
+    now: datetime,
+    *,
+    waits: bool = False,
+    choice: RoleChoice | None = None,
 ) -> TrialEstimate:
     """Run a trial against a dry target, at this time, and return what it will do.
 
-    `waits` says that a clock which cannot be moved is waited for.
+    `waits` says that a clock which cannot be moved is waited for, `choice` which listed customers
+    are taken first.
     """
     contract = plan.contracts[trial.contract]
     clause, script = script_of(plan, trial)
@@ -228,7 +262,7 @@ def dry_run_trial(
         party=_shared_access(target.auth.tpp) if target.auth.tpp else None,
     )
     environment.guard.learn(plan)
-    fixture = fixture_of(target, dry_target, waits=waits)
+    fixture = fixture_of(target, dry_target, waits=waits, choice=choice or trial.choice or UNUSED)
     numbers = count(1)
     executor = DryExecutor(
         environment=environment,
@@ -250,10 +284,13 @@ def dry_run_trial(
     return TrialEstimate(
         stopped=stopped,
         observed=frozenset(observed),
-        calls=len(history.exchanges),
+        calls=sum(isinstance(event, Exchange | Submitted) for event in history.events),
         batch=executor.batch,
         consents=executor.consents,
         requests=tuple(executor.requests),
+        customers=tuple(fixture.taken) if isinstance(fixture, RolesFixture) else (),
+        uses=executor.uses,
+        items=executor.items,
         signatures=executor.signatures,
         waited=dry_target.now - now if waits else timedelta(0),
     )

@@ -5,18 +5,18 @@ Only the fixture of listed customers is the real one, because it contacts nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.binding.encode import Access, HttpRequest
-from assay.binding.target import ScaKind, Target
+from assay.binding.target import RoleChoice, ScaKind, Target
 from assay.errors import CannotArrange
 from assay.execution.environment import Environment
 from assay.fixtures.protocol import Fixture, ReadOnlyFixture
 from assay.fixtures.providers import Customers, MissingFixtures, customers_of
-from assay.fixtures.roles import RolesFixture
+from assay.fixtures.roles import UNUSED, RolesFixture
 from assay.history import Arrange, Authorise, Ending, Subject, Wire
 from assay.rules.dry_run import DryTarget
 from assay.sca.protocol import AnyReturnAddress, ScreenFlowResult, Signer, Wait
@@ -111,13 +111,25 @@ class NullLedger:
         """Return 0: nothing is used."""
         return 0
 
+    def used_in_all(self, use: QuotaUse) -> int:
+        """Return 0: nothing is used."""
+        return 0
+
+    def note(self, uses: Iterable[QuotaUse], *, run: str, at: datetime) -> None:
+        """Record nothing."""
+
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
         """Accept the use."""
         return True
 
 
-def fixture_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture:
-    """Return a trial's fixture; `waits` says that a clock which cannot move is waited for."""
+def fixture_of(
+    target: Target, dry_target: DryTarget, *, waits: bool, choice: RoleChoice = UNUSED
+) -> Fixture:
+    """Return a trial's fixture; `waits` says that a clock which cannot move is waited for.
+
+    `choice` says which listed customers are taken first.
+    """
     roles, tpps = target.fixtures.roles, target.fixtures.tpps
     environ = {tpp.token_env: ANYTHING for tpp in tpps}
     match customers_of(target):
@@ -125,12 +137,23 @@ def fixture_of(target: Target, dry_target: DryTarget, *, waits: bool) -> Fixture
             return FakeClock(
                 roles=roles,
                 tpps=tpps,
+                operations=target.operations,
+                standing=target.fixtures.now is not None,
+                choice=choice,
                 environ=environ,
                 now=lambda: dry_target.now,
                 dry_target=dry_target,
             )
         case Customers.LISTED:
-            return RolesFixture(roles=roles, tpps=tpps, environ=environ, now=lambda: dry_target.now)
+            return RolesFixture(
+                roles=roles,
+                tpps=tpps,
+                operations=target.operations,
+                standing=target.fixtures.now is not None,
+                choice=choice,
+                environ=environ,
+                now=lambda: dry_target.now,
+            )
         case Customers.CREATED | Customers.CHOSEN:
             return FakeFixture(dry_target)
         case Customers.NONE:

@@ -13,19 +13,22 @@ is created for each trial has neither.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from assay.binding.target import Target
+from assay.binding.target import RoleChoice, Target
 from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
+from assay.estimate.role_choices import RoleChoices
 from assay.execution.call_values import UNAUTHENTICATED_TPP
 from assay.execution.guard import UNUSED_DAY, Customer, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
-from assay.planning.plan import FREE, Disposition, Plan, Planned, Price, Trial, decided
+from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
+from assay.planning.price import FREE, Price
 
 __all__ = ["Feasibility", "assess", "without_valueless"]
 
@@ -71,18 +74,59 @@ def assess(
     guard = Guard(target=target, book=_ledger(target, ledger))
     guard.learn(plan)
     schedule = _Schedule(plan=plan, target=target, guard=guard)
+    choices = RoleChoices(target=target, guard=guard, now=now)
     for trial in plan.all_trials:
         then = now + schedule.waited
-        schedule.add(trial, dry_run_trial(plan, trial, target, then, waits=waits))
+        run = partial(dry_run_trial, plan, trial, target, then, waits=waits)
+        choice, estimate = _chosen(choices, trial, run, partial(schedule.obstacle, trial))
+        if schedule.add(trial, estimate):
+            schedule.choices[trial.id] = choice
+            choices.add(estimate)
     feasible = decided(plan, map(schedule.decide, plan.items))
     contextual = (trial for trial in feasible.contextual if trial.id in schedule.runnable)
     return Feasibility(
-        plan=replace(feasible, contextual=tuple(contextual)),
+        plan=replace(
+            feasible,
+            trials=tuple(map(schedule.with_choice, feasible.trials)),
+            contextual=tuple(map(schedule.with_choice, contextual)),
+        ),
         before=plan,
         trials=schedule.runnable,
         used=schedule.used,
         bounds={name: guard.bound(name) for _, name, _ in schedule.spent},
     )
+
+
+def _chosen(
+    choices: RoleChoices,
+    trial: Trial,
+    run: Callable[..., TrialEstimate],
+    obstacle: Callable[[TrialEstimate], tuple[str, Shortage | None]],
+) -> tuple[RoleChoice | None, TrialEstimate]:
+    """Return the choice of customers with which a trial gets furthest, and its estimate.
+
+    That is the first one with which it gets to its end; else one with which it shows something.
+    """
+    choice = choices.first(trial)
+    estimate = run(choice=choice)
+    best = choice, estimate
+    if choice is None or not (estimate.stopped or obstacle(estimate)[0]):
+        return _as_taken(*best)
+    for other in choices.others(choice, estimate):
+        tried = run(choice=other)
+        stopped = bool(obstacle(tried)[0])
+        if not (tried.stopped or stopped):
+            return _as_taken(other, tried)
+        shown = len(() if stopped else tried.observed)
+        if shown > len(() if obstacle(best[1])[0] else best[1].observed):
+            best = other, tried
+    return _as_taken(*best)
+
+
+def _as_taken(
+    choice: RoleChoice | None, estimate: TrialEstimate
+) -> tuple[RoleChoice | None, TrialEstimate]:
+    return choice and replace(choice, taken=estimate.customers), estimate
 
 
 def without_valueless(plan: Plan, target: Target, *, now: datetime) -> Plan:
@@ -115,24 +159,34 @@ class _Schedule:
     waited: timedelta = timedelta(0)
     spent: Counter[_Count] = field(default_factory=Counter[_Count])
     used: Counter[_Count] = field(default_factory=Counter[_Count])
+    choices: dict[str, RoleChoice | None] = field(default_factory=dict[str, "RoleChoice | None"])
 
-    def add(self, trial: Trial, estimate: TrialEstimate) -> None:
-        """Add the next trial if the budgets allow it."""
+    def obstacle(self, trial: Trial, estimate: TrialEstimate) -> tuple[str, Shortage | None]:
+        """Return why a trial is not run at all; an empty text if it is."""
         observes = any(facet.facet in estimate.observed for facet in trial.settles)
-        reason, shortage = estimate.stopped, None
-        if not estimate.stopped or observes:
-            reason, shortage = next(self._exceeded(trial, estimate), ("", None))
+        if estimate.stopped and not observes:
+            return estimate.stopped, None
+        return next(self._exceeded(trial, estimate), ("", None))
+
+    def with_choice(self, trial: Trial) -> Trial:
+        """Return a trial with the customers that it takes."""
+        return replace(trial, choice=self.choices.get(trial.id))
+
+    def add(self, trial: Trial, estimate: TrialEstimate) -> bool:
+        """Add the next trial if the budgets allow it; return whether they do."""
+        reason, shortage = self.obstacle(trial, estimate)
         if reason:
             self.stopped[trial.id] = replace(
                 estimate, stopped=reason, shortage=shortage, observed=frozenset()
             )
-            return
+            return False
         if estimate.stopped:
             self.stopped[trial.id] = estimate
         self.runnable[trial.id] = estimate
         self.spent += estimate.batch
         self.calls += self._price(trial, estimate)
         self.waited += estimate.waited
+        return True
 
     def decide(self, item: Planned) -> Planned:
         """Return what is planned for an obligation, once all trials are considered."""

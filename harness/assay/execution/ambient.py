@@ -9,9 +9,10 @@ has to run that, too.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.contract.model import Capability, Contract
 from assay.history import Call, Effects, History, Inquire
@@ -20,6 +21,10 @@ from assay.judging.verdict import Standing, Verdict
 from assay.planning.plan import Plan, Trial
 from assay.rules.clauses import clauses_of, has_ambient
 from assay.rules.rule import Script
+
+if TYPE_CHECKING:
+    from assay.binding.target import Target
+    from assay.execution.run_values import Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +38,27 @@ class FindingSource:
 
 @dataclass(slots=True, kw_only=True)
 class Sources:
-    """The sources of a run, by obligation; `command` is how the run was begun."""
+    """The sources of a run, by obligation; `command` is how the run was begun.
+
+    `chosen` are the listed customers to which the user restricted the run, and `roles` those that
+    were used, by trial and by obligation.
+    """
 
     command: str = ""
     seed: int = 0
+    chosen: tuple[str, ...] = ()
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     _found: dict[str, FindingSource] = field(default_factory=dict[str, FindingSource])
+
+    @classmethod
+    def of(cls, plan: Plan, target: Target, options: Options) -> Sources:
+        """Return the sources of a run that begins."""
+        return cls(
+            command=options.reproduce,
+            seed=options.seed,
+            chosen=options.roles,
+            roles=roles_of(plan) if len(target.fixtures.roles) > 1 else {},
+        )
 
     def add(self, obligation: str, source: FindingSource) -> None:
         """Note what showed the violation of an obligation."""
@@ -56,11 +77,29 @@ class Sources:
         """Return the command that shows the verdict on an obligation again."""
         source = self._found.get(obligation)
         if source is not None and source.replay is not None:
-            return f"assay run{self.command} --replay {shlex.quote(str(source.replay))}"
+            command = self.command + _role_options(self.chosen)
+            return f"assay run{command} --replay {shlex.quote(str(source.replay))}"
+        trials = [source.trial] if source is not None else []
+        used = [name for each in (*trials, obligation) for name in self.roles.get(each, ())]
+        command = self.command + _role_options(used or self.chosen)
         seed = f" --seed {self.seed}" if self.seed else ""
         settles = source.settles if source is not None else ""
         chosen = f"{settles} or {obligation}" if settles else obligation
-        return f"assay run{self.command} -k {shlex.quote(chosen)}{seed}"
+        return f"assay run{command} -k {shlex.quote(chosen)}{seed}"
+
+
+def _role_options(names: Iterable[str]) -> str:
+    return "".join(f" --role {shlex.quote(name)}" for name in dict.fromkeys(names))
+
+
+def roles_of(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return the listed customers that the trials of a plan take, by trial and by obligation."""
+    used: dict[str, tuple[str, ...]] = {}
+    for trial in plan.all_trials:
+        names = trial.choice.taken if trial.choice else ()
+        used[trial.id] = names
+        used |= {each.id: names for each in trial.settles if not trial.context}
+    return used
 
 
 def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:

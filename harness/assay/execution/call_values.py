@@ -14,6 +14,7 @@ from uuid import uuid5
 from assay.binding.encode import BARE, Access
 from assay.binding.security import AuthKind
 from assay.binding.spelling import Place
+from assay.binding.target import Target
 from assay.binding.values import RequestValues, has_day
 from assay.contract.model import Capability, Operation
 from assay.errors import CannotArrange
@@ -188,13 +189,12 @@ def third_party(executor: Executor, name: str) -> Access:
     return executor.tpps[name]
 
 
-def values_for(executor: Executor, call: Call) -> RequestValues:
+def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
     """Return the generated values of one request, as far as the target file uses them.
 
     Two equal calls have the same `alike`, and all calls of a trial the same `trial`; `unique` is
     different in every call.
     """
-    target = executor.environment.target
     binding, operation = (
         target.operations.get(call.operation, BARE),
         executor.operations[call.operation],
@@ -205,9 +205,14 @@ def values_for(executor: Executor, call: Call) -> RequestValues:
     plain = RequestValues(
         ids=executor.ids,
         resources=executor.resources,
-        outputs=executor.kept.values_for(call, target.outputs, by_tpp=operation.by_tpp),
+        outputs=executor.kept.values_for(
+            call,
+            executor.environment.target.outputs,
+            by_tpp=operation.by_tpp,
+            request=executor.submissions.key(str(call.arguments.get(operation.about or "", ""))),
+        ),
     )
-    slots = repeated_values(executor, call, operation, plain)
+    slots = repeated_values(executor, call, target, plain)
     if not (standing or binding.template or values):
         return replace(plain, slots=slots)
     executor.generated += 1

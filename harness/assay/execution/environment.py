@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 
 from assay.binding.encode import Access
 from assay.binding.origin import origin
-from assay.binding.target import ScaKind, Target, TransportKind
+from assay.binding.target import RoleChoice, ScaKind, Target, TransportKind
 from assay.errors import CannotArrange
 from assay.execution.guard import Guard
 from assay.fixtures.control import Send
 from assay.fixtures.control_answers import learning
 from assay.fixtures.protocol import Fixture, FixtureProvider
 from assay.fixtures.providers import Customers, customers_of, has_real_customers, open_provider
-from assay.fixtures.waiting import Waiting, WaitingProvider
+from assay.fixtures.waiting import Waiting, WaitingProvider, choosing
 from assay.history import Authorise
 from assay.sca.control import ControlSigner
 from assay.sca.forms import FormsSigner
@@ -104,6 +104,11 @@ class Environment:
                 return ManualSigner(callback_server=self.callback_server, prompt=self.person)
             case _:
                 return MissingSigner()
+
+    def for_trial(self, choice: RoleChoice | None) -> Environment:
+        """Return the same environment for a trial that takes these listed customers first."""
+        fixtures = choosing(self.fixtures, choice)
+        return self if fixtures is self.fixtures else replace(self, fixtures=fixtures)
 
     def seeded(self, seed: int) -> Environment:
         """Return the same environment with fixtures from another seed."""

@@ -6,10 +6,12 @@ to a recorder at once, so that nothing is lost when a run is cut short. No judge
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from time import perf_counter
 from uuid import UUID, uuid4
 
@@ -19,33 +21,43 @@ from assay.binding.encode import BARE, Access, HttpRequest, encode
 from assay.binding.links import links_of, names_links
 from assay.binding.paging import page_of_call
 from assay.binding.pointer import MISSING
+from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import (
-    added_parameters,
     credentials_for,
     renew_token,
     sendable_access,
     values_for,
 )
 from assay.execution.environment import Environment
-from assay.execution.fixture_events import new_effects, registered
+from assay.execution.fixture_events import new_effects, registered, withdrawn
 from assay.execution.guard import Customer, customer_of
+from assay.execution.item_uses import used_items
 from assay.execution.kept_outputs import KeptOutputs
 from assay.execution.limits import check_offered
 from assay.execution.lookups import look_up_ids
 from assay.execution.partial_arrangement import PartialArrangement
 from assay.execution.resend import resend
 from assay.execution.response_limit import ResponseLimit
+from assay.execution.signatures import signed
 from assay.execution.single_variation import VariationGuard
+from assay.execution.submissions import (
+    Submissions,
+    is_reading,
+    refused_request,
+    sent_call,
+    submit,
+    submit_signed,
+)
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
     Advance,
     Advanced,
+    AnsweredCall,
     Arrange,
     Authorise,
-    Authorised,
     Call,
     Cause,
     Detail,
@@ -64,8 +76,8 @@ from assay.history import (
     Resend,
     Step,
     Subject,
+    Submit,
     Withdraw,
-    Withdrawn,
 )
 from assay.history.events import ProbeRun
 from assay.judging.corrections import rejected_token
@@ -102,6 +114,7 @@ class Executor:
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
     kept: KeptOutputs = field(default_factory=KeptOutputs)
+    submissions: Submissions = field(default_factory=Submissions)
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
     now: datetime | None = None
@@ -121,15 +134,16 @@ class Executor:
         self.environment.guard.check_running()
         event = self.event_of(step)
         # Reading the clock is no event of the trial.
-        if not (isinstance(step, Advance) and step.to is None):
+        if not (isinstance(step, Advance) and step.to is None) and not is_reading(step, event):
             self.keep(event, getattr(step, "subject", ""))
+        submit_signed(self, step, event)
         return event
 
     def keep(self, event: Event, subject: str) -> None:
         """Add an event about a subject to the trial, and record it."""
         self.events.append(event)
         access = self.access.get(subject, Access())
-        if isinstance(event, Exchange) and self.operations[event.call.operation].by_tpp:
+        if isinstance(event, AnsweredCall) and self.operations[event.call.operation].by_tpp:
             # The credentials of the TPP must be redacted, too.
             access = self.tpps.get(event.call.by, access)
         self.record(event, access)
@@ -146,17 +160,18 @@ class Executor:
             case Arrange():
                 event = self.arrange(step)
             case Authorise():
-                event = self._authorise(step)
+                event = signed(self, step)
             case Advance(to=to):
                 self.now = self.fixture.clock(to)
                 event = Advanced(now=self.now)
+            case Submit(request=request):
+                event = submit(self, request) or Advanced(now=self.look())
             case Inquire():
                 event = Effects(now=self.fixture.clock(None), done=new_effects(self))
             case Register():
                 event = registered(self, step)
-            case Withdraw(subject=subject, request=request):
-                done = self.fixture.withdraw(step)
-                event = Withdrawn(subject=subject, request=request, done=done, now=self.look())
+            case Withdraw():
+                event = withdrawn(self, step)
             case Renew(operation=operation):
                 event = renew_token(self, step, self.operations[operation])
             case Lack(mode=mode):
@@ -171,27 +186,9 @@ class Executor:
         owns = [key for key, owner in self.owners.items() if owner == subject]
         return customer_of(self.environment.target, access, subject, owns)
 
-    def _authorise(self, step: Authorise) -> Authorised:
-        access = self.access.get(step.by or step.subject, Access())
-        self.environment.guard.count()
-        began = perf_counter()
-        flow = self.signer.sign(step, access, self.wait)
-        return Authorised(
-            n=self.number(),
-            step=step,
-            ending=flow.ending,
-            moments=tuple(flow.moments) or (self.wait(timedelta(0)),),
-            offered=flow.offered,
-            screens=tuple(flow.screens),
-            redirected=flow.redirected,
-            adds=added_parameters(self, step.request),
-            unspelt=flow.unspelt,
-            coded=flow.coded,
-            stuck=flow.stuck,
-            why=flow.why,
-            wire=replace(flow.wire, body=b"", request_body=b""),
-            ms=(perf_counter() - began) * 1000,
-        )
+    def used_items(self, step: Call | Authorise) -> Counter[str]:
+        """Return how much a step uses of the customers' items, by key."""
+        return used_items(step, self.events, self.operations, self.owners)
 
     def wait(self, span: timedelta) -> datetime:
         """Let time pass at the target, and return its clock."""
@@ -230,17 +227,18 @@ class Executor:
         return exchange
 
     def _call(self, call: Call) -> Exchange:
-        operation, target = self.operations[call.operation], self.environment.target
+        operation = self.operations[call.operation]
+        sent, target = sent_call(self, call)
         check_offered(call, operation, target)
         access = credentials_for(self, call, operation)
         binding = target.operations.get(operation.id, BARE)
         look_up_ids(self, call, binding)
-        values = values_for(self, call)
-        request = encode(call, operation, target, access, values)
+        values = values_for(self, sent, target)
+        request = encode(sent, operation, target, access, values)
         doubt = self.variations.doubt(call, operation, target=target, access=access, made=values)
         # What the target file added is part of the request.
         given = arguments(call, operation, binding, values) if operation.request else call.arguments
-        exchange = self.exchanged(replace(call, arguments=given), request)
+        exchange = self.exchanged(replace(call, arguments=given), request, target)
         self.variations.see(call, access, accepted=exchange.accepted)
         return replace(exchange, confounded=doubt)
 
@@ -254,16 +252,31 @@ class Executor:
             if follow is None:
                 return
 
-    def exchanged(self, call: Call, request: HttpRequest) -> Exchange:
+    def submitted(self, call: Call, request: HttpRequest, key: str, target: Target) -> Exchange:
+        """Send the submission of the request with a key; its exchange is no event."""
+        return self._sent(call, request, target)
+
+    def exchanged(self, call: Call, request: HttpRequest, target: Target | None = None) -> Exchange:
         """Send a ready request as this call, and return the exchange.
 
         Raises:
             CannotArrange: the guard does not admit it.
 
         """
-        operation, target = self.operations[call.operation], self.environment.target
-        guard = self.environment.guard
-        guard.admit(call, operation, request, lambda: self.who(call.subject), self.look)
+        target = target or self.environment.target
+        exchange = self._sent(call, request, target)
+        outcome = self.submissions.outcome(exchange.outcome, refused_request(self, call))
+        exchange = replace(exchange, outcome=outcome)
+        self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
+        self.kept.keep(exchange, target.operations.get(call.operation))
+        return exchange
+
+    def _sent(self, call: Call, request: HttpRequest, target: Target) -> Exchange:
+        operation, guard = self.operations[call.operation], self.environment.guard
+        who = partial(self.who, call.subject)
+        guard.admit(call, operation, request, who, self.look, target)
+        if operation.writes or operation.grants:
+            guard.note_use(who(), self.used_items(call), self.look)
         began = perf_counter()
         sent = self.environment.client.send(request)
         ms = (perf_counter() - began) * 1000
@@ -281,10 +294,7 @@ class Executor:
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = replace(wire, links=links_of(wire, body, binding))
-        exchange = Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
-        self.ids |= {item.key: item.id for item in exchange.items if item.key and item.id}
-        self.kept.keep(exchange, target.operations.get(operation.id))
-        return exchange
+        return Exchange(n=n, at=at, call=call, outcome=outcome, wire=wire, ms=ms)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ Only quotas per calendar day are known here: one per hour is bounded by `budget.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from threading import Lock
@@ -23,8 +23,9 @@ from assay.binding.encode import Access, HttpRequest
 from assay.binding.target import Role, Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, Shortage
+from assay.execution.item_uses import FINAL
 from assay.execution.limits import check_written
-from assay.fixtures.providers import has_real_customers
+from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.history import Call
 from assay.journal.trial_end import Accesses, record_of
 from assay.judging.verdict import Standing, Verdict
@@ -34,12 +35,25 @@ from assay.planning.plan import Plan
 if TYPE_CHECKING:
     from assay.execution.ledger import QuotaUse
 
-__all__ = ["LIVE_BREAKER", "Customer", "Guard", "QuotaRecord", "customer_of", "quotas"]
+__all__ = [
+    "LIVE_BREAKER",
+    "Customer",
+    "Guard",
+    "QuotaRecord",
+    "customer_for",
+    "customer_of",
+    "item_of",
+    "quotas",
+]
 
 #: Failures in a row that end a run on a live bank, unless the target file says otherwise.
 LIVE_BREAKER = 5
 #: What a probe of a quota needs; the operation follows.
 UNUSED_DAY = "a day with no earlier call of"
+#: What the ledger calls a request, a consent or a signature: each uses something of a customer.
+ANY_USE = "*"
+#: What it calls a request about an item that was signed, or needs no signature.
+FINAL_USE = "*final"
 #: The first status that reports a failure of the target.
 FAILED = 500
 
@@ -72,7 +86,17 @@ def customer_of(target: Target, access: Access, subject: str, owns: list[str]) -
     role = next((role for role in target.fixtures.roles if role.name == access.id), None)
     if role is None:
         return Customer(name=subject, key=access.id or min(owns, default=subject))
+    return customer_for(role, target)
+
+
+def customer_for(role: Role, target: Target) -> Customer:
+    """Return a listed customer."""
     return Customer(name=role.name, key=_ledger_key(role, target))
+
+
+def item_of(key: str) -> Customer:
+    """Return an item of a customer, as the ledger counts it."""
+    return Customer(name=key, key=f"item:{key}")
 
 
 def _ledger_key(role: Role, target: Target) -> str:
@@ -86,6 +110,14 @@ class QuotaRecord(Protocol):
 
     def used(self, use: QuotaUse) -> int:
         """Return how many accesses are recorded."""
+        ...
+
+    def used_in_all(self, use: QuotaUse) -> int:
+        """Return how many accesses and other uses are recorded, whatever the method."""
+        ...
+
+    def note(self, uses: Iterable[QuotaUse], *, run: str, at: datetime) -> None:
+        """Record uses that no limit depends on."""
         ...
 
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
@@ -153,15 +185,16 @@ class Guard:
                 )
             self.calls += 1
 
-    def admit(
+    def admit(  # noqa: PLR0917 -- the target only where it is another one
         self,
         call: Call,
         operation: Operation,
         request: HttpRequest,
         who: Callable[[], Customer],
         now: Callable[[], datetime],
+        target: Target | None = None,
     ) -> None:
-        """Admit a call before it is sent, and count it.
+        """Admit a call before it is sent, and count it; `target` has another binding of it.
 
         Raises:
             CannotArrange: it must not be sent; the text says what would allow it.
@@ -170,10 +203,37 @@ class Guard:
         """
         self.check_running()
         if operation.writes or operation.grants:
-            check_written(call, operation, request, self.target)
+            check_written(call, operation, request, target or self.target)
         self.count()
         if has_real_customers(self.target) and absent(call, request, self.target):
             self._spend(operation.id, who(), now())
+
+    def note_use(
+        self, who: Customer, items: Mapping[str, int], now: Callable[[], datetime]
+    ) -> None:
+        """Record that something of a listed customer was used, and how much of which items.
+
+        A later run prefers what was used less.
+
+        Raises:
+            TargetError: the ledger cannot be written.
+
+        """
+        if self.book is None or customers_of(self.target) is not Customers.LISTED:
+            return
+        at = now()
+        uses = [self.use(ANY_USE, who, at)]
+        for key, weight in items.items():
+            method = FINAL_USE if weight >= FINAL else ANY_USE
+            uses.append(self.use(method, item_of(key), at))
+        self.book.note(uses, run=self.run, at=at)
+
+    def used_earlier(self, who: Customer, at: datetime) -> int:
+        """Return how much of a listed customer or item was used that day by earlier runs."""
+        if self.book is None:
+            return 0
+        final = self.book.used(self.use(FINAL_USE, who, at))
+        return self.book.used_in_all(self.use(ANY_USE, who, at)) + (FINAL - 1) * final
 
     def bound(self, operation: str) -> int | None:
         """Return how many accesses a day are allowed, None for any number.

@@ -19,12 +19,13 @@ class KeptOutputs:
     """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
 
     `latest` are the numbers of the answers that had them. `looked_up` are the customers and TPPs for
-    whom a consent was made to read a list.
+    whom a consent was made to read a list. `of_submissions` are those of each request's submission.
     """
 
     last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
     latest: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
+    of_submissions: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
     looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def keep(self, exchange: Exchange, binding: OperationBinding | None) -> None:
@@ -38,12 +39,17 @@ class KeptOutputs:
         if exchange.item and exchange.item.key:
             self.of_consents[exchange.item.key] = had
 
+    def keep_submission(self, request: str, outcome: Accepted, binding: OperationBinding) -> None:
+        """Keep the outputs of an accepted submission, for later calls about the request."""
+        self.of_submissions[request] = {name: outcome.outputs.get(name) for name in binding.outputs}
+
     def values_for(
-        self, call: Call, sources: Mapping[str, str], *, by_tpp: bool = True
+        self, call: Call, sources: Mapping[str, str], *, by_tpp: bool = True, request: str = ""
     ) -> OutputValues:
         """Return the outputs that a call can use; `sources` are all that the target file names.
 
-        A call in the customer's name can use what any TPP was answered last.
+        A call in the customer's name can use what any TPP was answered last, and one about a
+        `request` what its submission was answered.
         """
         known = self.last.get((call.subject, call.by), {})
         if not by_tpp and not call.by:
@@ -52,6 +58,7 @@ class KeptOutputs:
             known = self.last[newest] if newest is not None else known
         if call.consent is not None:
             known = {**known, **self.of_consents.get(call.consent, {})}
+        known = {**known, **self.of_submissions.get(request, {})}
         return OutputValues(
             sources=sources,
             values={name: value for name, value in known.items() if value is not None},

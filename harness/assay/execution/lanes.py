@@ -11,8 +11,9 @@ kept is bounded: no further trial starts while the session is far behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Condition
 from typing import Any, TypeAlias
 
 from assay.binding.encode import Access, HttpRequest
@@ -59,7 +60,10 @@ class RecordedRun:
     """What a trial did and learned, in order, and how it ended: with a run or an error.
 
     `size` is that of all bodies, in bytes. The first `learned` entries are known to the journal.
+    When it ended, the trials `beside` it were under way, each with this many events.
     """
+
+    changed: Condition = field(default_factory=Condition, repr=False, compare=False)
 
     entries: list[Entry] = field(default_factory=list["Entry"])
     run: ProbeRun | None = None
@@ -67,6 +71,11 @@ class RecordedRun:
     numbers: int = 0
     size: int = 0
     learned: int = 0
+    events: int = 0
+    ended: bool = False
+    beside: list[tuple[RecordedRun, int]] = field(
+        default_factory=list["tuple[RecordedRun, int]"], repr=False
+    )
 
     def number(self) -> int:
         """Return the number of the next exchange or signature, within the trial."""
@@ -75,9 +84,16 @@ class RecordedRun:
 
     def add(self, event: Event, access: Access) -> None:
         """Keep an event, and the credentials with which it is recorded."""
-        self.entries.append((event, access))
         if isinstance(event, Exchange):
             self.size += len(event.wire.body)
+        with self.changed:
+            self.entries.append((event, access))
+            self.events += 1
+            self.changed.notify_all()
+
+    def settled(self) -> bool:
+        """Whether every call that was under way when this trial ended has been recorded."""
+        return all(other.ended or other.events > events for other, events in self.beside)
 
 
 def most_lanes(target: Target) -> tuple[int | None, str]:
@@ -160,6 +176,8 @@ class Lanes:
         self._queue: Iterator[Trial] = iter(())
         self._queued: set[str] = set()
         self._ahead: dict[str, tuple[RecordedRun, Future[bool]]] = {}
+        self._under_way: dict[int, RecordedRun] = {}
+        self._changed = Condition()
         self._waiting = 0
 
     def start(self, *phases: Sequence[Trial]) -> None:
@@ -187,7 +205,11 @@ class Lanes:
         return trial.id in self._ahead
 
     def take(self, trial: Trial) -> RecordedRun:
-        """Return what a trial did, waiting for its end; one that did not start runs now."""
+        """Return what a trial did, waiting for its end; one that did not start runs now.
+
+        Its answers may repeat a secret of a call that another lane was making: the target knows a
+        token before that lane does. So the record is returned once those calls are recorded, too.
+        """
         while True:
             if trial.id not in self._ahead:
                 self._submit(trial, wanted=True)
@@ -195,6 +217,9 @@ class Lanes:
             performed = done.result()
             del self._ahead[trial.id]
             if performed:
+                with self._changed:
+                    self._changed.wait_for(record.settled)
+                record.beside.clear()
                 self._waiting -= record.size
                 self._fill()
                 return record
@@ -209,15 +234,13 @@ class Lanes:
     def stop(self) -> Iterator[tuple[str, RecordedRun]]:
         """End every trial at its next event; yield what those did that were not taken up."""
         self.stopping = True
-        for name, (record, done) in self._ahead.items():
+        for _, done in self._ahead.values():
             done.cancel()
-            try:
-                done.result()
-            except CancelledError:
-                continue
-            yield name, record
-        self._ahead.clear()
         self._threads.shutdown()
+        for name, (record, done) in [*self._ahead.items()]:
+            del self._ahead[name]
+            if not done.cancelled():
+                yield name, record
 
     def _fill(self) -> None:
         """Start the next trials, as far as there is room."""
@@ -229,7 +252,7 @@ class Lanes:
 
     def _submit(self, trial: Trial, *, wanted: bool = False) -> None:
         self._queued.discard(trial.id)
-        record = RecordedRun()
+        record = RecordedRun(changed=self._changed)
         done = self._threads.submit(self._run, trial, record, wanted=wanted)
         self._ahead[trial.id] = record, done
 
@@ -237,6 +260,15 @@ class Lanes:
         """Run one trial, unless too much waits to be taken up; return whether it ran."""
         if self.stopping or (self._waiting > MOST_WAITING and not wanted):
             return False
-        self._perform(trial, record)
+        with self._changed:
+            self._under_way[id(record)] = record
+        try:
+            self._perform(trial, record)
+        finally:
+            with self._changed:
+                del self._under_way[id(record)]
+                record.ended = True
+                record.beside += [(other, other.events) for other in self._under_way.values()]
+                self._changed.notify_all()
         self._waiting += record.size
         return True

@@ -16,7 +16,7 @@ import hmac
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -47,6 +47,7 @@ CREATE TABLE access (
 CREATE INDEX spent ON access (target, customer, method, day);
 """
 _COUNT = "SELECT count(*) FROM access WHERE target=? AND customer=? AND method=? AND day=?"
+_COUNT_ALL = "SELECT count(*) FROM access WHERE target=? AND customer=? AND day=?"
 _WRITE = "INSERT INTO access (target, customer, method, day, run, at) VALUES (?, ?, ?, ?, ?, ?)"
 
 
@@ -134,6 +135,18 @@ class Ledger:
         with _connection(self.path, _target_error) as connection:
             return self._count(connection, use)
 
+    def used_in_all(self, use: QuotaUse) -> int:
+        """Return how many accesses and other uses are recorded of a customer that day.
+
+        Raises:
+            TargetError: the ledger can no longer be read.
+
+        """
+        target, customer, _, day = self._row(use)
+        with _connection(self.path, _target_error) as connection:
+            (count,) = connection.execute(_COUNT_ALL, (target, customer, day)).fetchone()
+        return int(count)
+
     def spend(self, use: QuotaUse, *, most: int | None, run: str, at: datetime) -> bool:
         """Record an access if fewer than `most` are recorded; return whether it was.
 
@@ -148,6 +161,19 @@ class Ledger:
                 return False
             connection.execute(_WRITE, (*self._row(use), run, at.isoformat()))
             return True
+
+    def note(self, uses: Iterable[QuotaUse], *, run: str, at: datetime) -> None:
+        """Record uses that no limit depends on, without waiting for the disk.
+
+        Raises:
+            TargetError: the ledger can no longer be written.
+
+        """
+        rows = [(*self._row(use), run, at.isoformat()) for use in uses]
+        with _connection(self.path, _target_error) as connection:
+            connection.execute("PRAGMA synchronous = OFF")
+            with _transaction(connection):
+                connection.executemany(_WRITE, rows)
 
     def _count(self, connection: sqlite3.Connection, use: QuotaUse) -> int:
         (count,) = connection.execute(_COUNT, self._row(use)).fetchone()

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from assay.binding.encode import BARE
 from assay.binding.path_slots import makers, repeated_slots, slots_of
 from assay.binding.spelling import OperationBinding
+from assay.binding.target import Target
 from assay.binding.values import RequestValues, filled, sent
 from assay.contract.model import Operation
 from assay.contract.scalars import text_of
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def repeated_values(
-    executor: Executor, call: Call, operation: Operation, made: RequestValues
+    executor: Executor, call: Call, target: Target, made: RequestValues
 ) -> Mapping[str, str]:
     """Return what stands in the slots of a path that repeat those of the making call.
 
     Of a request that this trial has not made, they are those of the last one that it made, or
     what the target file says.
     """
-    bindings = executor.environment.target.operations
+    bindings, operation = target.operations, executor.operations[call.operation]
     names = [*repeated_slots(operation, bindings.get(operation.id, BARE))]
     if not names:
         return {}
@@ -46,7 +47,7 @@ def repeated_values(
 
 def _making(executor: Executor, call: Call, operation: Operation) -> Exchange | None:
     """Return the accepted call that made the request of a call, or any other request."""
-    key = call.arguments.get(operation.about or "")
+    key = executor.submissions.key(str(call.arguments.get(operation.about or "", "")))
     last: Exchange | None = None
     for event in reversed(executor.events):
         if not isinstance(event, Exchange) or not event.accepted:

@@ -19,7 +19,8 @@ from assay.binding.outputs import OutputValues
 from assay.binding.path_slots import quoted_slots, slots_of
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
-from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
+from assay.binding.token_places import put_tokens_back, shown_token
 from assay.binding.values import RequestValues
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
@@ -56,6 +57,8 @@ def resend(executor: Executor, step: Resend) -> Exchange:
     operation = executor.operations[control.call.operation]
     binding = target.operations.get(operation.id, BARE)
     request = changed(request_of(control), step, _template(control.call, operation, binding))
+    auth = target.auth.of(by_tpp=operation.by_tpp)
+    request = _with_tokens(request, control.wire.request_body, auth)
     alike = _alike(control.call, executor.operations, target)
     call = nearest(request, control, alike, target, step.variation)
     exchange = executor.exchanged(call, request)
@@ -100,6 +103,18 @@ def _alike(call: Call, operations: Mapping[str, Operation], target: Target) -> I
     for operation in operations.values():
         if operation.id == call.operation or (call.alias is None and address(operation) == own):
             yield operation
+
+
+def _with_tokens(request: HttpRequest, sent: bytes, auth: Auth) -> HttpRequest:
+    """Return a changed request with the tokens in the body that was sent: they are not varied."""
+    if request.body == sent or not any(at.place is Place.BODY for at in auth.token_places):
+        return request
+    try:
+        body, original = json.loads(request.body), json.loads(sent)
+    except ValueError:
+        return request
+    put_tokens_back(auth, body, original)
+    return replace(request, body=json.dumps(body).encode())
 
 
 # -- the changed request -----------------------------------------------------------
@@ -178,12 +193,14 @@ def nearest(
     ordered = sorted(operations, key=lambda operation: operation.id != own)
     # Headers with outputs are those of the control.
     made = RequestValues(outputs=OutputValues(sources=target.outputs))
+    auth = target.auth.of(by_tpp=ordered[0].by_tpp)
+    access = Access(token=_token_in(control, auth))
     calls = [_read(request, control.call, operation, target, says) for operation in ordered]
     for call, operation in zip(calls, ordered, strict=True):
         if _translated(target.operations.get(operation.id, BARE)):
             continue
         try:
-            encoded = encode(call, operation, target, Access(), made)
+            encoded = encode(call, operation, target, access, made)
         except CannotArrange:
             continue
         if _comparable(_authorised(encoded, control, target)) == _comparable(request):
@@ -199,6 +216,14 @@ def _translated(binding: OperationBinding) -> bool:
 def _is_literal(spelling: Spelling) -> bool:
     parts = spelling.words or spelling.each or spelling.exclusive
     return spelling.found is None and not parts and spelling.text == "{}"
+
+
+def _token_in(control: Exchange, auth: Auth) -> str | None:
+    """Return the token of a request, if it is not only in headers."""
+    if all(at.place is Place.HEADER for at in auth.token_places):
+        return None
+    wire = control.wire
+    return shown_token(auth, wire.method, wire.url, wire.request_headers, wire.request_body)
 
 
 def _authorised(request: HttpRequest, control: Exchange, target: Target) -> HttpRequest:

@@ -26,6 +26,8 @@ class Options:
     concurrency: int = 1
     #: The part of a reproduction command between `assay run` and the selection.
     reproduce: str = ""
+    #: The listed customers to which the user restricted the run.
+    roles: tuple[str, ...] = ()
     #: The options with which the run can be resumed, if it can.
     invocation: Mapping[str, Json] | None = None
 

@@ -21,7 +21,7 @@ from assay.execution.resumption import RecordedProgress
 from assay.execution.run_values import Options, RunResult, TrialResult
 from assay.execution.trial_recorder import TrialRecorder
 from assay.execution.verdicts import VerdictRecord
-from assay.history import Authorised, Event, Exchange, History
+from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
 from assay.journal.trial_end import TrialEnd
 from assay.journal.writer import Journal
@@ -60,7 +60,8 @@ class Session:
 
     def __post_init__(self) -> None:
         """Begin with the verdicts that the plan decides alone."""
-        self._assembly = VerdictAssembly(plan=self.plan, target=self.environment.target)
+        target = self.environment.target
+        self._assembly = VerdictAssembly(plan=self.plan, target=target)
         self.recorder = TrialRecorder(
             plan=self.plan,
             environment=self.environment,
@@ -71,7 +72,7 @@ class Session:
         self._verdicts = VerdictRecord(
             journal=self.journal,
             assembly=self._assembly,
-            sources=Sources(command=self.options.reproduce, seed=self.options.seed),
+            sources=Sources.of(self.plan, target, self.options),
         )
         secrets = self.environment.secrets.entries
         self._assembly.answers.key = digest_key(each.value for each in secrets if each.lasting)
@@ -91,7 +92,7 @@ class Session:
     def _see(self, event: Event) -> None:
         """Take in an event that was just recorded."""
         self._assembly.see(event)
-        if isinstance(event, Exchange | Authorised):
+        if isinstance(event, AnsweredCall | Authorised):
             self.on_exchange()
 
     def _restore(self, progress: RecordedProgress) -> None:

@@ -198,10 +198,12 @@ def _of_fields(different: frozenset[str], target: Target) -> Iterator[Where]:
 
 
 def _tokens(target: Target) -> Iterator[Where]:
-    """Yield the headers with a token."""
+    """Yield the places with a token."""
     yield "header", "authorization"
     for by_tpp in (False, True):
-        yield "header", target.auth.of(by_tpp=by_tpp).header.lower()
+        for at in target.auth.of(by_tpp=by_tpp).token_places:
+            name = at.name.lower() if at.place is Place.HEADER else at.name
+            yield from _where(Spelling(place=at.place, name=name), [()])
 
 
 def _changed(varied: HttpRequest, plain: HttpRequest) -> Mapping[Where, str]:

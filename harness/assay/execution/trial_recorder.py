@@ -17,7 +17,7 @@ from assay.execution import ambient
 from assay.execution.environment import Environment
 from assay.execution.executor import run_probe
 from assay.execution.lanes import Lanes, LaneStopped, RecordedRun, StoppableTransport
-from assay.history import Authorised, Event, Exchange, History
+from assay.history import AnsweredCall, Authorised, Event, History
 from assay.history.events import ProbeRun
 from assay.journal.writer import Journal
 from assay.judging.judge import judge
@@ -53,10 +53,10 @@ class TrialRecorder:
 
     def stop(self) -> None:
         """End the trials that run ahead, and write what they did until now."""
-        lanes, self._lanes = self._lanes, None
-        for name, ahead in lanes.stop() if lanes else ():
+        for name, ahead in self._lanes.stop() if self._lanes else ():
             with suppress(Exception):
                 self._write(name, ahead)
+        self._lanes = None
 
     def started(self, trial: Trial) -> bool:
         """Whether a trial runs ahead of its turn, or did and was not written."""
@@ -71,7 +71,8 @@ class TrialRecorder:
         """
         if self._lanes is not None:
             return self._write(trial.id, self._lanes.take(trial))
-        return self.perform_steps(trial.id, self._script(trial), self._contract(trial))
+        environment = self.environment.for_trial(trial.choice)
+        return self.perform_steps(trial.id, self._script(trial), self._contract(trial), environment)
 
     def judged(self, trial: Trial) -> tuple[ProbeRun, tuple[Verdict, ...]]:
         """Perform a trial unless the run was stopped, and judge the obligations that it settles.
@@ -128,7 +129,8 @@ class TrialRecorder:
             if is_stopping():
                 raise LaneStopped
 
-        environment, screens = self.environment, self.environment.screens
+        environment = self.environment.for_trial(trial.choice)
+        screens = environment.screens
         stoppable = replace(
             environment,
             client=StoppableTransport(environment.client, is_stopping),
@@ -156,7 +158,7 @@ class TrialRecorder:
                 self.environment.secrets.add(entry.value, entry.kind, lasting=entry.lasting)
                 continue
             event, access = entry
-            if isinstance(event, Exchange | Authorised):
+            if isinstance(event, AnsweredCall | Authorised):
                 event = replace(event, n=self._number())
             self._record(name, event, access)
             events.append(event)

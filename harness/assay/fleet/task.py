@@ -20,6 +20,7 @@ from assay.contexts.covering import Depth
 from assay.errors import AssayError, InputError
 from assay.execution.environment import set_up
 from assay.execution.session import Options, RunResult, Session, run_session
+from assay.journal.journal_file import JOURNAL
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit, Standing
 from assay.planning.examined import is_examined
@@ -29,7 +30,6 @@ from assay.report import Report, read_journal, render
 from assay.report.fleet.values import CellState, CellVerdict, FleetCell, cell_verdicts
 from assay.transport.secrets import look_up
 
-JOURNAL = "journal.jsonl"
 #: The file in the folder of a fleet that asks all tasks to end.
 STOP = "stop"
 #: The reports of a cell, by format.

@@ -16,6 +16,7 @@ from assay.contract.model import Json
 from assay.errors import Shortage
 from assay.history.outcomes import (
     Accepted,
+    ErrorBody,
     Indeterminate,
     Item,
     Outcome,
@@ -46,15 +47,19 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A value of an argument (a creditor) that a subject registered earlier, and when."""
+    """A value of an argument (a creditor) that a subject registered earlier, and when.
+
+    If the moment is not known exactly, `since` is the first possible one and `latest` the last.
+    """
 
     argument: str
     value: Json
     since: datetime
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class AnsweredCall:
     """A call with its outcome. `at` is the target's clock, as far as it is known.
 
     `ms` is the duration of the call, in milliseconds of real time. `confounded` says why a
@@ -91,9 +96,29 @@ class Exchange:
                 return ()
 
     @property
+    def error(self) -> ErrorBody | None:
+        """The errors in the body of a refusal; None if there is none, or they cannot be located."""
+        return self.outcome.error if isinstance(self.outcome, Rejected | Unavailable) else None
+
+    @property
     def item(self) -> Item | None:
         """The single item of an accepted response, if it has one."""
         return self.items[0] if self.accepted and len(self.items) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange(AnsweredCall):
+    """Event: a call of an operation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted(AnsweredCall):
+    """Event: the submission of a `request`, named by its key; it is no call of an operation.
+
+    `call` is the one that made the request: a submission says the same.
+    """
+
+    request: str
 
 
 class _Cached:
@@ -209,12 +234,16 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """Event: since when a value of an argument is registered for the subject."""
+    """Event: since when a value of an argument is registered for the subject.
+
+    If the moment is not known exactly, `since` is the first possible one and `latest` the last.
+    """
 
     subject: str
     argument: str
     value: Json
     since: datetime
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +283,7 @@ Event: TypeAlias = (
     | Subject
     | Advanced
     | Authorised
+    | Submitted
     | Effects
     | Registered
     | Withdrawn

@@ -62,17 +62,46 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownError:
+    """One error in the body of a refusal.
+
+    `fields` are by the contract's names. `codes` are the words of the contract that its code
+    stands for, or the code itself if that is none.
+    """
+
+    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorBody:
+    """The errors in the body of a refusal.
+
+    `located` are the fields that the target file locates, "code" among them. What it does not
+    locate may be there nevertheless.
+    """
+
+    located: tuple[str, ...] = ()
+    errors: tuple[ShownError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """The target refused the call; `leaked` are items in the refusal nevertheless."""
+    """The target refused the call; `leaked` are items in the refusal nevertheless.
+
+    `error` is None if the target file does not say where errors are.
+    """
 
     leaked: tuple[Item, ...] = ()
+    error: ErrorBody | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unavailable:
-    """The target says that it does not offer this operation or mode."""
+    """The target says that it does not offer this operation or mode; the rest as in `Rejected`."""
 
     leaked: tuple[Item, ...] = ()
+    error: ErrorBody | None = None
 
 
 class Cause(Enum):

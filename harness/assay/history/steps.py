@@ -32,11 +32,14 @@ class Arrange:
     """Step: set up a subject, called `subject` in this trial.
 
     `segment` is the kind of customer, in the contract's words; None for any that is served.
+    `unregistered` are arguments (of a creditor) whose value in the target file the customer should
+    not have on file. Where customers are created they have nothing on file.
     """
 
     subject: str
     holdings: tuple[Holding, ...]
     segment: str | None = None
+    unregistered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +174,18 @@ class Authorise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Submit:
+    """Step: submit a request that is not signed, to see whether the target carries it out.
+
+    A request is submitted by itself once its customer has signed it. Where the target takes no
+    submission, or has had that of the request, only the clock is read, which is no event.
+    """
+
+    subject: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inquire:
     """Step: ask the fixture provider, not the API, which requests were carried out."""
 
@@ -179,7 +194,10 @@ class Inquire:
 class Register:
     """Step: make a value of an argument (a creditor) registered since `age`.
 
-    The value None takes the one that the target file has for the argument.
+    The value None takes the one that the target file has for the argument. A registration that
+    exists already will do if its age is in the span `exact`, or, if the moment is not known
+    exactly, surely in the span `rough`. Without a span, any age from a week on will do for another
+    such age, and else this one alone.
     """
 
     subject: str
@@ -187,6 +205,8 @@ class Register:
     argument: str
     age: timedelta
     value: Json = None
+    exact: tuple[timedelta, timedelta] | None = None
+    rough: tuple[timedelta, timedelta] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,5 +255,15 @@ class Resend:
 
 
 Step: TypeAlias = (
-    Arrange | Advance | Call | Authorise | Inquire | Register | Resend | Withdraw | Renew | Lack
+    Arrange
+    | Advance
+    | Call
+    | Authorise
+    | Submit
+    | Inquire
+    | Register
+    | Resend
+    | Withdraw
+    | Renew
+    | Lack
 )

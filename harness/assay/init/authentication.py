@@ -15,7 +15,7 @@ from assay.binding.checks import bad_url
 from assay.contract.model import Contract, Json
 from assay.init.foreign_values import ForeignDocument, mapping, text
 from assay.init.openapi_operations import OpenApiOperation, schemes
-from assay.init.openapi_schemas import is_plain_name
+from assay.init.openapi_schemas import EACH, is_plain_name
 from assay.init.operation_matching import OperationMatch
 
 __all__ = ["GuessedAuth", "guessed_auth"]
@@ -25,21 +25,31 @@ _FLOWS: Final = {
     "authorizationCode": "authorization-code",
     "clientCredentials": "client-credentials",
 }
+#: The words of members that are the token of a call, and not one that is asked for or replaced.
+_TOKEN_NAMES: Final = frozenset(
+    [("token",), ("access", "token"), ("authorization", "token"), ("authorisation", "token")]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuessedAuth:
     """How calls are authenticated: the kind of the target file, and its settings.
 
-    `tpp` is how calls made as the TPP are, if that differs. `others` are operations that the
-    document authenticates in another way.
+    `member` is the pointer at the member of every body that is the token, too. `tpp` is how calls
+    made as the TPP are, if that differs. `others` are operations that the document authenticates
+    in another way.
     """
 
     kind: str
     why: str = ""
     given: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    member: str = ""
     tpp: GuessedAuth | None = None
     others: tuple[str, ...] = ()
+
+    def of(self, *, by_tpp: bool) -> GuessedAuth:
+        """Return how a customer's calls, or the TPP's own, are authenticated."""
+        return self.tpp if by_tpp and self.tpp else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,11 +79,31 @@ def guessed_auth(
     ways = tuple(_ways(document))
     by_customer = _chosen(ways, customers, modes) if customers else None
     by_tpp = _chosen(_for_tpps(ways), tpps, modes) if tpps else None
-    if tpps and by_tpp is None and by_customer is not None:
-        return replace(by_customer, others=(*by_customer.others, *map(str, tpps)))
-    if by_customer is None or by_tpp is None:
-        return by_customer or by_tpp or _chosen(ways, tpps, modes) or GuessedAuth(kind="bearer")
-    return by_customer if by_customer == by_tpp else replace(by_customer, tpp=by_tpp)
+    if by_customer is None or by_tpp is None or by_customer == by_tpp:
+        common = by_customer or by_tpp or _chosen(ways, tpps, modes) or GuessedAuth(kind="bearer")
+        others = map(str, tpps if by_customer is not None and by_tpp is None else ())
+        common = replace(common, others=(*common.others, *others))
+        return _with_member(common, [*customers, *tpps])
+    return replace(_with_member(by_customer, customers), tpp=_with_member(by_tpp, tpps))
+
+
+def _with_member(auth: GuessedAuth, offers: Sequence[OpenApiOperation]) -> GuessedAuth:
+    """Return an authentication with the place of the token in bodies, if every body has one."""
+    pointers = [_token_members(offer) for offer in offers if offer.request[1:]]
+    if not pointers:
+        return auth
+    everywhere = [pointer for pointer in pointers[0] if all(pointer in each for each in pointers)]
+    needed = [each for each in everywhere if any(pointer[each] for pointer in pointers)]
+    return replace(auth, member=needed[0]) if len(needed) == 1 else auth
+
+
+def _token_members(offer: OpenApiOperation) -> Mapping[str, bool]:
+    """Return the members of a body that are the token of the call, and whether each is required."""
+    return {
+        leaf.pointer: leaf.required
+        for leaf in offer.request
+        if leaf.words in _TOKEN_NAMES and leaf.kind in {"string", ""} and EACH not in leaf.steps
+    }
 
 
 def _for_tpps(ways: Sequence[_Way]) -> tuple[_Way, ...]:

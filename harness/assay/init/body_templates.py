@@ -30,7 +30,7 @@ _SHOWN: Final = 8
 
 def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield what else a body must contain."""
-    bound = bound_places(shape, "body")
+    bound = bound_places(shape, "body") | {shape.token_member}
     value: dict[str, Any] = {}
     missing: list[str] = []
     for leaf in shape.offered.request:

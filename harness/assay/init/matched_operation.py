@@ -22,6 +22,7 @@ class MatchedOperation:
 
     `offered` has the path with the values of `match` filled in, for the reason `path_why`, and
     `explicit` says that the path is written even if it is that of the contract.
+    `token_member` is the pointer at the token in the body, if it is there.
     `offers` are all operations of the document. `lister` is the operation that lists the bank's
     own names of items, and `has_ids` says that they are known. `lists` are the lists of the response that contain the operation's items,
     `single` is the object that is the single item, and `item` has the leaves of one item;
@@ -32,6 +33,7 @@ class MatchedOperation:
     operation: Operation
     match: OperationMatch
     offered: OpenApiOperation
+    token_member: str = ""
     offers: Sequence[OpenApiOperation] = ()
     path_why: str = ""
     explicit: bool = False

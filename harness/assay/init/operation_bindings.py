@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from assay.binding.features import BINDING_FEATURES
 from assay.contract.model import Contract, Operation
 from assay.init import body_templates, items, requests, responses
+from assay.init.authentication import GuessedAuth
 from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
@@ -112,6 +113,8 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
     "given": "what a token covers, a document says in prose",
+    "submission": "which call carries out a request that was signed, a document says in prose",
+    "submitted": "follows from the submission",
     "output": "which value a later call needs, a document seldom says",
 }
 #: The features that matter where a call is refused in any case.
@@ -135,6 +138,7 @@ def operations(
     offers: Sequence[OpenApiOperation] | None,
     matches: Found,
     inherited: InheritedTarget,
+    auth: GuessedAuth,
 ) -> Iterator[YamlEntry]:
     """Yield an entry for each operation; without a document, everything in it is missing."""
     for contract in contracts:
@@ -152,7 +156,8 @@ def operations(
                 match = OperationMatch(offered=_unknown(operation))
             if match is not None:
                 shape = _shape(contract, operation, match, offers or (), named=named)
-                shape = replace(shape, has_ids=shape.lister in listers)
+                member = auth.of(by_tpp=operation.by_tpp).member
+                shape = replace(shape, has_ids=shape.lister in listers, token_member=member)
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))

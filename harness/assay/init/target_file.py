@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from assay.binding.features import describe
 from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
-from assay.init.authentication import GuessedAuth
+from assay.init.auth_section import auth_section, used_auth
 from assay.init.defaults import TargetDraft
 from assay.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.init.foreign_values import text
@@ -33,11 +33,6 @@ CONTROL_WRITES: Final = (
     *("direct-access", "renewal"),
 )
 ROLES: Final = ("psu", "consent")
-#: The URLs that the OAuth kinds need.
-ADDRESSES: Final = {
-    "client-credentials": ("token_url",),
-    "authorization-code": ("authorize_url", "token_url", "redirect_uri"),
-}
 #: In place of a signer that is not known: the file can be checked before it is complete.
 SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
 #: The first line of a file, for editors; `assay schema target` prints the schema.
@@ -96,7 +91,7 @@ def _head(draft: TargetDraft) -> Iterator[str]:
 
 def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
     """Yield what each call carries: credentials, headers, and the presence header."""
-    yield _auth(draft)
+    yield auth_section(draft)
     if draft.start.document:
         yield from _protection(draft)
         yield from _headers(draft)
@@ -118,64 +113,6 @@ def _sentence(*key: str) -> str:
     """Return the title of a key as a sentence."""
     title = describe(*key).title
     return f"{title[0].upper()}{title[1:]}."
-
-
-def _auth(draft: TargetDraft) -> YamlEntry:
-    says = ["", "How calls are authenticated; secrets are read from environment variables."]
-    if draft.auth in {"bearer", "key"} and draft.fixtures != "none":
-        says.append("Each customer under `fixtures` has its own token.")
-    guess = (
-        draft.start.auth if draft.auth == draft.start.auth.kind else GuessedAuth(kind=draft.auth)
-    )
-    below = tuple(_auth_entries(draft, guess, "" if draft.fixtures != "none" else "TOKEN"))
-    by_tpp = tuple(_tpp_entries(draft, guess))
-    if by_tpp:
-        below += (YamlEntry(key="tpp", below=by_tpp, why=guess.tpp.why if guess.tpp else ""),)
-    others = (*guess.others, *(guess.tpp.others if guess.tpp else ()))
-    if others:
-        first, *more = others
-        rest = f" and {len(more)} more" if more else ""
-        what = f"the document authenticates {first}{rest} in another way than this"
-        below += (gap("auth", "tpp", what=what, example="{kind: …}"),)
-    why = draft.whys.get("auth", "")
-    if not (by_tpp or others) and draft.auth not in ADDRESSES and len(below) <= 2:  # noqa: PLR2004 -- fits a line
-        value = {entry.key: entry.value for entry in below}
-        return YamlEntry(key="auth", value=value, why=why, says=tuple(says))
-    return YamlEntry(key="auth", below=below, why=why, says=tuple(says))
-
-
-def _tpp_entries(draft: TargetDraft, guess: GuessedAuth) -> Iterator[YamlEntry]:
-    """Yield how calls made as the TPP are authenticated, where that must be said."""
-    operations = [each for contract in draft.contracts for each in contract.operations.values()]
-    if not any(operation.by_tpp and operation.available for operation in operations):
-        return
-    if guess.tpp:
-        yield from _auth_entries(draft, guess.tpp, "TPP_TOKEN", "TPP_")
-    elif guess.kind in {"bearer", "key"} and draft.fixtures == "roles":
-        # The token of a listed customer is not the TPP's.
-        yield from _auth_entries(draft, guess, "TPP_TOKEN", "TPP_")
-
-
-def _auth_entries(
-    draft: TargetDraft, guess: GuessedAuth, token: str, prefix: str = ""
-) -> Iterator[YamlEntry]:
-    """Yield the settings of one kind of authentication, and what of it is missing."""
-    yield YamlEntry(key="kind", value=guess.kind)
-    if guess.kind == "key":
-        yield YamlEntry(key="header", value=guess.given.get("header", "X-Api-Key"))
-    if guess.kind in {"bearer", "key"} and token:
-        yield YamlEntry(key="token_env", value=f"{draft.prefix}_{token}")
-    if guess.kind not in ADDRESSES:
-        return
-    for key, value in guess.given.items():
-        yield YamlEntry(key=key, value=value)
-    yield YamlEntry(key="client_id_env", value=f"{draft.prefix}_{prefix}CLIENT_ID")
-    yield YamlEntry(key="client_secret_env", value=f"{draft.prefix}_{prefix}CLIENT_SECRET")
-    for name in ADDRESSES[guess.kind]:
-        if name not in guess.given:
-            what = f"{describe('auth', name).title}, instead of the line below"
-            yield gap("auth", name, what=what, example="https://…")
-            yield YamlEntry(key=name, value="https://bank.example/unknown")
 
 
 def _used(draft: TargetDraft) -> Sequence[OpenApiOperation]:
@@ -330,7 +267,8 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
         return
     offers = None if draft.start.document is None else draft.start.offers
     inherited = draft.start.inherited
-    below = tuple(operations(draft.contracts, offers, draft.start.found, inherited))
+    auth = used_auth(draft)
+    below = tuple(operations(draft.contracts, offers, draft.start.found, inherited, auth))
     left_out = "inherited" if draft.extends else "as in the contract"
     says = ("", f"How each operation is bound; what is left out is {left_out}.")
     if below:

@@ -19,10 +19,12 @@ from enum import Enum
 from functools import cache
 from typing import Any, TypeAlias, cast
 
+from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json
 from assay.history import (
     Accepted,
     Advanced,
+    AnsweredCall,
     Authorise,
     Authorised,
     Call,
@@ -35,7 +37,9 @@ from assay.history import (
     Registered,
     Rejected,
     Renewed,
+    ShownError,
     Subject,
+    Submitted,
     Unavailable,
     Withdrawn,
 )
@@ -45,6 +49,8 @@ Record: TypeAlias = dict[str, object]
 
 #: The name of a signature, in place of an operation.
 SIGNING = "signing"
+#: The member of the line of a submission with the key of the request.
+SUBMITS = "submits"
 #: The kinds of lines that are only the fields of an event.
 KINDS: Mapping[str, type[Any]] = {
     kind.__name__.lower(): kind
@@ -60,7 +66,7 @@ OUTCOMES: Mapping[str, type[Any]] = {
 PLAIN = frozenset(
     {
         *("adds", "argument", "by", "factor", "mode", "name", "operation"),
-        *("segment", "subject", "varied", "without"),
+        *("located", "segment", "subject", "varied", "without"),
     }
 )
 #: Fields that are links, whose host stays readable.
@@ -94,6 +100,11 @@ class EventEncoder:
 
     def line(self, event: Event) -> tuple[str, Record]:
         """Return the kind and the content of the line for an event."""
+        if isinstance(event, Submitted):
+            line = self._exchange(event)
+            operation = f"{event.call.operation}.{SUBMISSION}"
+            request = self.mask.text(event.request)
+            return "exchange", {**line, "operation": operation, SUBMITS: request}
         if isinstance(event, Exchange):
             return "exchange", self._exchange(event)
         if isinstance(event, Authorised):
@@ -103,7 +114,7 @@ class EventEncoder:
             record["value"] = self.mask.value(event.argument, event.value)
         return type(event).__name__.lower(), record
 
-    def _head(self, event: Exchange | Authorised, step: Call | Authorise) -> Record:
+    def _head(self, event: AnsweredCall | Authorised, step: Call | Authorise) -> Record:
         return {
             "n": event.n,
             "at": event.at.isoformat(),
@@ -112,7 +123,7 @@ class EventEncoder:
             "ms": round(event.ms, 2),
         }
 
-    def _exchange(self, exchange: Exchange) -> Record:
+    def _exchange(self, exchange: AnsweredCall) -> Record:
         call, outcome, redactor = exchange.call, exchange.outcome, self.mask.redactor
         why = redactor.bounded(outcome.why, 1000) if isinstance(outcome, Indeterminate) else ""
         return {
@@ -124,7 +135,7 @@ class EventEncoder:
             "again": self._again(exchange),
         }
 
-    def _again(self, exchange: Exchange) -> Record:
+    def _again(self, exchange: AnsweredCall) -> Record:
         self.mask.forms = {}
         wire = exchange.wire
         again: Record = {
@@ -186,7 +197,7 @@ class EventEncoder:
         return record
 
     def _field(self, kind: type[Any], name: str, content: Any) -> object:
-        if kind is Item and name == "fields":
+        if kind in {Item, ShownError} and name == "fields":
             return {key: self.mask.shown(key, value) for key, value in content.items()}
         if kind is Item and name in {"digest", "content"}:
             return self.mask.digest(content.encode("utf-8", "surrogatepass"))

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias, cast
 
+from assay.binding.submission import SUBMISSION
 from assay.contract.model import Json
-from assay.history import Authorise, Authorised, Call, Event, Exchange, Wire
-from assay.journal.codec import KINDS, OUTCOMES, SIGNING
+from assay.history import Authorise, Authorised, Call, Event, Exchange, Submitted, Wire
+from assay.journal.codec import KINDS, OUTCOMES, SIGNING, SUBMITS
 from assay.journal.masking import BODIES
 from assay.journal.typed_values import Forms, InvalidValueError, checked, inside, read_record
 
@@ -79,9 +80,8 @@ def decode(line: Raw) -> Event:
         InvalidValueError: the line is damaged.
 
     """
-    kind = line["type"]
-    if kind != "exchange":
-        return cast("Event", read_record(KINDS[cast("str", kind)], line, {}))
+    if line["type"] != "exchange":
+        return cast("Event", read_record(KINDS[cast("str", line["type"])], line, {}))
     shown = read_record(_Exchanged, line, {})
     again = _member(line, "again")
     shared: Raw = {
@@ -91,14 +91,19 @@ def decode(line: Raw) -> Event:
         return _signature(shown, shared, again)
     known = inside("again", read_record, _Again, again, {})
     forms = inside("again.forms", _forms, known.forms)
-    call = {**shared, "operation": shown.operation, "present": shown.present}
+    operation = shown.operation
+    if SUBMITS in line:
+        operation = operation.removesuffix(f".{SUBMISSION}")
+    call = {**shared, "operation": operation, "present": shown.present}
     kind_of_outcome = OUTCOMES.get(shown.outcome.kind)
     if kind_of_outcome is None:
         raise InvalidValueError("is no outcome", ("outcome", "kind"))
     answer = {**_member(again, "answer", "again"), "why": shown.outcome.why}
+    submits = {"request": line[SUBMITS]} if SUBMITS in line else {}
+    kind: type[Exchange | Submitted] = Submitted if submits else Exchange
     return read_record(
-        Exchange,
-        shared,
+        kind,
+        {**shared, **submits},
         {},
         call=inside(
             "again.call", read_record, Call, {**call, **_member(again, "call", "again")}, {}

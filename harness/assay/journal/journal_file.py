@@ -19,6 +19,14 @@ from assay.journal.lines import is_complete, raw_lines
 if sys.platform != "win32":
     import fcntl
 
+#: The name of a journal in the folder of its run.
+JOURNAL = "journal.jsonl"
+
+
+def journal_at(path: Path) -> Path:
+    """Return the journal at a path, which is that of the file or of the folder of its run."""
+    return path / JOURNAL if path.is_dir() else path
+
 
 def create(path: Path) -> IO[str]:
     """Create the file of a new journal; an existing one is never overwritten.

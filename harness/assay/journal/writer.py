@@ -22,7 +22,7 @@ from assay.binding.encode import Access
 from assay.binding.target import Target
 from assay.contract.model import Json
 from assay.errors import JournalError
-from assay.history import Accepted, Event, Exchange, Subject
+from assay.history import Accepted, AnsweredCall, Event, Subject
 from assay.journal.chain import CHAIN, ChainWriter
 from assay.journal.codec import EventEncoder, Record
 from assay.journal.journal_file import continue_lines, create
@@ -133,7 +133,7 @@ class Journal:
             self.redactor.learn(event, access)
         else:
             self.redactor.learn_access(access)
-        if isinstance(event, Exchange):
+        if isinstance(event, AnsweredCall):
             outcome = event.outcome
             if isinstance(outcome, Accepted) and outcome.approval:
                 self.redactor.name(outcome.approval, "approval-link")
@@ -144,7 +144,7 @@ class Journal:
     def learn_unwritten(self, event: Event, access: Access) -> None:
         """Learn from an event that is not written what must be masked in others."""
         self.learn(event, access)
-        if isinstance(event, Exchange):
+        if isinstance(event, AnsweredCall):
             self.redactor.learn_wire(event.wire)
 
     def _encode(self, event: Event) -> tuple[str, Record]:

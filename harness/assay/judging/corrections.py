@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from assay.binding.target import Auth, AuthKind, Target
+from assay.binding.target import Auth, Target
+from assay.binding.token_places import shown_token
 from assay.contract.model import Operation
 from assay.history import Cause, Exchange, Indeterminate, Wire
 from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
@@ -92,11 +93,8 @@ def rejected_token(operation: Operation, wire: Wire, target: Target) -> Indeterm
 
 def _shows_token(auth: Auth, wire: Wire) -> bool:
     """Whether a request has the token of the target file, and not a customer's own credentials."""
-    header = auth.header.lower() if auth.kind is AuthKind.KEY else "authorization"
-    return any(
-        name.lower() == header and not value.lower().startswith("basic ")
-        for name, value in wire.request_headers
-    )
+    headers, body = wire.request_headers, wire.request_body
+    return shown_token(auth, wire.method, wire.url, headers, body) is not None
 
 
 def credentials_place(target: Target, *, by_tpp: bool, scope: bool = False) -> str:

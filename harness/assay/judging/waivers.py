@@ -16,6 +16,7 @@ from assay.binding.join import expired
 from assay.binding.target import Waiver
 from assay.judging.verdict import Standing, Verdict
 from assay.planning.plan import Plan
+from assay.rules.refusing_kind import facets_of
 
 #: A waiver that ends within this time expires soon.
 SOON = timedelta(days=14)
@@ -83,7 +84,7 @@ def covered(waivers: Iterable[Waiver], plan: Plan) -> dict[str, tuple[str, ...]]
     for waiver in waivers:
         contract, _, clause = waiver.clause.partition("/")
         bound = plan.clauses.get(contract, {}).get(clause)
-        facets = (f"{waiver.clause}/{facet.id}" for facet in bound.kind.facets()) if bound else ()
+        facets = (f"{waiver.clause}/{facet.id}" for facet in facets_of(bound.kind)) if bound else ()
         names[waiver.name] = (waiver.obligation,) if waiver.obligation else tuple(facets)
     return names
 

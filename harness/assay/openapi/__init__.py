@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.binding.join import EMPTY, BoundContract
-from assay.binding.target import Auth, AuthKind, Target
+from assay.binding.submission import SUBMISSION, SUBMITTED
+from assay.binding.target import OperationBinding, Target
+from assay.contract.model import Operation
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.extensions import of_document, pieces
 from assay.openapi.paths import SharedSchemas, paths, schemas
 from assay.openapi.schemas import Schema, unique
+from assay.openapi.security import security_schemes
 
 __all__ = ["document"]
 
@@ -37,7 +41,7 @@ def document(bound: Sequence[BoundContract], target: Target) -> Schema:
         "servers": [{"url": url} for url in (target.base_url, *target.hosts)],
         "tags": [{"name": each.contract.id, "description": each.contract.title} for each in bound],
         "paths": paths(known),
-        "components": {"schemas": schemas(known), **_security(known, target)},
+        "components": {"schemas": schemas(known), **security_schemes(known.operations, target)},
         **of_document(bound, target),
     }
 
@@ -50,15 +54,31 @@ def _uses(bound: Sequence[BoundContract], target: Target) -> Iterator[BoundOpera
         contract, said = each.contract, pieces(each.contract)
         for id_, operation in contract.operations.items():
             name = id_ if ids.count(id_) == 1 else f"{contract.id}.{id_}"
-            names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", name), names))
-            yield BoundOperation(
-                name=names[-1],
-                contract=contract,
-                operation=operation,
-                binding=target.operations.get(id_, EMPTY),
-                target=target,
-                pieces=said,
-            )
+            for part, called, binding in _bindings(operation, target.operations.get(id_, EMPTY)):
+                named = f"{name}.{part}" if part else name
+                names.append(unique(re.sub(r"[^A-Za-z0-9._-]", "-", named), names))
+                yield BoundOperation(
+                    name=names[-1],
+                    contract=contract,
+                    operation=called,
+                    binding=binding,
+                    target=target,
+                    pieces=said,
+                    part=part,
+                )
+
+
+def _bindings(
+    operation: Operation, binding: OperationBinding
+) -> Iterator[tuple[str, Operation, OperationBinding]]:
+    """Yield the bindings of an operation: its own, and those of a submission and since then."""
+    yield "", operation, binding
+    if binding.submission is not None:
+        by = binding.submission.by
+        caller = operation if by is None else replace(operation, by_tpp=by == "tpp")
+        yield SUBMISSION, caller, binding.submission
+    if binding.submitted is not None:
+        yield SUBMITTED, operation, binding.submitted
 
 
 def _info(bound: Sequence[BoundContract], target: Target) -> Schema:
@@ -70,30 +90,3 @@ def _info(bound: Sequence[BoundContract], target: Target) -> Schema:
         "version": ", ".join(versions),
         "description": "; ".join(documents),
     }
-
-
-def _security(known: SharedSchemas, target: Target) -> Schema:
-    """Return a security scheme for each party that calls: the customer, the TPP, or both."""
-    says = {
-        "customer": "A token for one customer.",
-        "tpp": "A token of the TPP.",
-    }
-    used = {operation.operation.by_tpp for operation in known.operations}
-    schemes: dict[str, Schema] = {}
-    for by_tpp in sorted(used):
-        name = "tpp" if by_tpp else "customer"
-        scheme = _scheme(target.auth.of(by_tpp=by_tpp))
-        if scheme:
-            schemes[name] = {**scheme, "description": says[name]}
-    return {"securitySchemes": schemes} if schemes else {}
-
-
-def _scheme(auth: Auth) -> Schema:
-    """Return the security scheme of a way to authenticate."""
-    match auth.kind:
-        case AuthKind.NONE:
-            return {}
-        case AuthKind.KEY:
-            return {"type": "apiKey", "in": "header", "name": auth.header}
-        case AuthKind.BEARER | AuthKind.CLIENT | AuthKind.CODE:
-            return {"type": "http", "scheme": "bearer"}

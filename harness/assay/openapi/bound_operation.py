@@ -13,7 +13,10 @@ from assay.rules.schema_pieces import ArgumentSchema, BarredMode, FieldSchema, S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundOperation:
-    """An operation with its binding; `name` is unique among the operations of all contracts."""
+    """An operation with its binding; `name` is unique among the operations of all contracts.
+
+    `part` is the key of the binding below that of the operation, if it is not that.
+    """
 
     name: str
     contract: Contract
@@ -21,6 +24,7 @@ class BoundOperation:
     binding: OperationBinding
     target: Target
     pieces: tuple[SchemaPiece, ...]
+    part: str = ""
 
     @property
     def method(self) -> str:

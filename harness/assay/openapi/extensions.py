@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.binding.join import BoundContract
+from assay.binding.spelling import MODES_ONLY
+from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.contract.model import Clause, Contract, Json, OpenPoint, Source
 from assay.openapi.bound_operation import BoundOperation
@@ -81,7 +83,7 @@ def of_operation(use: BoundOperation, obligations: Sequence[Obligation]) -> Sche
     clauses = [
         clause
         for clause in use.contract.clauses
-        if use.operation.id in concerned(clause, use.contract)
+        if use.operation.id in concerned(clause, use.contract) and use.part != SUBMISSION
     ]
     stated = [
         {"clause": _name(clause, use.contract), "kind": clause.kind, **ready(limit)}
@@ -119,7 +121,9 @@ def _modes(use: BoundOperation) -> list[Schema]:
         entry: Schema = {"mode": mode}
         spelling = use.binding.modes.get(mode)
         if spelling is not None:
-            entry |= {"in": spelling.place.value, "name": spelling.name}
+            entry["in"] = spelling.place.value
+            if spelling.place not in MODES_ONLY:
+                entry["name"] = spelling.name
             entry["value"] = ready(spelling.value)
         if mode in use.barred_modes:
             entry |= {

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 from assay.binding.spelling import SLOT
-from assay.binding.target import AuthKind, Place
+from assay.binding.submission import SUBMISSION, SUBMITTED
+from assay.binding.target import Place
 from assay.contract.model import Resource
 from assay.errors import InputError
 from assay.openapi.bound_operation import BoundOperation
@@ -20,6 +21,7 @@ from assay.openapi.extensions import concerned, of_operation
 from assay.openapi.requests import body, parameters, place
 from assay.openapi.responses import answer, responses, single
 from assay.openapi.schemas import Schema, any_of, unique
+from assay.openapi.security import required_security
 from assay.planning.obligation import Obligation
 
 JSON = "application/json"
@@ -111,9 +113,25 @@ def _operation(
     for response in out["responses"].values():
         if leads and "accepted" in response.get("x-assay-outcomes", ()):
             response["links"] = leads
-    if use.target.auth.of(by_tpp=called.by_tpp).kind is not AuthKind.NONE:
-        out["security"] = [{"tpp" if called.by_tpp else "customer": []}]
+    if security := required_security(use):
+        out["security"] = security
+    if banks := _mode_servers(use):
+        own = (use.target.base_url, *use.target.hosts)
+        out["servers"] = [*({"url": url} for url in own), *banks]
     return {**out, **of_operation(use, known.obligations[use.contract.id])}
+
+
+def _mode_servers(use: BoundOperation) -> list[Schema]:
+    """Return the servers that are a mode: banks that get only the calls in it."""
+    modes: dict[str, list[str]] = {}
+    for name in use.operation.modes:
+        mode = use.binding.modes.get(name)
+        if mode is not None and mode.place is Place.BASE and name not in use.barred_modes:
+            modes.setdefault(str(mode.value), []).append(name)
+    return [
+        {"url": url, "description": f"Selects the mode {' or '.join(names)}."}
+        for url, names in modes.items()
+    ]
 
 
 def _summary(use: BoundOperation) -> str:
@@ -159,7 +177,9 @@ def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) ->
 def _leads(use: BoundOperation, reader: BoundOperation) -> bool:
     """Whether an operation is about items that another one creates or lists."""
     if use.operation.makes:
-        return reader.operation.request == use.operation.makes
+        since = SUBMITTED if use.part == SUBMISSION else ""
+        known = reader.operation.request == use.operation.makes
+        return known and (reader.part == since or reader.binding.submitted is None)
     return bool(set(_owners(reader)) & set(use.operation.lists))
 
 
@@ -181,11 +201,13 @@ def _merged(first: Schema, second: Schema) -> Schema:
         out["requestBody"] = {"required": required, "content": _content(bodies, (JSON,))}
     out["responses"] = _responses(first["responses"], second["responses"])
     for key, value in second.items():
-        if key == "tags" or (key.startswith("x-") and isinstance(value, list)):
+        if (
+            key == "tags"
+            or (key.startswith("x-") and isinstance(value, list))
+            or key in {"security", "servers"}
+        ):
             here = out.get(key, [])
             out[key] = [*here, *(each for each in value if each not in here)]
-        elif key == "security" and value != out.get(key):
-            out[key] = [*out.get(key, []), *value]
     if "x-assay-available" not in second:
         out.pop("x-assay-available", None)
     return out

@@ -16,6 +16,7 @@ from assay.binding.values import has_placeholder
 from assay.contract.model import Json
 from assay.openapi.bound_operation import BoundOperation
 from assay.openapi.schemas import Schema, all_of, filled, in_request, ready, typed
+from assay.openapi.security import token_members
 
 _TEXT: Schema = {"type": "string"}
 _DAY: Schema = {"type": "string", "format": "date"}
@@ -112,6 +113,7 @@ def body(use: BoundOperation, path: str) -> Schema | None:
             schema = _argument(use, argument)
             parts.append(in_request(spelling.name, schema, required=_required(use, argument)))
     parts += _modes_in_body(use)
+    parts += token_members(use)
     if not parts and use.method not in {"post", "put", "patch"}:
         return None
     return all_of({"type": "object"}, *parts)

@@ -17,7 +17,8 @@ from assay.contexts.coverage import Cell, CoveredTrial, coverage
 from assay.contexts.covering import Depth, applicable, contexts
 from assay.contexts.dimensions import dimensions
 from assay.history import Authorise, Call, Step
-from assay.planning.plan import Plan, Price, Trial
+from assay.planning.plan import Plan, Trial
+from assay.planning.price import Price
 from assay.planning.trial_names import contextual_name
 from assay.rules.consented import probe_of
 from assay.rules.dry_run import ConformingTarget, play
@@ -82,8 +83,9 @@ def with_contexts(plan: Plan, target: Target, depth: Depth) -> ContextPlan:
 
 
 def _contexts(plan: Plan, trial: Trial, every: Sequence[Dimension], depth: Depth) -> TrialContexts:
-    steps = tuple(_dry(plan, trial))
-    trial.price.know(_calls(steps))
+    target = _target(plan, trial)
+    steps = tuple(_played(plan, trial, target))
+    trial.price.know(_calls(steps, target))
     suited = _affecting(_suited(every, steps), _unaffected(_kind(plan, trial)))
     return TrialContexts(
         trial=trial,
@@ -143,14 +145,16 @@ def _because(why: str, _steps: Sequence[Step]) -> str:
     return why
 
 
-def _dry(plan: Plan, trial: Trial) -> Iterator[Step]:
-    """Yield the steps of a trial at a bank that conforms."""
-    kind = _kind(plan, trial)
-    target = ConformingTarget(
+def _target(plan: Plan, trial: Trial) -> ConformingTarget:
+    return ConformingTarget(
         contract=plan.contracts[trial.contract],
-        accepts_variation=kind.accepts_variation(trial.scenario),
+        accepts_variation=_kind(plan, trial).accepts_variation(trial.scenario),
+        submitted=plan.submitted,
     )
-    probe = probe_of(kind, trial.scenario)
+
+
+def _played(plan: Plan, trial: Trial, target: ConformingTarget) -> Iterator[Step]:
+    probe = probe_of(_kind(plan, trial), trial.scenario)
     yield from play(in_context(probe, trial.context) if trial.context else probe, target)
 
 
@@ -159,9 +163,14 @@ def _trial(plan: Plan, trial: Trial, context: Context) -> Trial:
     named = replace(
         trial, id=contextual_name(trial.id, (value.id for value in context)), context=context
     )
-    return replace(named, price=Price(lambda: _calls(_dry(plan, named))))
+    return replace(named, price=Price(lambda: _cost(plan, named)))
 
 
-def _calls(steps: Iterable[Step]) -> int:
-    """Return how many steps are calls or signatures, as a kind counts them in its price."""
-    return sum(isinstance(step, Call | Authorise) for step in steps)
+def _cost(plan: Plan, trial: Trial) -> int:
+    target = _target(plan, trial)
+    return _calls(tuple(_played(plan, trial, target)), target)
+
+
+def _calls(steps: Iterable[Step], target: ConformingTarget) -> int:
+    """Return how many calls and signatures were made, as a kind counts them in its price."""
+    return sum(isinstance(step, Call | Authorise) for step in steps) + target.submissions

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from assay.contract.model import Capability, Clause, Contract, Level, Source
 from assay.rules.clauses import clauses_of
 from assay.rules.consented import demands_consent, named_operations, signed_consents
+from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, TppFacet
 
 _Needs: TypeAlias = frozenset[Capability]
@@ -78,7 +79,7 @@ def obligations(contract: Contract) -> tuple[Obligation, ...]:
     of_clauses = [
         _obligation(contract, bound, facet, scenario=facet.scenario)
         for bound in bound_clauses(contract).values()
-        for facet in bound.kind.facets()
+        for facet in facets_of(bound.kind)
     ]
     open_points = [
         Obligation(

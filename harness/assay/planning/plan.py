@@ -13,13 +13,14 @@ from functools import cached_property, partial
 
 from assay.binding.features import is_bound, missing_reason
 from assay.binding.join import BoundContract, capabilities
-from assay.binding.target import FixtureKind, ScaKind, Target
+from assay.binding.target import RoleChoice, ScaKind, Target
 from assay.contexts.context import Context, in_context
 from assay.contract.model import Capability, Contract, Party
 from assay.errors import Shortage
 from assay.history import Authorise
 from assay.judging.verdict import Standing
 from assay.planning.obligation import UNSPECIFIED, BoundClause, Obligation, bound_clauses
+from assay.planning.price import FREE, Price, submitting
 from assay.planning.remedies import ALLOW_WRITES, REMEDIES, Remedy, needs
 from assay.rules.consented import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
@@ -36,31 +37,6 @@ class Disposition(Enum):
     UNVERIFIED = "unverified"
     UNSPECIFIED = "unspecified"
     NOT_APPLICABLE = "not-applicable"
-
-
-class Price:
-    """How many calls a trial takes, counted by a dry run when it is first asked for."""
-
-    __slots__ = ("_calls", "_count")
-
-    def __init__(self, count: Callable[[], int]) -> None:
-        self._count: Callable[[], int] | None = count
-        self._calls = 0
-
-    @property
-    def calls(self) -> int:
-        """The number of calls."""
-        if self._count is not None:
-            self.know(self._count())
-        return self._calls
-
-    def know(self, calls: int) -> None:
-        """Keep the number of calls where a dry run has shown it already."""
-        self._calls, self._count = calls, None
-
-
-#: The price of what is not tested.
-FREE = Price(lambda: 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +69,8 @@ class Trial:
 
     `signed` is true if one of these obligations needs a signature, `consents` if one needs a
     consent. A trial in a `context` can
-    only add violations to what the same trial in the base context shows.
+    only add violations to what the same trial in the base context shows. `choice` says which of
+    the listed customers it takes, where a dry run has chosen them.
     """
 
     id: str
@@ -105,6 +82,7 @@ class Trial:
     signed: bool = False
     consents: bool = False
     context: Context = ()
+    choice: RoleChoice | None = field(default=None, repr=False, compare=False)
 
     @property
     def calls(self) -> int:
@@ -134,9 +112,8 @@ class Plan:
     """All obligations in the contracts' order, and the trials that test them.
 
     `clauses` are those of each contract, by the ids of both. `person` is true if a person signs
-    (`sca.kind: manual`); trials without a signature then come first. So do trials without a
-    consent, if customers are there before and after a trial. `shard` is set if the plan is a part
-    of a greater one.
+    (`sca.kind: manual`); trials without a signature then come first. `submitted` are the operations
+    whose requests are submitted. `shard` is set if the plan is a part of a greater one.
     """
 
     items: tuple[Planned, ...]
@@ -144,6 +121,7 @@ class Plan:
     clauses: dict[str, dict[str, BoundClause]]
     contracts: dict[str, Contract]
     person: bool = False
+    submitted: frozenset[str] = frozenset()
     contextual: tuple[Trial, ...] = ()
     shard: Shard | None = None
 
@@ -197,13 +175,15 @@ def plan(
             if select(obligation)
         ]
     person = target.sca.kind is ScaKind.MANUAL
-    priced = tuple(_priced(items, clauses))
+    submitted = submitting(target)
+    priced = tuple(_priced(items, clauses, submitted))
     return Plan(
         items=priced,
-        trials=_trials(priced, person=person, lasting=target.fixtures.kind is FixtureKind.ROLES),
+        trials=_trials(priced, person=person),
         clauses=clauses,
         contracts={each.contract.id: each.contract for each in bound},
         person=person,
+        submitted=submitted,
     )
 
 
@@ -253,7 +233,9 @@ def missing_capabilities(obligation: Obligation, offered: frozenset[Capability])
 
 
 def _priced(
-    items: Iterable[Planned], clauses: Mapping[str, Mapping[str, BoundClause]]
+    items: Iterable[Planned],
+    clauses: Mapping[str, Mapping[str, BoundClause]],
+    submitted: frozenset[str],
 ) -> Iterator[Planned]:
     """Give each obligation that is tested the price of its trial, which is dry-run once at most."""
     prices: dict[str, Price] = {}
@@ -264,7 +246,7 @@ def _priced(
             continue
         if obligation.trial not in prices:
             kind = clauses[obligation.contract][obligation.clause].kind
-            prices[obligation.trial] = Price(partial(kind.price, scenario))
+            prices[obligation.trial] = Price(partial(kind.price, scenario, submitted))
         yield replace(item, price=prices[obligation.trial])
 
 
@@ -273,16 +255,14 @@ def read_only(target: Target) -> bool:
     return target.environment == "live" and not target.safety.allow_writes
 
 
-def _trials(items: Iterable[Planned], *, person: bool, lasting: bool = False) -> tuple[Trial, ...]:
-    """Return the trials in order; what customers consent to outlives a trial if they are `lasting`."""
+def _trials(items: Iterable[Planned], *, person: bool) -> tuple[Trial, ...]:
+    """Return the trials in order, those that a person signs last."""
     gathered: dict[str, list[Planned]] = {}
     for item in items:
         if item.disposition is Disposition.ASK:
             gathered.setdefault(item.obligation.trial, []).append(item)
     trials = [_trial(id_, planned) for id_, planned in gathered.items()]
-    return tuple(
-        sorted(trials, key=lambda trial: (person and trial.signed, lasting and trial.consents))
-    )
+    return tuple(sorted(trials, key=lambda trial: person and trial.signed))
 
 
 def _trial(id_: str, items: Sequence[Planned]) -> Trial:

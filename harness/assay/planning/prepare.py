@@ -27,6 +27,8 @@ from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
+from assay.fixtures.roles import only_roles
+from assay.planning.consents_last import consents_last
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Shard, plan, restrict
@@ -50,7 +52,8 @@ class Prepared:
 
     `contexts` has the trials in further contexts and what they cover, if there are any;
     `base_only` says why there are none where the base context was not asked for.
-    `reproduce` has the command line options for both. `feasibility` is set
+    `reproduce` has the command line options for both, `roles` the customers that were chosen by
+    `--role`. `feasibility` is set
     where customers are real or limits are set: only a dry run shows there which trials can
     run. `assess` returns the feasibility of another plan of the same target.
     """
@@ -62,6 +65,7 @@ class Prepared:
     contexts: ContextPlan | None = None
     base_only: str = ""
     feasibility: Feasibility | None = None
+    roles: tuple[str, ...] = ()
     assess: Callable[[Plan], Feasibility] | None = field(default=None, repr=False, compare=False)
 
     def part(self, ids: Collection[str]) -> Plan:
@@ -184,6 +188,7 @@ def prepare(
     contexts: Depth | None = Depth.BASE,
     shard: Shard | None = None,
     calls: int | None = None,
+    roles: Sequence[str] = (),
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Prepared:
     """Find, check, bind, select and plan.
@@ -191,7 +196,8 @@ def prepare(
     `waivers` is a file of waivers, besides those of the target file. `wait` is the total time that the run may wait, `ledger` the file that records today's
     calls for real customers, `now` the clock of the plan. `contexts` None is each value where
     customers are created for each trial, and the base context elsewhere. `shard` is the part of the
-    plan to run, with its share of the budget or as many `calls` as are given.
+    plan to run, with its share of the budget or as many `calls` as are given. Of the listed
+    customers only `roles` are used, if any are given.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -199,13 +205,14 @@ def prepare(
     """
     select = selector(keywords, marks)
     target = load_target(target_name, waivers)
-    target = with_share(target, shard, calls)
+    target = only_roles(with_share(target, shard, calls), roles)
     if (moment := target.fixtures.now) is not None:
         now = partial(_standing, moment)
     named = contracts or target.own_contracts or SHIPPED
     parsed = [parse_contract(find_contract(name)) for name in named]
     bound = bind(parsed, target)
-    planned = _waiting(plan(bound, target, select), bound, target, select, wait=wait, now=now)
+    whole = _lasting(plan(bound, target, select), target)
+    planned = _waiting(whole, bound, target, select, wait=wait, now=now)
     if not planned.items:
         chosen = " ".join(part for part in (keywords, marks) if part)
         raise InputError.one(
@@ -237,8 +244,14 @@ def prepare(
         base_only=_base_only(target) if contexts is None and assess is not None else "",
         reproduce="".join(f" {option}" for option in options),
         feasibility=feasibility,
+        roles=tuple(roles),
         assess=assess,
     )
+
+
+def _lasting(planned: Plan, target: Target) -> Plan:
+    """Return a plan in the order that customers need who are there before and after a trial."""
+    return consents_last(planned) if customers_of(target) is Customers.LISTED else planned
 
 
 def _standing(moment: datetime) -> datetime:
@@ -320,7 +333,7 @@ def _waiting(
         return planned
     from assay.estimate import estimate  # noqa: PLC0415 -- as above
 
-    timed = plan(bound, waiting.with_clock(target), select)
+    timed = _lasting(plan(bound, waiting.with_clock(target), select), target)
     screens = len(target.sca.screens)
     most = wait or waiting.NONE
     return estimate.with_waits(planned, timed, now(), screens=screens, most=most)

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from assay.execution.session import Session
-from assay.journal.journal_file import create
+from assay.journal.journal_file import JOURNAL, create
 from assay.journal.writer import Journal
 from assay.judging.verdict import Verdict
 from assay.judging.waivers import covered, waiver_results
@@ -90,7 +90,7 @@ def _report(session: Session, journal: TrialJournal, verdict: Verdict) -> Report
     (planned,) = (item for item in session.plan.items if item.obligation.id == verdict.obligation)
     source = session.sources.get(verdict.obligation)
     with TemporaryDirectory(prefix="assay-") as folder:
-        path = Path(folder) / "journal.jsonl"
+        path = Path(folder) / JOURNAL
         extract = Journal(out=create(path), redactor=journal.redactor)
         extract.header(
             replace(session.plan, items=(planned,), shard=None),

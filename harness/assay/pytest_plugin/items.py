@@ -17,6 +17,7 @@ from assay.planning.prepare import markers
 from assay.pytest_plugin import searches
 from assay.pytest_plugin.presentation import allure_marks
 from assay.pytest_plugin.searches import params_of, search_of
+from assay.rules.kinds import installed
 
 #: The parameter of an item that tests an obligation.
 PARAMETER = "obligation"
@@ -30,18 +31,22 @@ def add_markers(config: pytest.Config, plan: Plan) -> None:
         config.addinivalue_line(
             "markers", f"{name}: obligations of this rule kind, contract or level"
         )
-    config.addinivalue_line(
-        "markers", f"{DISCHARGES}(*kinds): the rule kinds whose obligations a test asserts"
-    )
+    says = "the rule kinds whose obligations a test asserts; with packages=True those of packages"
+    config.addinivalue_line("markers", f"{DISCHARGES}(*kinds): {says}")
     config.addinivalue_line(
         "markers", "searches(*kinds): the kinds of search that a test makes in a contract"
     )
 
 
 def kinds_of(function: object) -> frozenset[str]:
-    """Return the rule kinds in the `discharges` marks of a test function."""
+    """Return the rule kinds in the `discharges` marks of a test function.
+
+    A mark with `packages` has those of installed packages, whatever these are.
+    """
     marks = cast("list[pytest.Mark]", getattr(function, "pytestmark", []))
-    return frozenset(kind for mark in marks if mark.name == DISCHARGES for kind in mark.args)
+    own = [mark for mark in marks if mark.name == DISCHARGES]
+    named = frozenset(kind for mark in own for kind in mark.args)
+    return named | (installed().keys() if any(mark.kwargs for mark in own) else frozenset())
 
 
 def parametrize(metafunc: pytest.Metafunc, plan: Plan) -> frozenset[str]:

@@ -43,7 +43,7 @@ FORMAT = 1
 #: Numbers of exchanges that are read of one observation.
 CITED = 100
 
-_STANDINGS = {standing.value: standing for standing in Standing}
+STANDINGS = {standing.value: standing for standing in Standing}
 _WAIVER_STATES = {state.value: state for state in WaiverState}
 _AGREEMENTS = {agreement.value: agreement for agreement in Agreement}
 _WEIGHT = {Agreement.DISAGREES: 0, Agreement.UNCLEAR: 1, Agreement.AGREES: 2}
@@ -117,9 +117,9 @@ def elsewhere(line: Line) -> ElsewhereObligation:
 def standing(line: Line) -> Standing:
     """Read the verdict of a verdict line."""
     verdict = line.text("verdict")
-    if verdict not in _STANDINGS:
+    if verdict not in STANDINGS:
         line.refuse(f"unknown verdict {sanitize.clean(verdict, 40)!r}")
-    return _STANDINGS[verdict]
+    return STANDINGS[verdict]
 
 
 def evidence(line: Line, facet: str) -> tuple[Evidence, ...]:
@@ -309,6 +309,6 @@ def footer(line: Line) -> Footer:
     return _read(
         Footer,
         line,
-        counts={verdict: counts.number_of(verdict, 0) for verdict in _STANDINGS},
+        counts={verdict: counts.number_of(verdict, 0) for verdict in STANDINGS},
         reasons=tuple(map(sanitize.one_line, _texts(line, "reasons"))),
     )

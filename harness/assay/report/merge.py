@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.journal.codec import EVENTS
+from assay.journal.journal_file import JOURNAL
 from assay.journal.lines import Line
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitDecision, ExitPolicy, RunFacts, decide_exit
@@ -25,9 +26,9 @@ from assay.judging.verdict import Evidence, Exit, Standing, Verdict, tally
 from assay.judging.waivers import WaiverResult
 from assay.planning.trial_names import split_trial_name
 from assay.report import decode
+from assay.report.decode import STANDINGS
 from assay.report.merge_check import check_same_plan, positions
 from assay.report.shard_journal import (
-    JOURNAL,
     ShardJournal,
     Values,
     content,
@@ -36,7 +37,6 @@ from assay.report.shard_journal import (
     take_in,
 )
 
-_STANDINGS = {standing.value: standing for standing in Standing}
 _ENDED = "shard {} ended early"
 _MISSING = "shard {} was not run"
 NO_POLICY = ExitPolicy()
@@ -222,7 +222,7 @@ def _own_source(
         planned = shards[0].plan[name]
         if planned["disposition"] == "ask":
             return _Source(reason=_MISSING.format(f"{number}/{of}"))
-        decided = _STANDINGS.get(str(planned["disposition"]), Standing.UNVERIFIED)
+        decided = STANDINGS.get(str(planned["disposition"]), Standing.UNVERIFIED)
         return _Source(reason=str(planned.get("reason", "")), decided=decided)
     if name in owner.written:
         return _Source(shard=owner, line=owner.written[name])

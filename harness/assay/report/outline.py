@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from assay.contract.model import NotRequirement, OpenPoint, Source
 from assay.journal.lines import Line
-from assay.report.sanitize import clean, one_line
+from assay.report.sanitize import shown_text
 
 #: The title of a section of the document, and numbers of its lines.
 SectionLines: TypeAlias = tuple[str, tuple[int, ...]]
@@ -44,9 +44,9 @@ def read_sources(line: Line) -> tuple[Source, ...]:
     """Read the places in the document that a line names."""
     return tuple(
         Source(
-            section=_text(source, "section"),
+            section=shown_text(source, "section"),
             line=source.number_of("line", 0),
-            text=_text(source, "text"),
+            text=shown_text(source, "text"),
         )
         for source in line.objects("sources")
     )
@@ -55,22 +55,22 @@ def read_sources(line: Line) -> tuple[Source, ...]:
 def _contract_outline(contract: Line) -> ContractOutline:
     outline = contract.inner("outline")
     return ContractOutline(
-        contract=_text(contract, "id"),
-        document=_text(contract, "document"),
+        contract=shown_text(contract, "id"),
+        document=shown_text(contract, "document"),
         sections=_section_lines(outline, "sections"),
         cited=_section_lines(outline, "cited"),
         not_requirements=tuple(
             NotRequirement(
-                section=_text(each, "section"),
+                section=shown_text(each, "section"),
                 lines=tuple(each.list_of("lines", int)),
-                reason=_text(each, "reason"),
+                reason=shown_text(each, "reason"),
             )
             for each in outline.objects("not_requirements")
         ),
         scope=tuple(
             OpenPoint(
-                id=_text(each, "id"),
-                statement=_text(each, "statement"),
+                id=shown_text(each, "id"),
+                statement=shown_text(each, "statement"),
                 sources=read_sources(each),
             )
             for each in outline.objects("scope")
@@ -80,10 +80,6 @@ def _contract_outline(contract: Line) -> ContractOutline:
 
 def _section_lines(outline: Line, key: str) -> tuple[SectionLines, ...]:
     return tuple(
-        (_text(section, "title"), tuple(section.list_of("lines", int)))
+        (shown_text(section, "title"), tuple(section.list_of("lines", int)))
         for section in outline.objects(key)
     )
-
-
-def _text(line: Line, key: str) -> str:
-    return one_line(clean(line.text(key, "")))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from assay.journal.lines import Line
+
 #: The greatest length of each kind of text in a report, in characters.
 SENTENCE = 2_000
 BODY = 4_096
@@ -109,3 +111,8 @@ def xml(text: str) -> str:
 def xml_attribute(text: str) -> str:
     """Return `text` as a quoted XML attribute that keeps its line breaks."""
     return '"' + xml(text).replace("\n", "&#10;").replace("\t", "&#9;") + '"'
+
+
+def shown_text(line: Line, key: str, default: str | None = "", *, limit: int = SENTENCE) -> str:
+    """Return a text of a journal's line as one clean line; without a default it must be there."""
+    return one_line(clean(line.text(key, default), limit))

@@ -10,7 +10,8 @@ from pathlib import Path
 from assay.binding.target import Waiver
 from assay.errors import InputError
 from assay.journal.chain import CHAIN
-from assay.journal.codec import SIGNING
+from assay.journal.codec import SIGNING, SUBMITS
+from assay.journal.journal_file import journal_at
 from assay.journal.lines import Line, read_lines
 from assay.journal.typed_values import read_line, read_record
 from assay.judging.observations import (
@@ -25,7 +26,6 @@ from assay.report.build import read_journal
 from assay.report.values import Report
 
 #: The name of the journal in the folder of a run.
-JOURNAL = "journal.jsonl"
 
 Values = dict[str, object]
 
@@ -61,7 +61,7 @@ def open_shard(path: Path, *, partial: bool) -> ShardJournal:
         JournalError: it is damaged, or unfinished and not read with `partial`.
 
     """
-    journal = path / JOURNAL if path.is_dir() else path
+    journal = journal_at(path)
     report = read_journal(journal, partial=partial)
     if not report.header.shard:
         hint = "`assay run --shard 1/2` records one"
@@ -91,7 +91,7 @@ def take_in(shard: ShardJournal, merged: MergedVerdicts) -> int:
             case "exchange":
                 n = line.number_of("n")
                 greatest = max(greatest, n)
-                if line.text("operation") != SIGNING:
+                if line.text("operation") != SIGNING and SUBMITS not in line.values:
                     _see(line, n + shard.offset, merged)
             case "preliminary" | "verdict":
                 shard.written[decode.obligation(line)] = line

@@ -13,7 +13,7 @@ from enum import Enum
 
 from assay.journal.codec import SIGNING
 from assay.journal.lines import Line
-from assay.report.sanitize import clean, one_line
+from assay.report.sanitize import clean, one_line, shown_text
 
 #: How many entries of a trial are kept besides those that a verdict cites.
 KEPT_ENTRIES = 40
@@ -59,23 +59,19 @@ class TimelineEntry:
 Timeline = tuple[TimelineEntry, ...]
 
 
-def _text(line: Line, key: str, default: str | None = "") -> str:
-    return one_line(clean(line.text(key, default)))
-
-
 def _customer(line: Line) -> TimelineEntry:
     owned = line.objects("owns")
     resources: dict[str, int] = {}
     for each in owned:
-        name = _text(each, "resource")
+        name = shown_text(each, "resource")
         resources[name] = resources.get(name, 0) + 1
     owns = ", ".join(f"{name} ({number})" for name, number in resources.items())
-    segment = _text(line, "segment")
+    segment = shown_text(line, "segment")
     what = f"customer prepared with {owns}" if owns else "customer prepared"
     return TimelineEntry(
         kind=EntryKind.CUSTOMER,
-        at=_text(line, "now"),
-        subject=_text(line, "name"),
+        at=shown_text(line, "now"),
+        subject=shown_text(line, "name"),
         text=f"{what}, segment {segment}" if segment else what,
     )
 
@@ -85,13 +81,13 @@ def _registered(line: Line) -> TimelineEntry:
     shown = one_line(clean(value if isinstance(value, str) else repr(value), 200))
     return TimelineEntry(
         kind=EntryKind.REGISTERED,
-        subject=_text(line, "subject"),
-        text=f"{_text(line, 'argument')} {shown} registered since {moment(_text(line, 'since'))}",
+        subject=shown_text(line, "subject"),
+        text=f"{shown_text(line, 'argument')} {shown} registered since {moment(shown_text(line, 'since'))}",
     )
 
 
 def _clock(line: Line) -> TimelineEntry:
-    now = _text(line, "now")
+    now = shown_text(line, "now")
     return TimelineEntry(kind=EntryKind.CLOCK, at=now, text=f"clock at {moment(now)}")
 
 
@@ -99,60 +95,60 @@ def _effects(line: Line) -> TimelineEntry | None:
     done = line.objects("done") if line.values.get("done") is not None else []
     if not done:
         return None
-    named = [f"{_text(each, 'request')} on {_text(each, 'on')}" for each in done[:_NAMED]]
+    named = [f"{shown_text(each, 'request')} on {shown_text(each, 'on')}" for each in done[:_NAMED]]
     rest = f" and {len(done) - _NAMED:,} more" if len(done) > _NAMED else ""
     return TimelineEntry(
         kind=EntryKind.CARRIED_OUT,
-        at=_text(line, "now"),
+        at=shown_text(line, "now"),
         text=f"carried out: {', '.join(named)}{rest}",
     )
 
 
 def _withdrawn(line: Line) -> TimelineEntry:
     result = "accepted" if line.flag("done", default=False) else "not accepted"
-    text = f"request {_text(line, 'request')} cancelled by the customer at the bank, {result}"
+    text = f"request {shown_text(line, 'request')} cancelled by the customer at the bank, {result}"
     return TimelineEntry(
         kind=EntryKind.CANCELLED,
-        at=_text(line, "now"),
-        subject=_text(line, "subject"),
+        at=shown_text(line, "now"),
+        subject=shown_text(line, "subject"),
         text=text,
     )
 
 
 def _renewed(line: Line) -> TimelineEntry:
     result = "token renewed" if line.flag("done", default=False) else "token not renewed"
-    owner = _text(line, "by") or _text(line, "subject")
+    owner = shown_text(line, "by") or shown_text(line, "subject")
     return TimelineEntry(
         kind=EntryKind.TOKEN,
-        at=_text(line, "now"),
+        at=shown_text(line, "now"),
         subject=owner,
-        text=f"{result} for {_text(line, 'operation')}",
+        text=f"{result} for {shown_text(line, 'operation')}",
     )
 
 
 def _lacking(line: Line) -> TimelineEntry:
-    text = f"the bank does not offer {_text(line, 'mode')}"
-    return TimelineEntry(kind=EntryKind.MODE, at=_text(line, "now"), text=text)
+    text = f"the bank does not offer {shown_text(line, 'mode')}"
+    return TimelineEntry(kind=EntryKind.MODE, at=shown_text(line, "now"), text=text)
 
 
 def _exchange(line: Line) -> TimelineEntry:
     request, response, outcome = (line.inner(key) for key in ("request", "response", "outcome"))
-    operation = _text(line, "operation")
+    operation = shown_text(line, "operation")
     signing = operation == SIGNING
     presence = "" if signing or line.flag("present", default=False) else ", customer absent"
     return TimelineEntry(
         kind=EntryKind.SIGNATURE if signing else EntryKind.CALL,
-        at=_text(line, "at"),
-        subject=_text(line, "subject"),
+        at=shown_text(line, "at"),
+        subject=shown_text(line, "subject"),
         text=operation
         if signing
-        else f"{_text(request, 'method')} {_text(request, 'url')}{presence}",
+        else f"{shown_text(request, 'method')} {shown_text(request, 'url')}{presence}",
         exchange=line.number_of("n"),
         operation=operation,
-        variation=_text(line, "variation"),
-        outcome=_text(outcome, "kind"),
+        variation=shown_text(line, "variation"),
+        outcome=shown_text(outcome, "kind"),
         status=response.number_of("status", 0),
-        why=_text(outcome, "why"),
+        why=shown_text(outcome, "why"),
     )
 
 

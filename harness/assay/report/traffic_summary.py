@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from assay.journal.lines import Line
 from assay.planning.trial_names import split_trial_name
 from assay.report.journal_exchanges import exchange_lines, milliseconds
-from assay.report.sanitize import clean, one_line
+from assay.report.sanitize import shown_text
 
 #: Names kept of operations, outcomes and values of one dimension; a hostile journal may have any number.
 NAMES = 200
@@ -90,12 +90,12 @@ class TrafficTally:
 
     def add(self, line: Line) -> None:
         """Count an exchange line."""
-        name = _text(line, "operation")
+        name = shown_text(line, "operation")
         if name not in self._operations and len(self._operations) >= NAMES:
             name = "others"
         tally = self._operations.setdefault(name, _Tally())
         tally.calls += 1
-        outcome = _text(line.inner("outcome"), "kind")
+        outcome = shown_text(line.inner("outcome"), "kind")
         known = outcome in tally.outcomes or len(tally.outcomes) < NAMES
         tally.outcomes[outcome if known else "others"] += 1
         status = line.inner("response").number_of("status", 0)
@@ -103,7 +103,7 @@ class TrafficTally:
         latency = milliseconds(line)
         tally.longest = max(tally.longest, latency)
         tally.classes[max(int(math.log(max(latency, _SHORTEST) / _SHORTEST) / _STEP), 0)] += 1
-        trial, context = split_trial_name(_text(line, "trial"))
+        trial, context = split_trial_name(shown_text(line, "trial"))
         contexts = self._trials.setdefault(trial, {})
         if len(contexts) < CONTEXTS:
             contexts[context] = None
@@ -144,7 +144,3 @@ def read_traffic_summary(journal: str) -> TrafficSummary:
     for line in exchange_lines(journal):
         tally.add(line)
     return tally.summary()
-
-
-def _text(line: Line, key: str) -> str:
-    return one_line(clean(line.text(key, ""), 200))

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 
 from assay.contract.model import Contract, Json, Operation
 from assay.history import Call, Exchange, History, Owned, Subject
+from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents, consented_keys, names_each_once
 from assay.rules.per_contract import per_contract
 from assay.rules.queries import fresh_subjects
@@ -252,7 +253,9 @@ def perhaps_over_quota(contract: Contract, history: History) -> frozenset[int]:
     What counts is open, so every call without the customer does. Of a customer who was there
     before, the calls that were made before are unknown.
     """
-    limits = call_limits(contract, attended=False)
+    limits = {**call_limits(contract, attended=False)}
+    for limit, operation in _limits_of_consents(contract):
+        limits[operation] = min(limits[operation], _least_named(limit, history))
     asked = Counter[tuple[str, str, date | None]]()
     fresh = fresh_subjects(history)
     over: set[int] = set()
@@ -266,6 +269,28 @@ def perhaps_over_quota(contract: Contract, history: History) -> frozenset[int]:
             if number > limits[call.operation] or call.subject not in fresh:
                 over.add(exchange.n)
     return frozenset(over)
+
+
+@per_contract
+def _limits_of_consents(contract: Contract) -> tuple[tuple[CallLimit, str], ...]:
+    """Return the limits without the customer that a consent may name, each with its operation."""
+    return tuple(
+        (limit, operation)
+        for clause in _answering(contract, "call_limits")
+        for operation, limit in clause.call_limits().items()
+        if limit.argument and not limit.attended
+    )
+
+
+def _least_named(limit: CallLimit, history: History) -> int:
+    """Return the smallest number that a consent of a history names, or 0 where one names none."""
+    named = [
+        call.arguments.get(limit.argument)
+        for call in (exchange.call for exchange in history.exchanges)
+        if call.operation == limit.grant
+    ]
+    numbers = [number if isinstance(number, int) else 0 for number in named]
+    return min([limit.number, *numbers])
 
 
 @per_contract

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Self
 
-from assay.contract.model import Contract, Operation
+from assay.contract.model import Contract, Json, Operation
 from assay.history import (
     Authorised,
     Call,
@@ -28,7 +28,7 @@ from assay.history import (
     State,
     Subject,
 )
-from assay.rules.queries import PageWalk, plain
+from assay.rules.queries import plain
 from assay.rules.state.calendar import dates
 
 NONE: frozenset[str] = frozenset()
@@ -91,7 +91,7 @@ class MadeConsent:
     """A consent that was made, and is to be signed.
 
     `sound` says that it lists nothing but keys, `seen` that every signature of its customer is in
-    the history.
+    the history. `arguments` are those of the call that made it.
     """
 
     key: str
@@ -100,6 +100,7 @@ class MadeConsent:
     sound: bool
     seen: bool
     until: date | None
+    arguments: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,6 +119,9 @@ class Consents:
     _given: set[str] = field(default_factory=set[str])
     _made: dict[str, MadeConsent] = field(default_factory=dict[str, MadeConsent])
     _last: dict[str, MadeConsent] = field(default_factory=dict[str, MadeConsent])
+    _last_by: dict[tuple[str, str], MadeConsent] = field(
+        default_factory=dict[tuple[str, str], MadeConsent]
+    )
     _opened: dict[str, MadeConsent] = field(default_factory=dict[str, MadeConsent])
     _subjects: set[str] = field(default_factory=set[str])
     _between: Mapping[int, Sequence[Event]] = field(default_factory=dict[int, Sequence[Event]])
@@ -205,6 +209,8 @@ class Consents:
         self._certain[call.subject] = NONE
         if item is None or item.key is None:
             self._perhaps(call.subject, keys)
+            self._last.pop(call.subject, None)
+            self._last_by.pop((call.subject, call.by), None)
             return True
         made = MadeConsent(
             key=item.key,
@@ -213,8 +219,10 @@ class Consents:
             sound=plain(call) and lists_keys(call, grant),
             seen=call.subject in self._subjects,
             until=last_day(call, grant),
+            arguments=call.arguments,
         )
         self._made[made.key] = self._last[call.subject] = made
+        self._last_by[call.subject, call.by] = made
         if not made.seen:
             # A recording of the interface does not show who signs.
             self._may_apply(made)
@@ -255,6 +263,18 @@ class Consents:
             self._opened.pop(made.key, None)
 
     # -- what is in force ------------------------------------------------------------
+    def used(self, call: Call) -> MadeConsent | None:
+        """Return the consent that a call uses: the one that it names, or its caller's last.
+
+        A call in the customer's name uses the one that was made last, by whichever TPP.
+        """
+        if call.consent is not None:
+            return self._made.get(call.consent)
+        operation = self.contract.operations.get(call.operation) if self.contract else None
+        if operation is not None and not operation.by_tpp and not call.by:
+            return self._last.get(call.subject)
+        return self._last_by.get((call.subject, call.by))
+
     def perhaps_given(self, subject: str) -> bool:
         """Whether a subject may have given a consent, if only one that names nothing."""
         return subject in self._given
@@ -273,66 +293,3 @@ class Consents:
         perhaps = self._possible.get(subject, NONE)
         made = [each.keys for each in self._opened.values() if each.subject == subject]
         return perhaps.union(*made) if made else perhaps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NarrowedLists:
-    """To what each list of a history may be narrowed by a consent; see `of`."""
-
-    narrowed: Mapping[int, frozenset[str]]
-
-    @classmethod
-    def read(cls, contract: Contract, history: History, grant: Operation | None) -> NarrowedLists:
-        """Follow the consents of a history; without an operation that consents there are none."""
-        narrowed: dict[int, frozenset[str]] = {}
-        consents, lasting = Consents(grant=grant, contract=contract), set[str]()
-        for event in history.events if grant else ():
-            consents.note(event)
-            if isinstance(event, Subject):
-                lasting |= set[str]() if event.fresh else {event.name}
-            elif isinstance(event, Exchange):
-                name = event.call.subject
-                if name in lasting or consents.perhaps_given(name):
-                    narrowed[event.n] = consents.certain(name)
-        return cls(narrowed=narrowed)
-
-    def of(self, walk: PageWalk) -> frozenset[str] | None:
-        """Return the keys that a list must have in spite of consents; None if none can narrow it.
-
-        After a consent a target may list everything, or what is consented to. A customer who was
-        there before the history may have consented to anything.
-        """
-        seen = [self.narrowed[page.n] for page in walk.pages if page.n in self.narrowed]
-        return frozenset[str].intersection(*seen) if seen else None
-
-
-def without_unconsented(contract: Contract, history: History) -> History:
-    """Return a history without the refusals that a missing consent may explain.
-
-    They are refusals of operations that the contract serves under a consent only, to callers who
-    may have had none: they show a check nothing that is not about consents.
-    """
-    makers = {
-        operation.id: contract.operations[operation.consent]
-        for operation in contract.operations.values()
-        if operation.consent
-    }
-    if not makers:
-        return history
-    left_out: set[int] = set()
-    for maker in {each.id: each for each in makers.values()}.values():
-        consents = Consents.of(contract, maker, history)
-        for exchange in history.exchanges:
-            consents.note(exchange)
-            call = exchange.call
-            if exchange.refused and makers.get(call.operation) == maker:
-                certain = consents.certain(call.subject) and call.consent is None
-                left_out |= set() if certain else {exchange.n}
-    if not left_out:
-        return history
-    events = (
-        event
-        for event in history.events
-        if not (isinstance(event, Exchange) and event.n in left_out)
-    )
-    return History(events=tuple(events))

@@ -42,6 +42,7 @@ from assay.history import (
     State,
     Step,
     Subject,
+    Submit,
     Wire,
     Withdraw,
     Withdrawn,
@@ -63,7 +64,8 @@ class DryTarget:
     """A target that grants every step, and remembers what was signed, to show it as done.
 
     `owned` maps each key to its owner and its place among the owner's things; `requests`
-    lists the keys of the requests that were made.
+    lists the keys of the requests that were made. `submitted` are the operations whose requests are
+    submitted, `waiting` the keys of those that were not yet, and `submissions` how many were.
     """
 
     contract: Contract
@@ -71,6 +73,9 @@ class DryTarget:
     owned: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     requests: list[str] = field(default_factory=list[str])
     signed: set[str] = field(default_factory=set[str])
+    submitted: frozenset[str] = frozenset()
+    waiting: set[str] = field(default_factory=set[str])
+    submissions: int = 0
 
     def reply(self, step: Step) -> Event:  # noqa: C901 -- one case for each step
         """Return the event of a step that succeeds."""
@@ -83,6 +88,9 @@ class DryTarget:
                 event = self._authorised(step)
             case Advance(to=to):
                 self.now = to or self.now
+                event = Advanced(now=self.now)
+            case Submit(request=request):
+                self.submissions += request in self.waiting
                 event = Advanced(now=self.now)
             case Inquire():
                 event = Effects(now=self.now)
@@ -105,6 +113,7 @@ class DryTarget:
         confirmed = step.decision is Decision.CONFIRM
         if confirmed:
             self.signed.add(step.request)
+            self._submit(step.request)
         return Authorised(
             n=0,
             step=step,
@@ -113,6 +122,10 @@ class DryTarget:
             offered=clauses.factors(self.contract),
             wire=_WIRE,
         )
+
+    def _submit(self, request: str) -> None:
+        self.submissions += request in self.waiting
+        self.waiting.discard(request)
 
     def _subject(self, step: Arrange) -> Subject:
         holdings = [holding for holding in step.holdings for _ in range(holding.count)]
@@ -134,8 +147,11 @@ class DryTarget:
         if operation.makes:
             key = f"request-{len(self.requests) + 1}"
             self.requests.append(key)
+            if operation.id in self.submitted:
+                self.waiting.add(key)
             if not operation.signed:
                 self.signed.add(key)
+                self._submit(key)
         signed = State.VALID if operation.about_consent else State.DONE
         state = signed if key in self.signed else State.OPEN
         item = Item(key=key, state=state, fields=call.arguments)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from assay.errors import KindError, did_you_mean
 from assay.history import Accepted, Cause, Exchange, History, Indeterminate
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules.consents import without_unconsented
+from assay.rules.consented_lists import without_unconsented
+from assay.rules.refusing_kind import check_refusals, facets_of
 
 if TYPE_CHECKING:
     from assay.rules.rule import Kind
@@ -142,7 +143,7 @@ def tpp_evidence(
 def checked(kind: Kind, history: History) -> Iterator[Evidence]:
     """Yield the evidence of a kind's check; a missing consent is for kinds about consents to judge."""
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)
-    yield from kind.check(shown)
+    yield from check_refusals(kind, shown)
 
 
 def evidence_of(
@@ -158,7 +159,7 @@ def evidence_of(
 
     """
     own = kind.tpp_facet()
-    facets = kind.facets() if not tpp else [own] if own else []
+    facets = facets_of(kind) if not tpp else [own] if own else []
     known = {facet.id for facet in facets}
     try:
         for evidence in kind.check_tpp(history) if tpp else checked(kind, history):

@@ -12,14 +12,25 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-from assay.contract.model import Capability, Clause, Contract, Json, Operation
+from assay.contract.model import Clause, Contract, Json
 from assay.history import Authorise, Call, History, Owned, Reply, Step, Subject
-from assay.judging.verdict import Evidence, Standing
+from assay.judging.verdict import Evidence
 from assay.rules.call_limit import CallLimit
 from assay.rules.consequences import UNSTATED, Purpose
 from assay.rules.declared import Parameter, Raw, Reference, kind_schema, one_of_several
+from assay.rules.facets import (
+    FEATURES,
+    LINK,
+    BindingRequirement,
+    Facet,
+    Scenario,
+    TppFacet,
+    consent,
+    needs,
+    scenario_of,
+)
 from assay.rules.parameters import the_contract
 from assay.rules.scope import Scope
 
@@ -27,96 +38,22 @@ if TYPE_CHECKING:
     from assay.contract.files.document import Finding, Pointer
     from assay.rules.schema_pieces import SchemaPiece
 
-#: What a target file can bind at an operation, and what a facet can require of it.
-FEATURES: Final = (
-    "path",
-    "key",
-    "on",
-    "field",
-    "state",
-    "argument",
-    "unlisted",
-    "other",
-    "mode",
-    "value",
-    "links",
-    "approval",
-    "aliases",
-    "credentials",
-    "output",
-    "token",
-    "token-endpoint",
-)
+__all__ = [
+    "FEATURES",
+    "LINK",
+    "BindingRequirement",
+    "Facet",
+    "Kind",
+    "Scenario",
+    "Script",
+    "TppFacet",
+    "consent",
+    "needs",
+    "scenario_of",
+]
 
 #: A running probe: it yields steps, and receives replies.
 Script: TypeAlias = Generator[Step, Reply, None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BindingRequirement:
-    """A feature that the target file must bind before a facet can be tested.
-
-    `feature` is one of `FEATURES`; `name` says which argument, field, mode or value is meant.
-    `if_missing` is the verdict where the target does not bind it.
-    """
-
-    operation: str
-    feature: str
-    name: str = ""
-    if_missing: Standing = Standing.UNVERIFIED
-
-    def __str__(self) -> str:
-        tail = f".{self.name}" if self.name else ""
-        return f"operations.{self.operation}.{self.feature}{tail}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """The setting of one trial, named by `id`; a kind may derive a class with further fields."""
-
-    id: str
-
-
-S = TypeVar("S", bound=Scenario)
-
-
-def scenario_of(scenario: Scenario, class_: type[S]) -> S:
-    """Return a scenario as what its kind made it, or raise `TypeError`."""
-    if not isinstance(scenario, class_):
-        raise TypeError(f"{scenario.id}: a {class_.__name__} was expected")
-    return scenario
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facet:
-    """One way in which a clause can hold or be broken; becomes one obligation.
-
-    `description` completes the clause's sentence. `not_applicable_because` gives the reason
-    where the facet can neither hold nor be broken. `rests_on` is the facet that shows that a
-    bank can accept what is refused here: unless that one conforms, a refusal proves nothing.
-    """
-
-    id: str
-    description: str
-    scenario: Scenario
-    needs: frozenset[Capability]
-    requires: tuple[BindingRequirement, ...] = ()
-    not_applicable_because: str = ""
-    rests_on: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TppFacet:
-    """The obligation of the TPP under a clause; only recordings can show it.
-
-    `needs` and `requires` are what the target file must define before a recording can
-    show it.
-    """
-
-    id: str
-    description: str
-    needs: frozenset[Capability] = frozenset()
-    requires: tuple[BindingRequirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,14 +138,16 @@ class Kind:
         """Whether a bank that conforms accepts the calls of a scenario that have a variation."""
         return False
 
-    def price(self, scenario: Scenario) -> int:
-        """Return how many calls and signatures a dry run of a scenario takes."""
+    def price(self, scenario: Scenario, submitted: frozenset[str] = frozenset()) -> int:
+        """Return how many calls and signatures a dry run takes; the TPP submits requests of `submitted`."""
         from assay.rules import consented, dry_run  # noqa: PLC0415 -- they ask kinds for page sizes
 
         accepts = self.accepts_variation(scenario)
-        dry_target = dry_run.ConformingTarget(contract=self.contract, accepts_variation=accepts)
+        dry_target = dry_run.ConformingTarget(
+            contract=self.contract, accepts_variation=accepts, submitted=submitted
+        )
         played = dry_run.play(consented.probe_of(self, scenario), dry_target)
-        return sum(isinstance(step, Call | Authorise) for step in played)
+        return sum(isinstance(step, Call | Authorise) for step in played) + dry_target.submissions
 
     def unaffected_by(self) -> Mapping[str, str]:
         """Return the dimensions of contexts that cannot matter to the clause, each with why.
@@ -333,14 +272,3 @@ class Kind:
     def control_of(self, operation: str) -> str | None:
         """Return the operation that is the control for another, if the clause names one."""
         return None
-
-
-def needs(*capabilities: Capability) -> frozenset[Capability]:
-    """Return the capabilities as the set that a facet takes."""
-    return frozenset(capabilities)
-
-
-def consent(*operations: Operation | None) -> frozenset[Capability]:
-    """Return the need for consents, where one of the operations transmits them."""
-    granting = any(operation is not None and operation.grants for operation in operations)
-    return needs(Capability.CONSENT) if granting else needs()

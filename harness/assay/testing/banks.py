@@ -37,6 +37,7 @@ from assay.history import (
     Resend,
     Step,
     Subject,
+    Submit,
     Wire,
     Withdraw,
     Withdrawn,
@@ -45,6 +46,7 @@ from assay.judging.verdict import Evidence, Standing, weigh
 from assay.rules.consented import probe_of
 from assay.rules.evidence import evidence_of
 from assay.rules.kinds import installed, kind_of
+from assay.rules.refusing_kind import facets_of
 from assay.rules.rule import Kind
 from assay.testing.histories import START, Bank, exchange, history
 from assay.transport.protocol import Application
@@ -80,7 +82,7 @@ def play(kind: Kind, scenario: str, bank: Bank) -> Played:
             now = step.to or now
         reply = _reply(step, bank, now, 1 + len(steps))
         # As in a run, a look at the clock is no event.
-        if not (isinstance(step, Advance) and step.to is None):
+        if not (isinstance(step, Submit) or (isinstance(step, Advance) and step.to is None)):
             events = [*history(*events, reply).events]
             reply = events[-1]
         try:
@@ -99,7 +101,7 @@ def judge(kind: Kind, bank: Callable[[], Bank]) -> dict[str, Standing]:
         KindError: the check yields evidence for a facet that the kind does not have.
 
     """
-    facets = [facet for facet in kind.facets() if not facet.not_applicable_because]
+    facets = [facet for facet in facets_of(kind) if not facet.not_applicable_because]
     trials = dict.fromkeys(facet.scenario.id for facet in facets)
     evidence: dict[str, list[Evidence]] = {
         id_: list(evidence_of(kind, play(kind, id_, bank()).history)) for id_ in trials
@@ -130,6 +132,8 @@ def _reply(step: Step, bank: Bank, now: datetime, number: int) -> Reply:  # noqa
             wire = Wire(method="GET", url="https://bank.example/sign", status=200)
             ending = Ending.CONFIRMED if step.decision.value == "confirm" else Ending.REFUSED
             reply = Authorised(n=0, step=step, ending=ending, moments=(now,), wire=wire)
+        case Submit():
+            reply = Advanced(now=now)
         case Inquire():
             reply = Effects(now=now)
         case Register():

@@ -14,6 +14,7 @@ from assay.history import (
     Authorised,
     Call,
     Cause,
+    ErrorBody,
     Event,
     Exchange,
     History,
@@ -21,6 +22,8 @@ from assay.history import (
     Item,
     Outcome,
     Rejected,
+    ShownError,
+    Submitted,
     Unavailable,
     Wire,
 )
@@ -64,10 +67,24 @@ def listed(*items: Item | str, next: str | None = None) -> Answer:  # noqa: A002
     return Answer(outcome=Accepted(items=_items(items), next=next), status=200)
 
 
-def refused(*leaked: str, status: int = 403, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return a refusal; `leaked` are keys of items that it discloses all the same."""
-    outcome = Rejected(leaked=_items(leaked))
+def refused(
+    *leaked: str,
+    status: int = 403,
+    headers: Mapping[str, str] | None = None,
+    error: ErrorBody | None = None,
+) -> Answer:
+    """Return a refusal; `leaked` are keys of items that it discloses all the same.
+
+    `error` is what the target file finds in its body; `errors` returns one.
+    """
+    outcome = Rejected(leaked=_items(leaked), error=error)
     return Answer(outcome=outcome, status=status, headers=headers or {})
+
+
+def errors(*codes: str, fields: Mapping[str, Json] | None = None) -> ErrorBody:
+    """Return the errors in the body of a refusal: one for each code, with these fields."""
+    shown = tuple(ShownError(fields=fields or {}, codes=(code,) if code else ()) for code in codes)
+    return ErrorBody(located=("code", *(fields or {})), errors=shown)
 
 
 def unavailable(*, status: int = 404, headers: Mapping[str, str] | None = None) -> Answer:
@@ -112,7 +129,7 @@ def history(*events: Event) -> History:
             n = next(numbers)
             at = START + timedelta(seconds=n) if event.at == START else event.at
             event = replace(event, n=n, at=at)  # noqa: PLW2901 -- the same event, numbered
-        elif isinstance(event, Authorised):
+        elif isinstance(event, Authorised | Submitted):
             event = replace(event, n=next(numbers))  # noqa: PLW2901 -- likewise
         numbered.append(event)
     return History(events=tuple(numbered))

@@ -13,7 +13,8 @@ from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from assay.binding.encode import Access
-from assay.binding.target import AuthKind, Target
+from assay.binding.target import Target
+from assay.binding.token_places import token_of_parts
 from assay.history import Wire
 from assay.traffic.parse_request import ParsedRequest, basic_credentials
 
@@ -34,11 +35,13 @@ class Callers:
 
     def token(self, request: ParsedRequest, *, by_tpp: bool) -> str | None:
         """Return the token of a request."""
-        auth = self.target.auth.of(by_tpp=by_tpp)
-        if auth.kind is AuthKind.KEY:
-            return request.headers.get(auth.header.lower())
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        return token.strip() if scheme.lower() == "bearer" and token else None
+        return token_of_parts(
+            self.target.auth.of(by_tpp=by_tpp),
+            request.method,
+            headers=request.headers,
+            query=request.query,
+            body=lambda: request.body,
+        )
 
     def customer(self, token: str | None) -> str:
         """Return the name of the customer that a token belongs to."""

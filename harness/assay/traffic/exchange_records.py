@@ -21,12 +21,14 @@ from assay.history import (
     Cause,
     CredentialPlace,
     Detail,
+    ErrorBody,
     Exchange,
     Indeterminate,
     Item,
     Malformed,
     Outcome,
     Rejected,
+    ShownError,
     State,
     Token,
     Unavailable,
@@ -164,10 +166,10 @@ def _outcome_record(outcome: Outcome) -> Record:
     match outcome:
         case Accepted(items=items, values=values):
             return 0, _item_records(items), values, outcome.next, outcome.approval
-        case Rejected(leaked=items):
-            return 1, _item_records(items)
-        case Unavailable(leaked=items):
-            return 2, _item_records(items)
+        case Rejected(leaked=items, error=error):
+            return 1, _item_records(items), _error_record(error)
+        case Unavailable(leaked=items, error=error):
+            return 2, _item_records(items), _error_record(error)
         case Indeterminate(cause=cause, why=why, detail=detail):
             return 3, cause.value, why, detail.value if detail else None
 
@@ -179,15 +181,30 @@ def outcome_of(record: Record) -> Outcome:
         case 0:
             _, items, values, following, approval = parts
             return Accepted(items=_items(items), values=values, next=following, approval=approval)
-        case 1:
-            return Rejected(leaked=_items(parts[1]) or ()) if parts[1] else _REJECTED
-        case 2:
-            return Unavailable(leaked=_items(parts[1]) or ()) if parts[1] else _UNAVAILABLE
+        case 1 | 2:
+            kind, plain = (Rejected, _REJECTED) if parts[0] == 1 else (Unavailable, _UNAVAILABLE)
+            _, items, error = parts
+            bare = not items and error is None
+            return plain if bare else kind(leaked=_items(items) or (), error=_error(error))
         case _:
             _, cause, why, detail = parts
             return Indeterminate(
                 cause=_CAUSES[cause], why=why, detail=_DETAILS[detail] if detail else None
             )
+
+
+def _error_record(error: ErrorBody | None) -> Record | None:
+    if error is None:
+        return None
+    return error.located, tuple((each.fields, each.codes) for each in error.errors)
+
+
+def _error(record: Record | None) -> ErrorBody | None:
+    if record is None:
+        return None
+    located, errors = record
+    shown = tuple(ShownError(fields=fields, codes=codes) for fields, codes in errors)
+    return ErrorBody(located=located, errors=shown)
 
 
 def _item_records(items: Iterable[Item] | None) -> Record | None:

@@ -189,6 +189,7 @@ class _HistoryBuilder:
             parts = urlsplit(outcome.next)
             target = f"{parts.path}?{parts.query}" if parts.query else parts.path
             target += f"#{parts.fragment}" if parts.fragment else ""
+            target = self.matcher.without_token(target, operation)
             self.matcher.links[call.subject, target] = replace(call, follow=outcome.next)
         created = exchange.item if operation.makes else None
         if created is not None and created.key is not None:

@@ -19,6 +19,7 @@ from assay.binding.paging import page_link
 from assay.binding.path_slots import repeated_slots
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.token_places import without_parameters
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.history import Call
@@ -145,7 +146,9 @@ class RequestMatcher:
         )
         access = parse_request.find_credentials(request, binding, explained)
         unexplained = tuple(
-            parse_request.unexplained_parts(request, binding, explained, self.target)
+            parse_request.unexplained_parts(
+                request, binding, explained, self.target, by_tpp=operation.by_tpp
+            )
         )
         arguments |= {
             f"?{name}": parse_request.unexplained_value(request, name) for name in unexplained
@@ -169,7 +172,8 @@ class RequestMatcher:
             credentials=access is not None,
             without=() if operation.changes else tuple(absent),
         )
-        malformed = parse_request.find_malformation(request, operation, call)
+        auth = self.target.auth.of(by_tpp=operation.by_tpp)
+        malformed = parse_request.find_malformation(request, operation, call, auth)
         return MatchedRequest(
             call=call if malformed is None else replace(call, malformed=malformed),
             operation=operation,
@@ -224,11 +228,16 @@ class RequestMatcher:
             call = replace(call, host=host, subject=self.callers.customer(token))
         next_page = self.target.operations.get(operation.id, BARE).next
         link = page_link(request.target, request.body, call, next_page) or request.target
-        page = self.links.get((call.subject, link))
+        page = self.links.get((call.subject, self.without_token(link, operation)))
         if page is not None and page.operation == call.operation:
             call = replace(page, present=call.present, host=host)
             return replace(matched, call=call, access=access, unexplained=())
         return replace(matched, call=call, access=access)
+
+    def without_token(self, url: str, operation: Operation) -> str:
+        """Return a URL, or the end of one, without the token in its query."""
+        places = self.target.auth.of(by_tpp=operation.by_tpp).token_places
+        return without_parameters(url, (at.name for at in places if at.place is Place.QUERY))
 
     def _payer(self, operation: Operation, call: Call) -> str:
         """Return the customer of a requested resource, as far as the traffic shows it."""

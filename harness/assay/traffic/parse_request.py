@@ -19,7 +19,7 @@ from assay.binding.encode import JUNK, Access
 from assay.binding.json_parser import parse_json
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
-from assay.binding.target import OperationBinding, Place, Spelling, Target
+from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire
@@ -243,9 +243,16 @@ def find_credentials(
 
 
 def unexplained_parts(
-    request: ParsedRequest, binding: OperationBinding, explained: ExplainedParts, target: Target
+    request: ParsedRequest,
+    binding: OperationBinding,
+    explained: ExplainedParts,
+    target: Target,
+    *,
+    by_tpp: bool,
 ) -> Iterator[str]:
     """Yield the names and pointers of what no part of the target file explains."""
+    for at in target.auth.of(by_tpp=by_tpp).token_places:
+        explained.note(Spelling(place=at.place, name=at.name))
     queries = explained.query | binding.queries.keys() | target.queries.keys()
     yield from dict.fromkeys(name for name, _ in request.query if name not in queries)
     template = set(leaves(cast("Json", binding.template))) if binding.template else set[str]()
@@ -269,7 +276,9 @@ def unexplained_value(request: ParsedRequest, name: str) -> Json:
     return [text for key, text in request.query if key == name]
 
 
-def find_malformation(request: ParsedRequest, operation: Operation, call: Call) -> Malformed | None:
+def find_malformation(
+    request: ParsedRequest, operation: Operation, call: Call, auth: Auth
+) -> Malformed | None:
     """Return how a request is malformed, where nothing else can be said of it as a call."""
     writes = request.method in {"PUT", "POST", "PATCH"}
     if writes and request.malformed is not None:
@@ -279,7 +288,7 @@ def find_malformation(request: ParsedRequest, operation: Operation, call: Call) 
     if request.query and request.query[-len(JUNK) :] == list(JUNK):
         return Malformed.JUNK_QUERY
     granted = call.arguments.get(operation.grants or "")
-    if (operation.grants and not isinstance(granted, list)) or _has_only_wrong_types(request):
+    if (operation.grants and not isinstance(granted, list)) or _has_only_wrong_types(request, auth):
         return Malformed.WRONG_TYPES
     for bend, name in (
         (Malformed.BAD_SINCE, operation.since),
@@ -301,7 +310,9 @@ def _malformed_identifier(identifier: str) -> Malformed | None:
     return known
 
 
-def _has_only_wrong_types(request: ParsedRequest) -> bool:
-    """Whether everything in a body has the wrong type, as the encoder writes it."""
-    values = [find(request.body, pointer) for pointer in request.leaves() if pointer]
+def _has_only_wrong_types(request: ParsedRequest, auth: Auth) -> bool:
+    """Whether everything but the token in a body has the wrong type, as the encoder writes it."""
+    tokens = {at.name for at in auth.token_places}
+    pointers = (pointer for pointer in request.leaves() if pointer and pointer not in tokens)
+    values = [find(request.body, pointer) for pointer in pointers]
     return bool(values) and all(value in WRONG_VALUES for value in values)

@@ -23,7 +23,7 @@ from assay.contract.model import Contract, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
-from assay.history import Authorised, Exchange, History
+from assay.history import AnsweredCall, Authorised, History
 from assay.journal.redact import Redactor
 from assay.journal.writer import QUOTED, Journal
 from assay.judging.exit_policy import ExitPolicy
@@ -137,7 +137,7 @@ class RecordingSession:
             for event in named.history.events:
                 if len(journal.redactor.known) > MAX_KNOWN:
                     journal.redactor.begin()  # as when the recording was read
-                n = event.n if isinstance(event, Exchange | Authorised) else 0
+                n = event.n if isinstance(event, AnsweredCall | Authorised) else 0
                 access = self.access.get(n, Access())
                 if self.again or n in quoted:
                     journal.event(named.name, event, access)

@@ -49,7 +49,7 @@ SHAPED = {OperationBinding: {"optional_links", "link_headers", "approval_header"
         (Sca, ("$defs", "sca")),
         (OperationBinding, ("$defs", "operation")),
         (CredentialSpelling, ("$defs", "operation", "properties", "credentials")),
-        (ResourceAt, ("$defs", "operation", "properties", "item", "properties", "resource")),
+        (ResourceAt, ("$defs", "item", "properties", "resource")),
         (Matcher, ("$defs", "matchers", "items")),
         (Waiver, ("$defs", "waiver")),
     ],

@@ -148,7 +148,7 @@ def test_every_key_of_an_operation_is_a_feature() -> None:
     """The table has the keys of the schema, each once, and in the schema each has a title."""
     defs: Any = load(contract_dir() / "schema" / "target.yaml").data["$defs"]
     operation = defs["operation"]["properties"]
-    item = operation["item"]["properties"]
+    item = defs["item"]["properties"]
     named = {("arguments",), ("modes",), ("values",), ("outputs",), ("item", "fields")}
     plain = {(key,) for key in operation if key != "item"} | {("item", key) for key in item}
     expected = [(*key, "x") if key in named else key for key in plain]
@@ -186,9 +186,9 @@ def test_a_path_that_the_target_lacks(tmp_path: Path, text: str, asked: bool) ->
 def test_a_requirement_is_of_a_feature_of_the_binding() -> None:
     """The words that a facet can require are features that a target file can bind.
 
-    A token is bound for all operations, under `auth`.
+    A token is bound for all operations, under `auth`, and what errors have under `error`.
     """
-    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint"}
+    assert {*FEATURES} <= {*BINDING_FEATURES, "token", "token-endpoint", "error"}
 
 
 def test_a_token_is_required_where_the_target_file_has_one() -> None:

@@ -6,14 +6,17 @@ import re
 import subprocess
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from command_line import COMMAND, assay, started
 
+from assay import contextual_neutral
 from assay._resources import contract_dir
 from assay.cli.main import COMMANDS
+from assay.contexts.covering import Depth
 from assay.errors import CannotArrange
 from assay.fixtures.control import ControlFixture
 from assay.sandbox.app import make_app
@@ -283,10 +286,13 @@ def test_prove_finds_a_fault(tmp_path):
     assert ["ok", "neutral.more-headers", "no", "violation"] == variant
 
 
-def test_prove_finds_a_fault_in_one_situation(tmp_path):
+def test_prove_finds_a_fault_in_one_situation(tmp_path, monkeypatch):
     """Rows have their number; the share, the reasons and the neutral variants come at the end."""
+    plan, target = contextual_neutral.planned(Depth.EACH)
+    share = replace(plan, trials=(), contextual=plan.contextual[::20])
+    monkeypatch.setattr(contextual_neutral, "planned", lambda _: (share, target))
     words = "(listing.last-item and later) or neutral.more-headers"
-    code, out, _ = started("prove", "--contexts", "all", "-k", words, cwd=tmp_path)
+    code, out, _ = assay("prove", "--contexts", "all", "-n", 1, "-k", words, cwd=tmp_path)
     assert code == 0, out
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert any(line.startswith(("1/", "2/", "3/")) for line in lines)

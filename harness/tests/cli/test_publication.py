@@ -234,7 +234,7 @@ def test_latest_is_never_taken_from_the_user(tmp_path):
     (tmp_path / "latest").mkdir()
     judged = ("run", *FEW, "-q", "--out", "{started}")
     code, _, err = assay(*judged, cwd=tmp_path)
-    assert (0, "assay: latest is no link, and is left as it is\n") == (code, err)
+    assert (0, "assay: latest is not a link, so it was not replaced\n") == (code, err)
     (tmp_path / "latest").rmdir()
     for _ in range(2):
         _, out, _ = assay(*judged, cwd=tmp_path)

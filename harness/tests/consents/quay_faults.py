@@ -47,6 +47,15 @@ class DeclinedIsValid(Bank):
         return "valid" if consent.status == "rejected" else super().shown(consent, now)
 
 
+@fault("signed/link")
+class NowhereToSign(Bank):
+    """A consent has no link to the screens where it is signed."""
+
+    def make(self, body, customer, world):
+        status, made = super().make(body, customer, world)
+        return status, {name: value for name, value in made.items() if name != "sign"}
+
+
 @fault("signed/signed-shown")
 class SignedIsReceived(Bank):
     """A consent that is signed is shown as it was before."""
@@ -71,6 +80,14 @@ class ExpiresADayEarly(Bank):
     def usable(self, consent, now):
         last = now.astimezone().date().isoformat() >= consent.until
         return super().usable(consent, now) and not last
+
+
+@fault("until/last-day-served")
+class ExpiresADayEarlyUnauthorised(ExpiresADayEarly):
+    """A consent cannot be used on its last day, and the refusal may be meant for the token."""
+
+    def late(self, consent, now):
+        return True
 
 
 @fault("until/next-day-refused", "until/expired-shown")

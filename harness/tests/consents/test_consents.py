@@ -20,7 +20,7 @@ from assay.planning.plan import plan
 from assay.sandbox.serve import serving
 from assay.testing import accepted, exchange, problems, verdicts
 from assay.traffic.parse_request import ParsedRequest
-from assay.traffic.used_consents import UsedConsents
+from assay.traffic.used_consents import UNKNOWN, UsedConsents
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "quay.yaml", HERE / "target.yaml"
@@ -248,7 +248,7 @@ def test_a_recording_of_a_client_is_judged_by_the_consents_that_its_requests_nam
 
 
 def test_a_call_says_which_consent_it_names_if_that_is_not_the_last():
-    """The key of the former one, nothing for the last, and nothing for one that is unknown."""
+    """The key of the former one, nothing for the last, and a word for one that is unknown."""
     used = UsedConsents(target=read_target(TARGET))
     for id_ in ("c-1", "c-2"):
         item = Item(key=id_, resource="consent")
@@ -262,8 +262,8 @@ def test_a_call_says_which_consent_it_names_if_that_is_not_the_last():
         wire = Wire(method="GET", url="https://quay.example/accounts", request_headers=headers)
         return used.named(Call(operation="accounts", subject=subject), ParsedRequest(wire))
 
-    assert ["c-1", None, None] == [named(id_) for id_ in ("c-1", "c-2", "c-3")]
-    assert "c-2" == named("c-2", "other")
+    assert ["c-1", None, UNKNOWN] == [named(id_) for id_ in ("c-1", "c-2", "c-3")]
+    assert ["c-2", None] == [named(id_, "other") for id_ in ("c-2", "c-3")]
 
 
 # -- a consent that is given with the token -------------------------------------------

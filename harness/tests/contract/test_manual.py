@@ -150,7 +150,7 @@ def test_every_block_says_what_it_is() -> None:
     # The recorded sequence, which is JSON, is read in harness/tests/fuzzing/sequences.
     assert {"yaml", "text", "json", "python", "sh", "groovy"} == {one.language for one in BLOCKS}
     known = {"hosts", "resources", "operations", "scope", "unspecified", "outline"}
-    known |= {"outcomes", "waivers"}
+    known |= {"outcomes", "error", "waivers"}
     assert {f"part: {name}" for name in known} == {
         block.sort for block in BLOCKS if block.sort.startswith("part")
     }
@@ -291,6 +291,17 @@ def test_the_default_outcomes() -> None:
     block = of("target")[-1]
     text = block.text + f"outcomes:\n{indented(part.text, 2)}"
     assert Outcomes() == target(dataclasses.replace(block, text=text)).outcomes
+
+
+def test_where_errors_are() -> None:
+    """The example of errors locates the code and the field of the rule about error bodies."""
+    (part,) = of("part: error")
+    block = of("target")[-1]
+    text = block.text + f"error:\n{indented(part.text, 2)}"
+    error = target(dataclasses.replace(block, text=text)).error
+    assert error is not None
+    assert ("code", "class") == error.located
+    assert ("permit.expired", "permit.ended") == error.codes["PERMIT_OVER"]
 
 
 def test_the_errors_are_the_real_ones() -> None:

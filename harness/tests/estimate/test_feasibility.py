@@ -220,7 +220,7 @@ def test_a_budget_is_used_in_order():
     by_id = dispositions(assessed(bound, "aisp/batch-quota/per-"))
     assert {
         "aisp/batch-quota/per-method": "asked",
-        "aisp/batch-quota/per-customer": "needs 4 more accesses of accounts without the customer "
+        "aisp/batch-quota/per-customer": "needs 1 more access of accounts without the customer "
         "today; 0 of 4 left (budget.batch, alice)",
     } == by_id
 

@@ -87,7 +87,7 @@ def test_a_value_that_hides_another_is_tried_alone():
 def test_a_payment_rejected_because_nobody_signed_it_is_no_finding_of_another_clause():
     """In a context, time may pass before the signature; a rejection then says nothing else."""
     policies = variants()["pis.too-late-is-rejected"].change(SOUND)
-    verdicts, _ = run(lambda base_url: make_app(policies, base_url=base_url), "")
+    verdicts, _ = run(lambda base_url: make_app(policies, base_url=base_url), "pis/")
     assert [] == [id_ for id_, each in verdicts.items() if each.standing is Standing.VIOLATES]
 
 

@@ -7,30 +7,35 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay.binding.encode import Access
 from assay.binding.target import Budget, Safety, ScaKind, Target, TransportKind
 from assay.contexts.covering import Depth
 from assay.execution import lanes as lanes_module
 from assay.execution.environment import set_up
 from assay.execution.lanes import DEFAULT_LANES, Lanes, RecordedRun, lanes_for, most_lanes
 from assay.execution.session import Options, RunResult, Session, run_session
-from assay.history.events import ProbeRun
+from assay.history.events import Advanced, ProbeRun
 from assay.journal.writer import Journal
 from assay.judging.verdict import Exit
 from assay.kill_matrix import variants
-from assay.planning.plan import Price, Trial
+from assay.planning.plan import Trial
 from assay.planning.prepare import prepare
+from assay.planning.price import Price
 from assay.sandbox.app import make_app
 from assay.sandbox.policies import SOUND
+from assay.transport.secrets import Secret
 
 #: Clauses of both contracts, with signatures, refusals, clocks and contexts.
 SOME = "psu-identity or batch-quota/accounts or factor-cap or cancel/by-customer"
 #: What is random in a journal: what the bank and the journal make up, and how long that is.
 RANDOM = re.compile(r"\b[0-9a-f]{16,40}\b|\b[A-Za-z0-9_-]{22,}\b|(?<=\"content-length\", \")[0-9]+")
+MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
 TIMED = ("ms", "started", "finished", "digest", "command")
 
 
@@ -225,6 +230,57 @@ def test_no_first_trial_waits_until_all_are_priced() -> None:
     for each in trials:
         lanes.take(each)
     lanes.stop()
+
+
+def test_a_trial_is_written_after_the_calls_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A target may repeat the secret of a call that another lane has not heard the answer to."""
+    arrived, finish = threading.Event(), threading.Event()
+    secret = Secret("tok-of-the-other-lane", "token", lasting=False)
+
+    class Patient(threading.Condition):
+        """Lets the other lane go on only when somebody waits for it."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            finish.set()
+            return super().wait(timeout)
+
+    monkeypatch.setattr(lanes_module, "Condition", Patient)
+
+    def perform(each: Trial, record: RecordedRun) -> None:
+        if each.id == "quick":
+            assert arrived.wait(10)
+        else:
+            arrived.set()
+            assert finish.wait(10)
+            record.entries.append(secret)
+            record.add(Advanced(now=MORNING), Access())
+
+    lanes = Lanes(2, perform)
+    lanes.start([trial("quick"), trial("slow")])
+    try:
+        lanes.take(trial("quick"))
+        assert secret in [*lanes.learned()]
+    finally:
+        finish.set()
+    lanes.stop()
+
+
+def test_an_interrupted_run_knows_every_secret_before_it_writes(tmp_path: Path) -> None:
+    """What the lanes learned until the interruption is masked in what each of them did."""
+    secret = Secret("tok-of-the-last-lane", "token", lasting=False)
+    both = threading.Barrier(2)
+
+    def perform(each: Trial, record: RecordedRun) -> None:
+        both.wait(10)
+        if each.id == "second":
+            record.entries.append(secret)
+
+    lanes = Lanes(2, perform)
+    lanes.start([trial("first"), trial("second")])
+    stopped = lanes.stop()
+    assert "first" == next(stopped)[0]
+    assert [secret] == [*lanes.learned()]
+    assert ["second"] == [name for name, _ in stopped]
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

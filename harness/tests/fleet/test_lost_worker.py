@@ -111,22 +111,23 @@ def real_bank(folder, stack):
     return bank, path
 
 
-@pytest.mark.parametrize("part", [0.3, 0.7])
-def test_on_real_customers_no_quota_is_spent_twice(tmp_path, part):
+def test_on_real_customers_no_quota_is_spent_twice(tmp_path):
     """The bank's own count stays within the quota; no verdict of the lost attempt is lost."""
     with ExitStack() as stack:
-        folder = tmp_path / "a"
-        folder.mkdir()
-        bank, path = real_bank(folder, stack)
+        bank, path = real_bank(tmp_path, stack)
         whole = run(tmp_path / "whole", path, ledger=tmp_path / "whole.sqlite")
-        requests = bank.requests
-    with ExitStack() as stack:
-        folder = tmp_path / "b"
+    for part in (0.3, 0.7):
+        folder = tmp_path / str(part)
         folder.mkdir()
+        assert_nothing_is_lost(folder, whole, int(bank.requests * part))
+
+
+def assert_nothing_is_lost(folder, whole, at):
+    """Lose the worker at this request, and compare with the whole run."""
+    with ExitStack() as stack:
         bank, path = real_bank(folder, stack)
-        at = int(requests * part)
-        ledger = tmp_path / "lost.sqlite"
-        report = run(tmp_path / "lost", path, bank=bank, kill_at=[at], ledger=ledger)
+        ledger = folder / "lost.sqlite"
+        report = run(folder / "lost", path, bank=bank, kill_at=[at], ledger=ledger)
     assert bank.accesses
     assert max(bank.accesses.values()) <= QUOTA, bank.accesses
     counted = ledger_counts(ledger)
@@ -134,7 +135,7 @@ def test_on_real_customers_no_quota_is_spent_twice(tmp_path, part):
         seen = sorted((n for (o, _), n in bank.accesses.items() if o == operation), reverse=True)
         assert all(map(int.__le__, seen, counted[operation]))
     before, after = standings(whole), standings(report)
-    attempt = tmp_path / "lost" / "banks" / "first" / "aisp" / "attempt-1" / "journal.jsonl"
+    attempt = folder / "lost" / "banks" / "first" / "aisp" / "attempt-1" / "journal.jsonl"
     settled = {
         result.planned.id: result.standing
         for result in read_journal(attempt, partial=True).results

@@ -93,7 +93,7 @@ def test_known_violations_are_not_searched_for(searching):
 
 def test_each_violation_is_found_once(searching):
     """An obligation has one finding, though many sequences violate it."""
-    result = searching("aisp", "available.accounts-500", sequences=200).run_machine()
+    result = searching("aisp", "available.accounts-500", sequences=80).run_machine()
     names = [finding.obligation for finding in result.findings]
     assert "aisp/accounts.available/answers" in names
     assert len(names) == len(set(names))

@@ -88,13 +88,21 @@ class Desk:
         try:
             status, body = (self.control if own else self.answer)(environ, steps)
         except Refused as refusal:
-            status, body = refusal.status, {}
-        headers = [("Content-Type", "application/json")]
+            status, body = refusal.status, self.error(refusal.status, steps)
+        headers = [("Content-Type", self.media_type(status))]
         said = self.request_id(environ, status)
         if said:
             headers.append(("X-Request-ID", said))
         start_response(f"{status} .", headers)
         return [json.dumps(body).encode()]
+
+    def error(self, status: int, steps: list[str]) -> Any:
+        """Return the body of a refusal."""
+        return {}
+
+    def media_type(self, status: int) -> str:
+        """Return the media type of an answer."""
+        return "application/json"
 
     # -- headers ---------------------------------------------------------------------
     def request_id(self, environ: dict[str, Any], status: int) -> str | None:

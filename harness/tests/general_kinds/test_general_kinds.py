@@ -1,13 +1,23 @@
 """The kinds that are no bank's alone, in whole runs against a sound desk and against faulty ones."""
 
+import json
 from pathlib import Path
 
 import pytest
 from counting_desk import COUNTING_FAULTS, CountingDesk
 from desk_bank import Desk
+from error_desk import ERROR_FAULTS, ErrorDesk
 
+from assay.binding.join import bind
+from assay.binding.read import read_target
+from assay.contract.parse import parse_contract
+from assay.execution.environment import set_up
+from assay.execution.session import Session, run_session
+from assay.journal.writer import Journal
 from assay.kinds import Standing
+from assay.planning.plan import plan
 from assay.testing import verdicts
+from assay.traffic.session import open_recording
 
 HERE = Path(__file__).parent
 CONTRACT, TARGET = HERE / "desk.yaml", HERE / "desk-target.yaml"
@@ -117,6 +127,136 @@ def test_a_wrong_count_violates_exactly_its_own_obligations(fault):
 def test_every_facet_of_a_limit_has_a_fault():
     """No count has never been seen to be wrong."""
     assert set(run_limits()) - {"each/per-method"} == set().union(*COUNTING_FAULTS.values())
+
+
+# -- errors ----------------------------------------------------------------------------
+def run_errors(*faults, target="errors-target.yaml"):
+    """Run the contract about errors against a desk."""
+    return verdicts(HERE / "errors.yaml", HERE / target, ErrorDesk(*faults))
+
+
+def about_errors(results):
+    """Return the obligations about error bodies, and about the codes and statuses of refusals."""
+    return {
+        name
+        for name in results
+        if name.startswith("errors/") or name.endswith(("-code", "-status"))
+    }
+
+
+def test_a_desk_with_the_right_errors_conforms():
+    """Its own words for the codes, and a number among them, are those of the contract."""
+    results = run_errors()
+
+    assert {"own/entry"} == {
+        name for name, standing in results.items() if standing is Standing.NOT_APPLICABLE
+    }
+    assert {Standing.CONFORMS, Standing.NOT_APPLICABLE} == {*results.values()}
+
+
+@pytest.mark.parametrize("faults", ERROR_FAULTS, ids=lambda faults: faults[0])
+def test_a_wrong_error_violates_exactly_its_own_obligations(faults):
+    """A wrong code breaks the code of its rule, and the rule itself stands."""
+    assert ERROR_FAULTS[faults] == {
+        name for name, standing in run_errors(*faults).items() if standing is Standing.VIOLATES
+    }
+
+
+def test_every_facet_of_an_error_has_a_fault():
+    """No check of an error has never been seen to fail."""
+    allowed_by_both = {"own/entries-foreign-status"}
+    named = about_errors(run_errors())
+    assert named - allowed_by_both == set().union(*ERROR_FAULTS.values())
+
+
+def test_nothing_is_violated_where_the_target_file_does_not_say_where_errors_are(tmp_path):
+    """What needs the code or a field is unverified; the media type and the statuses are judged."""
+    text = (HERE / "errors-target.yaml").read_text("utf-8")
+    before, _, rest = text.partition("error:\n")
+    silent = tmp_path / "silent.yaml"
+    silent.write_text(before + rest[rest.index("operations:") :], "utf-8")
+
+    results = run_errors("errors elsewhere", target=silent)
+
+    unverified = {name for name, each in results.items() if each is Standing.UNVERIFIED}
+    assert unverified == {
+        name
+        for name in about_errors(results)
+        if not name.endswith("-status") and name != "errors/media-type"
+    }
+    assert Standing.VIOLATES not in results.values()
+
+
+def test_a_journal_of_errors_is_judged_as_the_run_was(tmp_path):
+    """A journal has what the target file locates in a refusal, and no more of its body."""
+    target = read_target(HERE / "errors-target.yaml")
+    planned = plan(bind([parse_contract(HERE / "errors.yaml")], target), target)
+    faults = ("an unknown class", "another code for 401", "422 as 403")
+    environment = set_up(target, bank=lambda _: ErrorDesk(*faults))
+    written = tmp_path / "journal.jsonl"
+    session = Session(plan=planned, environment=environment, journal=Journal.at(written))
+    before = {each.obligation: each.standing for each in run_session(session).verdicts}
+
+    files = {
+        "contracts": [str(HERE / "errors.yaml")],
+        "target_name": str(HERE / "errors-target.yaml"),
+    }
+    result = open_recording(written, **files).close(tmp_path / "again.jsonl")
+
+    assert before == {each.obligation: each.standing for each in result.verdicts}
+    assert 4 == sum(standing is Standing.VIOLATES for standing in before.values())
+
+
+def recorded_call(n, path, status, body, token="Bearer t-1"):
+    """Return an entry of a HAR file."""
+    headers = [
+        {"name": "Authorization", "value": token},
+        {"name": "X-Request-ID", "value": f"00000000-0000-4000-8000-{n:012}"},
+    ]
+    text, kind = (
+        json.dumps(body),
+        "application/json" if status < 400 else "application/problem+json",
+    )
+    return {
+        "startedDateTime": f"2026-09-16T08:00:{n:02}Z",
+        "time": 1,
+        "request": {
+            "method": "GET",
+            "url": f"https://desk.example{path}",
+            "headers": headers if token else headers[1:],
+        },
+        "response": {
+            "status": status,
+            "headers": [{"name": "Content-Type", "value": kind}],
+            "content": {"size": len(text), "mimeType": kind, "text": text},
+        },
+    }
+
+
+def test_the_traffic_of_others_is_judged(tmp_path):
+    """A wrong form is a violation; a code can be wrong for a reason that no one knows."""
+    wrong = {"problem": {"errors": [{"class": "X", "detail": {"code": "else"}}]}}
+    entries = [
+        recorded_call(1, "/accounts", 200, [{"number": "A-1"}]),
+        recorded_call(2, "/accounts", 401, wrong, token=""),
+    ]
+    recording = tmp_path / "recording.har"
+    recording.write_text(json.dumps({"log": {"version": "1.2", "creator": {}, "entries": entries}}))
+
+    files = {
+        "contracts": [str(HERE / "errors.yaml")],
+        "target_name": str(HERE / "errors-target.yaml"),
+    }
+    result = open_recording(recording, **files).close(tmp_path / "journal.jsonl")
+
+    decided = {
+        each.obligation.removeprefix("errors/"): each.standing.value
+        for each in result.verdicts
+        if each.standing in {Standing.CONFORMS, Standing.VIOLATES}
+    }
+    assert "violates" == decided.pop("errors/class-allowed")
+    assert {"errors/media-type", "errors/class-present", "errors/code-present"} <= set(decided)
+    assert {"conforms"} == {*decided.values()}
 
 
 def test_every_facet_has_a_fault():

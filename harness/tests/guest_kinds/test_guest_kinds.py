@@ -6,12 +6,14 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
 from parcels_bank import Lockers
 from parcels_mutants import MUTANTS, NEUTRAL
 
+from assay._resources import suites_dir
 from assay.cli.main import group
 from assay.kinds import Call, Item, Malformed, Standing
 from assay.sandbox.serve import serving
@@ -100,6 +102,22 @@ def test_by_command_a_run_and_its_journal_say_the_same(tmp_path):
     assert [(4, 0, 0), (2, 1, 0)] == [
         (each["conforms"], each["indeterminate"], each["violates"]) for each in counts
     ], again.output
+
+
+def test_the_suites_have_the_kinds_of_packages(tmp_path):
+    """The shipped suites run a contract with a package's kinds: each obligation is an item."""
+    with serving(Lockers()) as address:
+        (tmp_path / "target.yaml").write_text(OVER_HTTP.format(TARGET, address))
+        report = tmp_path / "report.xml"
+        code = pytest.main(
+            [
+                *(str(suites_dir()), "-q", "-p", "no:cacheprovider", "--junitxml", str(report)),
+                *("--contract", str(CONTRACT), "--target", str(tmp_path / "target.yaml")),
+            ]
+        )
+    items = ET.parse(report).getroot().iter("testcase")
+    names = {item.get("name").partition("[parcels/")[2].removesuffix("]") for item in items}
+    assert (0, ALL) == (code, names)
 
 
 # -- literal histories: mirror --------------------------------------------------------

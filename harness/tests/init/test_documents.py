@@ -64,6 +64,7 @@ FOUND = {
         "base_url": "https://api.bank.example/open/v2",
         "auth.kind": "authorization-code",
         "auth.scope": "ais-list ais",
+        "auth.token_in": [{"header": "Authorization"}, {"body": "/header/token"}],
         "headers": {"X-REQUEST-ID": "{unique}", "Accept-Charset": "utf-8"},
         "operations.accounts.method": "POST",
         "operations.accounts.path": "/accounts/getAccounts",
@@ -226,6 +227,29 @@ def test_the_versions_of_a_document_give_the_same_draft():
     flows = old.root["components"]["securitySchemes"]["login"]["flows"]
     assert ["authorizationCode"] == [*flows]
     assert [{"url": "https://api.bank.example/open/v2"}] == old.root["servers"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # Not in each body; of an authorization server; nowhere required.
+        (
+            'in: body, schema: {$ref: "#/definitions/OfPayment"}',
+            "in: body, schema: {properties: {a: {}}}",
+        ),
+        ("token: {type: string}", "refreshToken: {type: string}"),
+        ("[requestId, token]", "[requestId]"),
+    ],
+)
+def test_a_token_in_some_bodies_is_no_place_of_tokens(old, new, tmp_path):
+    """It stays a gap where it is required, and nothing is said of tokens."""
+    text = (HERE / "poland.yaml").read_text("utf-8")
+    assert old in text
+    other = tmp_path / "other.yaml"
+    other.write_text(text.replace(old, new), "utf-8")
+    drafted = draft(tmp_path, other).read_text("utf-8")
+    assert "token_in" not in drafted
+    assert ("header.token" in drafted) is ("OfPayment" in old)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from assay.history import (
     Effects,
     Ending,
     Entry,
+    ErrorBody,
     Event,
     Exchange,
     Indeterminate,
@@ -38,8 +39,10 @@ from assay.history import (
     Registered,
     Rejected,
     Renewed,
+    ShownError,
     State,
     Subject,
+    Submitted,
     Token,
     Unavailable,
     Wire,
@@ -134,6 +137,15 @@ PLAIN: list[Event] = [
     Renewed(subject="psu", operation="read", by="other", done=True, now=NOW),
     Renewed(subject="", operation="make", done=False, now=NOW),
     Lacking(mode="several", now=NOW),
+    Submitted(
+        n=9,
+        at=NOW,
+        call=CALL,
+        outcome=Accepted(items=(ITEM,)),
+        wire=Wire(method="POST", url="https://bank.example/payments", status=201),
+        ms=1.25,
+        request="P1",
+    ),
     SIGNED,
     Authorised(
         n=8,
@@ -152,6 +164,12 @@ OUTCOMES = [
     Accepted(items=None, values={"empty": "", "none": None, "zero": 0}),
     Rejected(),
     Rejected(leaked=(ITEM,)),
+    Rejected(error=ErrorBody(located=("code",))),
+    Unavailable(
+        error=ErrorBody(
+            located=("code", "kind"), errors=(ShownError(fields={"kind": 1}, codes=("A",)),)
+        )
+    ),
     Unavailable(leaked=(ITEM,)),
     Indeterminate(cause=Cause.SERVER, why="it failed (503)"),
 ]
@@ -179,7 +197,8 @@ def test_an_event(event: Event) -> None:
 def test_every_event_is_tried() -> None:
     """Every kind of event, and every field of a call or a signature, is in the table above."""
     assert {*get_args(Event)} == {Exchange, *map(type, PLAIN)}
-    assert EVENTS == {"exchange", *(type(one).__name__.lower() for one in PLAIN)} - {"authorised"}
+    named = {type(one).__name__.lower() for one in PLAIN}
+    assert EVENTS == {"exchange", *named} - {"authorised", "submitted"}
     for full, default in (
         (CALL, Call(operation="", subject="")),
         (SIGNED.step, Authorise(subject="", request="", approval=None)),

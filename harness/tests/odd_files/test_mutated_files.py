@@ -19,7 +19,7 @@ from command_line import assay
 from file_kinds import KINDS, mutated_file
 
 #: How many files of each kind are tested, or for how many seconds.
-FILES, SECONDS = int(os.environ.get("ASSAY_MUTATED_FILES", "0")), 2.4
+FILES, SECONDS = int(os.environ.get("ASSAY_MUTATED_FILES", "0")), 1.2
 FIRST = int(os.environ.get("ASSAY_MUTATED_FIRST", "0"))
 #: After this processor time a command hangs, in seconds.
 HANGS = 30

@@ -24,6 +24,11 @@ BOUND = {
     "outcomes": {"accepted": [{"statuses": [203]}]},
     "outputs": {"cursor": "/cursor"},
 }
+#: The second call of a bank where a consent precedes a payment, and how payments are read then.
+SUBMITTED = {
+    "create-payment": {"submission": {"path": "/payments"}},
+    "read-payment": {"submitted": {"path": "/payments/{paymentRequestResourceId}"}},
+}
 #: Features that the document does not show, each with the reason.
 NOT_EXPORTED = {
     "headers": "sent with every call, whatever the contract says",
@@ -40,6 +45,8 @@ def data():
     """Return the data of a target file that binds every feature."""
     data = load(find_target("sandbox")).data
     data["operations"]["accounts"] |= BOUND
+    for name, keys in SUBMITTED.items():
+        data["operations"][name] |= keys
     data["operations"]["accounts"]["item"] |= {"id": "/resourceId", "volatile": ["/seen"]}
     return data
 
@@ -65,6 +72,8 @@ def test_what_is_bound_is_in_the_document(feature, data):
     """Without the key of the feature, the document says less; or there is a reason."""
     if feature == "given":
         data["operations"]["consents"]["given"] = "with-token"
+    if feature == "submission":
+        del data["operations"]["read-payment"]["submitted"]
     before = exported(data)
     without = copy.deepcopy(data)
     for operation in without["operations"].values():

@@ -74,4 +74,4 @@ def test_every_clause_is_an_instance_of_its_kind():
     assert [] == [
         one.clause.id for one in applied.values() if type(one.kind) is not kind_of(one.clause.kind)
     ]
-    assert 4 == applied["batch-quota"].kind.limit
+    assert 4 == applied["batch-quota"].kind.limit.number

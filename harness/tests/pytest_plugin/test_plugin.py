@@ -1,11 +1,12 @@
 """The pytest plugin: the same run as `assay run`, with all that pytest brings."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ from assay.planning.prepare import load_target
 from assay.pytest_plugin.options import check_relayed
 from assay.pytest_plugin.scheduling import trial_scheduler
 from assay.report import read_journal
+from assay.rules.kinds import KINDS
 from assay.sandbox.app import make_app
 from assay.sandbox.mutants import MUTANTS, PIS_MUTANTS
 from assay.sandbox.mutants.contextual import make_contextual_app
@@ -62,6 +64,17 @@ def test_the_suites_discharge_every_obligation(tmp_path):
     skipped = 19 + (find_spec("schemathesis") is None)
     assert f"145 passed, {skipped} skipped" in out
     assert "145 conforms" in out
+
+
+def test_each_kind_is_discharged_by_one_test():
+    """A contract of any rule kind, also of a package's own, can be run by pytest."""
+    found = Counter()
+    for path in sorted(suites_dir().glob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.discharges":
+                found.update(kind.value for kind in node.args)
+                found.update(keyword.arg for keyword in node.keywords)
+    assert Counter([*KINDS, "unspecified", "packages"]) == found
 
 
 def test_suites_alone_mean_the_shipped_contracts(tmp_path):

@@ -25,7 +25,8 @@ from assay.history import (
     Subject,
     Wire,
 )
-from assay.rules.consents import Consents, without_unconsented
+from assay.rules.consented_lists import without_unconsented
+from assay.rules.consents import Consents
 from assay.rules.evidence import checked
 from assay.testing import kind_in
 
@@ -68,6 +69,12 @@ def read(outcome=YES, **call):
     return ask("entries", outcome, arguments={"number": "A"}, **call)
 
 
+def unauthorised(**call):
+    """The entries of the account were refused with 401."""
+    exchange = read(NO, **call)
+    return replace(exchange, wire=replace(exchange.wire, status=401))
+
+
 def shown(state, key="c", at=AT):
     """The consent was read."""
     outcome = Accepted(items=(Item(key=key, state=state),))
@@ -89,9 +96,9 @@ def numbered(*events):
 
 
 def said(clause, *events):
-    """Return what a clause's check says of a history: facet and agreement."""
+    """Return what a clause's check says of a history, but for links: facet and agreement."""
     evidence = checked(kind_in(CONTRACT, clause), numbered(*events))
-    return [f"{each.facet} {each.agreement.value}" for each in evidence]
+    return [f"{each.facet} {each.agreement.value}" for each in evidence if each.facet != "link"]
 
 
 DECLINED = signed(ending=Ending.REFUSED)
@@ -163,8 +170,22 @@ def test_the_consent_of_another(outcome, agreement):
     )
 
 
+def test_a_consent_has_a_link_to_be_signed():
+    """It is judged in each plain answer that makes one, unless the consent is signed at once."""
+    plain, valid = made(), made(state=State.VALID)
+    linked = replace(plain, outcome=replace(plain.outcome, approval="https://quay.example/sign"))
+    odd = replace(plain, call=replace(plain.call, variation="in a form of its own"))
+    evidence = checked(kind_in(CONTRACT, "signed"), numbered(owner(), linked, plain, valid, odd))
+
+    assert ["link agrees (1,)", "link disagrees (2,)"] == [
+        f"{each.facet} {each.agreement.value} {tuple(n - 1 for n in each.exchanges)}"
+        for each in evidence
+    ]
+
+
 LAST = datetime(2026, 9, 17, 23, 50, tzinfo=LISBON)
 NEXT = LAST + timedelta(minutes=20)
+HOUR = timedelta(hours=1)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +200,16 @@ NEXT = LAST + timedelta(minutes=20)
             ["last-day-served agrees", "next-day-refused disagrees"],
         ),
         ((read(NO, at=LAST),), ["last-day-served disagrees"]),
+        # The refusal may be for the token, unless that is good under a later consent.
+        ((unauthorised(at=LAST),), ["last-day-served unclear"]),
+        (
+            (unauthorised(at=LAST), made("d"), signed("d"), read(YES, at=LAST)),
+            ["last-day-served disagrees"],
+        ),
+        (
+            (unauthorised(at=LAST), made("d"), signed("d"), read(YES, at=LAST + HOUR)),
+            ["last-day-served unclear"],
+        ),
         ((read(NO, at=NEXT),), []),
         ((shown(State.ENDED, at=NEXT),), ["expired-shown agrees"]),
         ((shown(State.VALID, at=NEXT),), ["expired-shown disagrees"]),

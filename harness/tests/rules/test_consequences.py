@@ -12,6 +12,7 @@ from assay._resources import contract_dir
 from assay.rules.comparisons import ABSENT, Versions, same
 from assay.rules.consequences import UNSTATED
 from assay.rules.kinds import KINDS
+from assay.rules.refusing_kind import RefusingKind
 
 
 def guest(name):
@@ -44,6 +45,7 @@ PURPOSES = {
     "consent-validity": "Ba ee",
     "consent-revocation": "eB Be",
     "consent-replacement": "Ba ee",
+    "consent-history": "Ba ee",
     "own-data": "-B -e",
     "disclosed-when": "eB Be",
     "no-credentials": "Ba ee",
@@ -77,6 +79,7 @@ PURPOSES = {
     "states": "eB Be",
     "request-field": "Ba ee",
     "filter": "eB Be",
+    "error-body": "eB Be",
     "mirror": "eB Be",
     "once": "eB Be",
 }
@@ -137,13 +140,16 @@ PARAMETERS = [
     ("consent-scope", "operations", ["a"], ["a", "b"], "Ba ee"),
     ("consent-scope", "grant", "a", "b", "?? ??"),
     ("consent-scope", "replaces", "unspecified", "b", "?? ??"),
+    ("consent-history", "days", 90, 60, "?? ??"),
+    ("consent-history", "minutes", 15, 10, "Ba eB"),
+    ("consent-history", "edge", "included", "excluded", "?? ??"),
     ("consent-effect", "operations", ["a"], ["a", "b"], "eB Be"),
     ("consent-effect", "grant", "a", "b", "?? ??"),
     ("consent-effect", "quota", 4, 3, "-- --"),
     ("consent-effect", "quota", ABSENT, 3, "-- --"),
     *(
         (f"consent-{kind}", *row)
-        for kind in ("authorisation", "validity", "revocation", "replacement")
+        for kind in ("authorisation", "validity", "revocation", "replacement", "history")
         for row in (
             ("request", "a", "b", "?? ??"),
             ("operation", "a", "b", "?? ??"),
@@ -167,6 +173,8 @@ PARAMETERS = [
     ("quota", "counts", "absent", "all", "Ba eB"),
     ("quota", "counts", ABSENT, "all", "Ba eB"),
     ("quota", "counted-by", "operation", "shared", "?? ??"),
+    ("quota", "counted-for", ABSENT, "consent", "?? ??"),
+    ("quota", "limit", 4, {"argument": "a"}, "?? ??"),
     ("quota", "refused-calls", "unspecified", "b", "?? ??"),
     ("quota", "page-turns", "unspecified", "b", "?? ??"),
     ("quota", "grant", "a", "b", "?? ??"),
@@ -300,12 +308,33 @@ PARAMETERS = [
     ("filter", "edges", {"since": "included"}, {"since": "included", "until": "included"}, "eB Be"),
     ("filter", "edges", {"since": "included"}, {"since": "excluded"}, "BB BB"),
     ("filter", "grant", "a", "b", "?? ??"),
+    ("error-body", "operations", ["a"], ["a", "b"], "eB Be"),
+    ("error-body", "statuses", [400], [400, 403], "eB Be"),
+    ("error-body", "media-type", ABSENT, "a/b", "eB Be"),
+    ("error-body", "media-type", "a/b", "a/c", "BB BB"),
+    ("error-body", "fields", ["a"], ["a", "b"], "eB Be"),
+    ("error-body", "values", {"a": ["x"]}, {"a": ["x", "y"]}, "Be eB"),
+    ("error-body", "values", {"a": ["x"]}, {"a": ["x"], "b": ["y"]}, "eB Be"),
     ("mirror", "operation", "a", "b", "?? ??"),
     ("mirror", "argument", "a", "b", "?? ??"),
     ("mirror", "header", "A", "B", "BB BB"),
     ("once", "request", "a", "b", "?? ??"),
     ("once", "key", "a", "b", "BB BB"),
     ("once", "varies", "a", "b", "-- --"),
+]
+
+#: The keys with which every rule by which calls are refused says how.
+REFUSAL = ("code", "refusal-status")
+PARAMETERS += [
+    (name, key, old, new, expected)
+    for name, kind in KINDS.items()
+    if issubclass(kind, RefusingKind)
+    for key, value, other in (("code", "A", "B"), ("refusal-status", 403, 404))
+    for old, new, expected in (
+        (ABSENT, value, "eB Be"),
+        (value, other, "BB BB"),
+        (value, [other, value], "Be eB"),
+    )
 ]
 
 #: Kind, the list an item is in, the list it is in afterwards, and the impacts there and back.
@@ -460,8 +489,16 @@ def test_the_manual_says_what_each_directed_parameter_means():
         (kind, key, impacts)
         for kind, key, _, _, impacts in PARAMETERS
         if kind in KINDS
-        and key not in {"operations", "resources"}
+        and key not in {"operations", "resources", *REFUSAL}
         and impacts not in {"?? ??", "-- --"}
     }
     assert tested == set(written_there)
     assert len(tested) == len(written_there)
+
+
+def test_the_manual_says_which_kinds_can_say_how_a_call_is_refused():
+    """Its list has every kind with a `code`, and what a change of it means is one sentence."""
+    listed = MANUAL.partition("Rules of these kinds can have them:")[2].partition(". A request")[0]
+    refusing = {name for name, kind in KINDS.items() if issubclass(kind, RefusingKind)}
+    assert refusing == set(re.findall(r"`([a-z-]+)`", listed))
+    assert "A `code` or a `refusal-status`, of any kind" in MANUAL

@@ -5,6 +5,7 @@ from itertools import count
 from urllib.parse import parse_qs, parse_qsl
 
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay.binding.join import bind
 from assay.binding.read import read_document
@@ -12,6 +13,7 @@ from assay.contract.files.load import loads
 from assay.contract.parse import parse_document
 from assay.errors import InputError
 from assay.judging.verdict import Standing
+from assay.openapi import document
 from assay.testing import verdicts
 
 CONTRACT = """\
@@ -211,3 +213,50 @@ def test_the_scope_is_of_the_token_of_that_party():
         bind([contract], read_document(loads(at_customers)))
     keys = {problem.key for problem in raised.value.problems}
     assert {f"operations.pay.modes.{mode}.scope" for mode in ("trusted", "sealed")} == keys
+
+
+# -- the exported document --------------------------------------------------------------
+def exported(contract=CONTRACT, target=TARGET):
+    """Return the OpenAPI document, which is valid."""
+    read = read_document(loads(target))
+    made = document(bind([parse_document(loads(contract))], read), read)
+    OpenAPIV31SpecValidator(made).validate()
+    return made
+
+
+def test_a_scope_is_a_security_requirement_of_its_own():
+    """The scheme has all scopes; one that must not be asked for is in none of them."""
+    made = exported()
+    flow = made["components"]["securitySchemes"]["tpp"]["flows"]["clientCredentials"]
+    assert ("https://login.example/token", {"payments": "", "trusted": ""}) == (
+        flow["tokenUrl"],
+        flow["scopes"],
+    )
+    pay = made["paths"]["/payments"]["post"]
+    assert [{"tpp": ["payments"]}, {"tpp": ["payments", "trusted"]}] == pay["security"]
+    assert [{"customer": []}] == made["paths"]["/accounts"]["get"]["security"]
+    served = exported(CONTRACT.replace("refused: [sealed]", "served: [sealed]"))
+    assert {"tpp": ["payments", "sealed"]} in served["paths"]["/payments"]["post"]["security"]
+
+
+def test_a_bank_of_its_own_is_a_server():
+    """Only the operation that has the mode is served there."""
+    made = exported()
+    pay = made["paths"]["/payments"]["post"]
+    assert [
+        {"url": "https://one.example/v1"},
+        {"url": "https://two.example/v2", "description": "Selects the mode sister."},
+    ] == pay["servers"]
+    assert "servers" not in made["paths"]["/accounts"]["get"]
+    (mode,) = [each for each in pay["x-assay-modes"] if each["mode"] == "sister"]
+    assert {"mode": "sister", "in": "base_url", "value": "https://two.example/v2"} == mode
+
+
+def test_operations_at_one_path_keep_their_scopes_and_servers():
+    """Two operations that a target binds to the same path are one, with those of both."""
+    contract = CONTRACT.replace(
+        "rules:", "  ask: {method: POST, path: /payments, by: tpp, lists: [account]}\nrules:"
+    )
+    made = exported(contract, TARGET.replace("  pay:\n", '  ask: {list: ""}\n  pay:\n'))
+    both = made["paths"]["/payments"]["post"]
+    assert (2, 2) == (len(both["servers"]), len(both["security"]))

@@ -17,11 +17,13 @@ from assay.history import (
     Cause,
     CredentialPlace,
     Detail,
+    ErrorBody,
     Exchange,
     Indeterminate,
     Item,
     Malformed,
     Rejected,
+    ShownError,
     State,
     Token,
     Unavailable,
@@ -58,6 +60,12 @@ OUTCOMES = [
     Accepted(items=(ITEM, Item())),
     Rejected(),
     Rejected(leaked=(ITEM,)),
+    Rejected(error=ErrorBody(located=("code",))),
+    Unavailable(
+        error=ErrorBody(
+            located=("kind",), errors=(ShownError(fields={"kind": Decimal(1)}, codes=("A",)),)
+        )
+    ),
     Unavailable(leaked=(Item(key="k"),)),
     Indeterminate(cause=Cause.BINDING, why="odd", detail=Detail.UNKNOWN_STATUS),
 ]

@@ -159,8 +159,11 @@ def opened(call: "Call", key: str, kinds: tuple[str, ...]) -> tuple[Account, Con
 def count(call: "Call", consent: Consent, endpoint: str, account: str) -> None:
     """Count an access, and refuse it beyond the limit."""
     policy = call.policy
+    owner = owner_of(call.world, consent)
     slot = {
         "consent": consent.id,
+        "customer": owner.id if owner else "",
+        "tpp": consent.tpp,
         "endpoint": endpoint,
         "account": account,
         "day": call.today.isoformat(),
@@ -173,5 +176,5 @@ def count(call: "Call", consent: Consent, endpoint: str, account: str) -> None:
     if call.present:
         limit = policy.present_limit
     if limit is not None and call.world.calls.count(counted) >= limit:
-        raise RefusedError(policy.exceeded_status, "ACCESS_EXCEEDED")
+        raise RefusedError(policy.exceeded_status, policy.exceeded_code)
     call.world.calls.append(counted)

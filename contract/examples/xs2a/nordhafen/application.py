@@ -69,8 +69,13 @@ class Bank:
 
     def error(self, refusal: RefusedError) -> Response:
         """Return the answer that says why a call is refused."""
+        policy = self.policy
         message = {"category": "ERROR", "code": refusal.code, "text": refusal.text}
-        return self.json({self.policy.error_member: [message]}, refusal.status)
+        shown = {name: message[name] for name in policy.error_members}
+        status = dict(policy.statuses).get(refusal.text or refusal.code, refusal.status)
+        response = self.json({policy.error_member: [shown]}, status)
+        response.content_type = policy.error_type
+        return response
 
     def json(self, body: Any, status: int = 200) -> Response:
         """Return an answer with a body."""
@@ -150,7 +155,7 @@ class Call:
                 return self.json({"cardAccounts": []})
             case _, ["payments", product, *rest]:
                 return self.payment(product, rest)
-        raise RefusedError(404, "RESOURCE_UNKNOWN")
+        raise RefusedError(404, "RESOURCE_UNKNOWN", "no such path")
 
     def payment(self, product: str, rest: list[str]) -> Response:
         """Answer a call about payments."""

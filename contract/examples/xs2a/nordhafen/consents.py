@@ -148,9 +148,9 @@ def found(call: "Call", key: str) -> Consent:
     """Return the consent of the caller."""
     consent = call.world.consents.get(key)
     if consent is None:
-        raise RefusedError(404, "RESOURCE_UNKNOWN")
+        raise RefusedError(404, "RESOURCE_UNKNOWN", "no such consent")
     if not call.policy.foreign_consents and consent.tpp != call.caller.tpp:
-        raise RefusedError(404, "RESOURCE_UNKNOWN")
+        raise RefusedError(404, "RESOURCE_UNKNOWN", "no such consent")
     return consent
 
 

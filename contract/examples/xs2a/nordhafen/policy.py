@@ -27,11 +27,16 @@ SEPA, INSTANT, TARGET = (
 class Policy:
     """One way to run the bank."""
 
+    #: Other statuses of refusals, by the text of the refusal or else its code.
+    statuses: tuple[tuple[str, int], ...] = ()  # 3, 14, 15, 27, 35, 38, 44, 46, 48
+
     # -- 1 General --------------------------------------------------------------------
     request_id_required: bool = True  # 3
     request_id_echo: str = "same"  # 4: same, none, other
     media_type: str = "application/json"  # 5
     error_member: str = "tppMessages"  # 5
+    error_members: tuple[str, ...] = ("category", "code", "text")  # 5
+    error_type: str = "application/json"  # 5
     zone: str = "Europe/Berlin"  # 6
     link_host: str | None = None  # 7: the host of the call
 
@@ -76,6 +81,7 @@ class Policy:
     absent_uses_frequency: bool = True  # 32
     absent_counts: tuple[str, ...] = ("consent", "endpoint", "account", "day")  # 32
     exceeded_status: int = 429  # 32
+    exceeded_code: str = "ACCESS_EXCEEDED"  # 32
     present_limit: int | None = None  # 33
     owner_name: str = "asked"  # 34: asked, always, never
     card_accounts: bool = False  # 35

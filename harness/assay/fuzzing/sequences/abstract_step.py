@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Json
-from assay.history import Arrange, Authorise, Call, Register, Renew, Resend, Step, Withdraw
+from assay.history import Arrange, Authorise, Call, Register, Renew, Resend, Step, Submit, Withdraw
 
 WEEK = 7
 
@@ -128,7 +128,7 @@ class AbstractStep:
 
         renamed = self._with(rename)
         step = renamed.step
-        if isinstance(step, Arrange | Call | Register | Renew | Resend | Withdraw):
+        if isinstance(step, Arrange | Call | Register | Renew | Resend | Submit | Withdraw):
             step = replace(step, subject=names.get(step.subject, step.subject))
         elif isinstance(step, Authorise):
             by = names.get(step.by, step.by)

@@ -30,6 +30,7 @@ from assay.history import (
     Call,
     Exchange,
     Step,
+    Submit,
     Withdraw,
 )
 
@@ -59,7 +60,7 @@ def abstracted(step: Step, so_far: Concretizer) -> AbstractStep:
         case Authorise():
             bare = replace(step, request="", approval=None)
             return AbstractStep(step=bare, request=_made(so_far).get(step.request))
-        case Withdraw():
+        case Withdraw() | Submit():
             bare = replace(step, request="")
             return AbstractStep(step=bare, request=_made(so_far).get(step.request))
         case _:

@@ -32,7 +32,18 @@ from assay.fuzzing.sequences.abstract_step import (
     map_leaves,
 )
 from assay.fuzzing.sequences.concretize import ANYWHERE
-from assay.history import Advance, Arrange, Authorise, Call, Lack, Register, Renew, Step, Withdraw
+from assay.history import (
+    Advance,
+    Arrange,
+    Authorise,
+    Call,
+    Lack,
+    Register,
+    Renew,
+    Step,
+    Submit,
+    Withdraw,
+)
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget, dry_run
 
@@ -143,6 +154,7 @@ def _probe_steps(plan: Plan, trial: Trial, now: datetime) -> list[_ProbeStep]:
             step=step, now=dry_target.now, owned=dry_target.owned, requests=(*dry_target.requests,)
         )
         for step in dry_run(script, dry_target, MOST)
+        if not isinstance(step, Submit)  # a request is submitted by itself, once it is signed
     ]
 
 

@@ -36,6 +36,7 @@ from assay.history import (
     Resend,
     Step,
     Subject,
+    Submit,
     Withdraw,
 )
 from assay.rules.rule import Script
@@ -87,7 +88,7 @@ class Concretizer:
                 outcome = self._made(abstract_step.request).outcome
                 approval = outcome.approval if isinstance(outcome, Accepted) else None
                 step = replace(step, request=self._key(abstract_step.request), approval=approval)
-            case Withdraw():
+            case Withdraw() | Submit():
                 step = replace(step, request=self._key(abstract_step.request))
             case Resend():
                 step = replace(step, exchange=self._exchange(abstract_step.request).n)

@@ -1,10 +1,10 @@
 """JSON codec for the steps of a sequence and the values in them.
 
-A step is one object; `do` is its type, and fields at their defaults are left out. Steps are
-counted from 1. In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made": 2}` and
-`{"day": -90}`; a number that a target encodes in its own way is `{"number": "12.30"}`, one that
-it does not `{"float": "1.5"}`, any literal object `{"literal": …}`, and what cannot stand in a
-text file, such as a control character, `{"json": "…"}`: escaped JSON.
+A step is one object; `do` is its type, and fields at their defaults are left out. Steps are counted
+from 1. In values, an object with one key is a reference: `{"own": 0, "of": "psu-1"}`, `{"made": 2}`
+and `{"day": -90}`; a number that a target encodes in its own way is `{"number": "12.30"}`, one that it
+does not `{"float": "1.5"}`, any literal object `{"literal": …}`, and what no text file can have
+(a control character) `{"json": "…"}`: escaped JSON.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from assay.history import (
     Renew,
     Resend,
     Step,
+    Submit,
     Token,
     Withdraw,
 )
@@ -65,19 +66,19 @@ STEPS: Mapping[str, type[Any]] = {
     "register": Register,
     "resend": Resend,
     "withdraw": Withdraw,
+    "submit": Submit,
     "renew": Renew,
     "lack": Lack,
 }
 NAMES = {kind: name for name, kind in STEPS.items()}
 #: Fields of a step that members of `AbstractStep` replace, with their value meanwhile.
 REPLACED: Raw = {"to": None, "request": "", "exchange": 0, "approval": None, "follow": None}
-#: The keys of those members, by the type of step.
 KEYS: Mapping[type[Any], frozenset[str]] = {
     Call: frozenset({"page"}),
-    **dict.fromkeys((Authorise, Withdraw, Resend), frozenset({"request"})),
+    **dict.fromkeys((Authorise, Withdraw, Submit, Resend), frozenset({"request"})),
     Advance: frozenset({"after", "at", "days", "on"}),
 }
-#: Fields with any value; in other fields, an object holds one value for each name.
+#: Fields with any value; in others, an object has one value for each name.
 VALUES = frozenset({"value"})
 #: Fields whose names are not the contract's, but any text.
 ANY_NAMES = frozenset({"values"})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from assay.errors import InputError
+from assay.journal.journal_file import JOURNAL
 from assay.journal.lines import Line
 from assay.judging.verdict import Standing
 from assay.planning.trial_names import split_trial_name
@@ -20,13 +21,13 @@ from assay.report.build import read_journal
 from assay.report.comparison.values import ComparedObligation, ComparedRun
 from assay.report.formats.json_report import SCHEMA
 from assay.report.outline import read_sources
-from assay.report.sanitize import clean, one_line
+from assay.report.sanitize import one_line, shown_text
 from assay.report.values import ContractRef, Report, TargetRef
 from assay.report.views import source_text
 from assay.report.wording import counted
 
 #: The files of a run, the better evidence first.
-JOURNAL, REPORT = "journal.jsonl", "report.json"
+REPORT = "report.json"
 #: The greatest JSON report that is read.
 MAX_BYTES = 512 * 1024 * 1024
 
@@ -122,21 +123,21 @@ def _of_json(file: Path, path: str) -> ComparedRun:
         planned = counted(line.count("planned"), "obligation")
         line.refuse(f"{planned} planned, but {len(obligations):,} are here")
     conditions = _conditions(
-        TargetRef(**{key: _text(target, key) for key in ("name", "base_url", "digest")}),
+        TargetRef(**{key: shown_text(target, key) for key in ("name", "base_url", "digest")}),
         tuple(
-            ContractRef(**{key: _text(each, key) for key in ("id", "version", "digest")})
+            ContractRef(**{key: shown_text(each, key) for key in ("id", "version", "digest")})
             for each in line.objects("contracts")
         ),
-        _text(line.inner("tool"), "version"),
+        shown_text(line.inner("tool"), "version"),
         run.number_of("seed", 0),
-        _text(run, "party") or "bank",
+        shown_text(run, "party") or "bank",
     )
     selection = run.inner("selection")
     return ComparedRun(
         path=one_line(path),
-        started=_text(run, "started"),
+        started=shown_text(run, "started"),
         conditions=conditions,
-        selection={key: text for key in ("k", "m") if (text := _text(selection, key))},
+        selection={key: text for key in ("k", "m") if (text := shown_text(selection, key))},
         obligations=obligations,
         waivers=decode.waivers(line),
     )
@@ -158,22 +159,18 @@ def _values(file: Path) -> dict[str, object]:
     return cast("dict[str, object]", values)
 
 
-def _text(line: Line, key: str, default: str | None = "") -> str:
-    return one_line(clean(line.text(key, default)))
-
-
 def _obligations(line: Line) -> Iterator[ComparedObligation]:
     for each in line.objects("obligations"):
         standing = decode.standing(each)
         yield ComparedObligation(
-            id=_text(each, "id", None),
-            clause=f"{_text(each, 'contract')}/{_text(each, 'clause')}",
+            id=shown_text(each, "id", None),
+            clause=f"{shown_text(each, 'contract')}/{shown_text(each, 'clause')}",
             standing=standing,
-            reason=_text(each, "reason"),
-            context=_context(_text(each, "trial"), standing),
-            kind=_text(each, "kind"),
-            level=_text(each, "level"),
-            sentence=_text(each, "statement"),
+            reason=shown_text(each, "reason"),
+            context=_context(shown_text(each, "trial"), standing),
+            kind=shown_text(each, "kind"),
+            level=shown_text(each, "level"),
+            sentence=shown_text(each, "statement"),
             sources=tuple(map(source_text, read_sources(each))),
-            parameters=_text(each.inner("plan"), "parameters"),
+            parameters=shown_text(each.inner("plan"), "parameters"),
         )

@@ -9,11 +9,10 @@ from typing import Any, cast
 
 from assay.errors import InputError
 from assay.judging.verdict import Standing
+from assay.report.decode import STANDINGS
 from assay.report.fleet.json_fleet import FILE, SCHEMA
 from assay.report.fleet.values import BankRow, Changes, VerdictChange
 from assay.report.sanitize import clean, one_line
-
-_STANDINGS = {standing.value: standing for standing in Standing}
 
 #: The verdicts of a fleet run by bank and obligation, and when it began.
 Before = tuple[str, Mapping[str, Mapping[str, Standing]]]
@@ -51,8 +50,8 @@ def read_before(folder: Path) -> Before:
 def _verdicts(values: Mapping[str, Any], bank: str) -> Iterator[tuple[str, Standing]]:
     for obligation in values["obligations"]:
         word = obligation["verdicts"].get(bank)
-        if word in _STANDINGS:
-            yield one_line(clean(str(obligation["id"]), 400)), _STANDINGS[word]
+        if word in STANDINGS:
+            yield one_line(clean(str(obligation["id"]), 400)), STANDINGS[word]
 
 
 def changes(banks: tuple[BankRow, ...], before: Before) -> Changes:

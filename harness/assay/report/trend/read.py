@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from assay.errors import AssayError, InputError
+from assay.journal.journal_file import JOURNAL
 from assay.report.comparison.compare import compare
-from assay.report.comparison.read import JOURNAL, REPORT, read_run
+from assay.report.comparison.read import REPORT, read_run
 from assay.report.comparison.values import ComparedRun
 from assay.report.sanitize import clean, one_line
 from assay.report.trend.values import Trend, TrendRun, UnreadableRun

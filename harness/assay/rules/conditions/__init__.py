@@ -92,6 +92,12 @@ def atoms_of(condition: Json) -> Iterator[Mapping[str, Json]]:
     yield from (atom for _, atom in _atoms((), cast("Raw", condition)))
 
 
+def registered_arguments(condition: Json) -> tuple[str, ...]:
+    """Return the arguments whose registration a condition is about."""
+    named = (str(atom["registered"]) for atom in atoms_of(condition) if "registered" in atom)
+    return tuple(dict.fromkeys(named))
+
+
 def may_hold(condition: Json, arguments: Mapping[str, Json]) -> bool:
     """Whether a condition can be true of a request with these arguments, whoever signs it."""
     truths: list[bool | None] = []

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias, assert_never, cast
 
 from assay.contract.model import Capability, Json
-from assay.history import Authorise, Call, Registered, Subject
+from assay.history import Authorise, Call, Registered, Registration, Subject
 from assay.rules.lifecycle.tracker import Instance, Lifecycle
 from assay.rules.rule import BindingRequirement
 from assay.rules.steps import Part
@@ -35,8 +35,8 @@ class Registrations:
     Of the customers in `complete` there are no others.
     """
 
-    first: dict[tuple[str, str, str], datetime] = field(
-        default_factory=dict[tuple[str, str, str], datetime]
+    first: dict[tuple[str, str, str], tuple[datetime, datetime]] = field(
+        default_factory=dict[tuple[str, str, str], "tuple[datetime, datetime]"]
     )
     who: dict[tuple[str, str], set[str]] = field(default_factory=dict[tuple[str, str], set[str]])
     complete: set[str] = field(default_factory=set[str])
@@ -44,19 +44,21 @@ class Registrations:
     def note(self, event: Registered | Subject) -> None:
         """Process registrations; of several by one customer the earliest counts."""
         if isinstance(event, Registered):
-            self._add(event.subject, event.argument, event.value, event.since)
+            self._add(event.subject, event)
         elif event.registrations is not None or event.fresh:
             self.complete.add(event.name)
             for known in event.registrations or ():
-                self._add(event.name, known.argument, known.value, known.since)
+                self._add(event.name, known)
 
-    def _add(self, subject: str, argument: str, value: Json, since: datetime) -> None:
-        key = (subject, argument, repr(value))
-        self.first[key] = min(since, self.first.get(key, since))
+    def _add(self, subject: str, known: Registered | Registration) -> None:
+        key = (subject, known.argument, repr(known.value))
+        since, latest = known.since, known.latest or known.since
+        before = self.first.get(key, (since, latest))
+        self.first[key] = min(since, before[0]), min(latest, before[1])
         self.who.setdefault(key[1:], set()).add(subject)
 
-    def since(self, subject: str, argument: str, value: Json) -> datetime | None:
-        """Return since when a subject has registered a value, as far as the history shows."""
+    def since(self, subject: str, argument: str, value: Json) -> tuple[datetime, datetime] | None:
+        """Return since when a subject has registered a value: the first and last possible moment."""
         return self.first.get((subject, argument, repr(value)))
 
     def registered_by_another(self, subject: str, argument: str, value: Json) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import TypeAlias
 
 from assay.contract.model import Capability, Json
 from assay.history import Call, Register, Registered, Subject
@@ -24,6 +25,8 @@ from assay.rules.steps import Part
 SECOND, LONG = timedelta(seconds=1), timedelta(days=30)
 #: The greatest distance from the limit at which a registration still tests the limit.
 CLOSE = timedelta(minutes=1)
+#: The same where the moment of the registration is not known exactly.
+CLOSE_ROUGHLY = timedelta(hours=1)
 #: Older than any registration.
 EVER = timedelta(days=1_000_000)
 
@@ -32,12 +35,21 @@ EVER = timedelta(days=1_000_000)
 class Age:
     """How long a customer has known a value, at the least and at the most; None for never.
 
-    `another` says that another customer has registered it.
+    `another` says that another customer has registered it, and `rough` that the moment of the
+    registration is not known exactly.
     """
 
     least: timedelta | None = None
     most: timedelta | None = None
     another: bool = False
+    rough: bool = False
+
+    @property
+    def remark(self) -> str:
+        """The age, where it is only roughly that of the point for which it stands."""
+        if not self.rough or self.least is None or self.most is None or self.most == EVER:
+            return ""
+        return f"registered {_told(self.least)} to {_told(self.most)} before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +79,12 @@ class IsRegistered:
     def points(self) -> tuple[Point, ...]:
         """Never; by another customer only; around the limit; and long before."""
         limit, name, hours = timedelta(hours=self.hours), self.argument, f"{self.hours}h"
+        under, over, long = limit - SECOND, limit + SECOND, limit + LONG
         tried = (
-            (f"just-under-{hours}", limit - SECOND, limit - CLOSE, limit - SECOND),
-            (f"at-{hours}", limit, limit, limit),
-            (f"just-over-{hours}", limit + SECOND, limit + SECOND, limit + CLOSE),
-            ("long", limit + LONG, limit + LONG, EVER),
+            (f"just-under-{hours}", under, (limit - CLOSE, under), (limit - CLOSE_ROUGHLY, under)),
+            (f"at-{hours}", limit, (limit, limit), None),
+            (f"just-over-{hours}", over, (over, limit + CLOSE), (over, limit + CLOSE_ROUGHLY)),
+            ("long", long, (long, EVER), (long, EVER)),
         )
         return (
             Point(
@@ -85,7 +98,7 @@ class IsRegistered:
                 description=f"{name} was registered by another customer only",
                 value=Age(another=True),
                 distance=lambda seen: _none(seen, another=True),
-                prepare=_by_another(name, limit + LONG),
+                prepare=_by_another(name, long),
                 needs=needs(Capability.REGISTRATIONS, Capability.TWO_PSU),
                 requires=fields.require(self.lifecycle, "argument", name),
             ),
@@ -94,12 +107,12 @@ class IsRegistered:
                     name=word,
                     description=f"{name} was registered {_told(age)} before",
                     value=Age(least=age, most=age),
-                    distance=_between(first, last),
-                    prepare=_by_customer(name, age),
+                    distance=_between(exact, rough or exact),
+                    prepare=_by_customer(name, age, exact, rough),
                     needs=needs(Capability.REGISTRATIONS),
                     requires=fields.require(self.lifecycle, "argument", name),
                 )
-                for word, age, first, last in tried
+                for word, age, exact, rough in tried
             ),
         )
 
@@ -120,17 +133,19 @@ class IsRegistered:
         if subject is None or value is None:
             return None
         another = seen.registrations.registered_by_another(subject.name, self.argument, value)
-        since = seen.registrations.since(subject.name, self.argument, value)
+        known = seen.registrations.since(subject.name, self.argument, value)
         complete = subject.name in seen.registrations.complete
-        if since is None:
+        if known is None:
             return Age(another=another) if complete else None
+        since, latest = known
         signed = request_queries.signature(request)
         moments = [request.made.at, *([signed.at] if signed else [])]
         open_ended = seen.lifecycle.deferred(request.mode) or not complete
         return Age(
-            least=min(moments) - since,
+            least=min(moments) - latest,
             most=EVER if open_ended else max(moments) - since,
             another=another,
+            rough=since != latest,
         )
 
 
@@ -140,21 +155,28 @@ def _none(seen: Value, *, another: bool) -> float:
     return 0 if seen.another is another else 1
 
 
-def _between(first: timedelta, last: timedelta) -> Callable[[Value], float]:
+#: The least and the greatest age that will do.
+_Span: TypeAlias = tuple[timedelta, timedelta]
+
+
+def _between(exact: _Span, rough: _Span) -> Callable[[Value], float]:
     """Return how far an age is from a span, taking the end of it that is further off."""
 
-    def far(age: timedelta) -> float:
-        return max(first - age, age - last, timedelta(0)).total_seconds()
+    def far(age: timedelta, span: _Span) -> float:
+        return max(span[0] - age, age - span[1], timedelta(0)).total_seconds()
 
     def near(seen: Value) -> float:
         if not isinstance(seen, Age) or seen.least is None or seen.most is None:
             return FAR
-        return max(far(seen.least), far(seen.most))
+        span = rough if seen.rough else exact
+        return max(far(seen.least, span), far(seen.most, span))
 
     return near
 
 
-def _by_customer(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject, Call], Part[Call]]:
+def _by_customer(
+    argument: str, age: timedelta, exact: _Span | None = None, rough: _Span | None = None
+) -> Callable[[Lifecycle, Subject, Call], Part[Call]]:
     def prepare(lifecycle: Lifecycle, subject: Subject, call: Call) -> Part[Call]:
         reply = yield Register(
             subject=subject.name,
@@ -162,6 +184,8 @@ def _by_customer(argument: str, age: timedelta) -> Callable[[Lifecycle, Subject,
             argument=argument,
             age=age,
             value=call.arguments.get(argument),
+            exact=exact,
+            rough=rough,
         )
         if subject.registrations is None or not isinstance(reply, Registered):
             return call

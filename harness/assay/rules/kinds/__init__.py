@@ -17,6 +17,7 @@ from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
 from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
+from assay.rules.kinds.consent_history import ConsentHistory
 from assay.rules.kinds.consent_replacement import ConsentReplacement
 from assay.rules.kinds.consent_revocation import ConsentRevocation
 from assay.rules.kinds.consent_scope import ConsentScope
@@ -28,6 +29,7 @@ from assay.rules.kinds.duplicate import Duplicate
 from assay.rules.kinds.echo import Echo
 from assay.rules.kinds.eligibility import Eligibility
 from assay.rules.kinds.eligible_for import EligibleFor
+from assay.rules.kinds.error_body import ErrorBodyRule
 from assay.rules.kinds.execution import Execution
 from assay.rules.kinds.factors import Factors
 from assay.rules.kinds.field import Field
@@ -78,6 +80,7 @@ KINDS: Mapping[str, type[Kind]] = {
         ConsentValidity,
         ConsentRevocation,
         ConsentReplacement,
+        ConsentHistory,
         OwnData,
         DisclosedWhen,
         NoCredentials,
@@ -111,6 +114,7 @@ KINDS: Mapping[str, type[Kind]] = {
         States,
         RequestField,
         Filter,
+        ErrorBodyRule,
     )
 }
 

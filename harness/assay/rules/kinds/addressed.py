@@ -42,10 +42,10 @@ from assay.rules.lifecycle.parameters import check_about_request, the_request
 from assay.rules.lifecycle.request_queries import same_format, similar_key, was_refused
 from assay.rules.lifecycle.tracker import Tracker
 from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -76,7 +76,7 @@ class AddressedScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Addressed(Kind):
+class Addressed(RefusingKind):
     """Operations about a request, which refuse unknown keys and those of another TPP."""
 
     name = "addressed"

@@ -6,14 +6,15 @@ control is the same call, served once a consent is signed. What the consent itse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
-from assay.history import Decision, Exchange, History, State, Subject
+from assay.history import Accepted, Decision, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import steps
 from assay.rules.consequences import LIMIT
+from assay.rules.evidence import AGREES, DISAGREES
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
@@ -23,12 +24,14 @@ from assay.rules.lifecycle.consent_kind import (
     shown_state,
 )
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, uses
-from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
+from assay.rules.queries import plain
+from assay.rules.rule import LINK, BindingRequirement, Facet, Scenario, Script
 
 UNSIGNED, DECLINED, SERVED = "unsigned-refused", "declined-refused", "signed-served"
 OTHERS = "others-refused"
 UNSIGNED_SHOWN, DECLINED_SHOWN, SIGNED_SHOWN = "unsigned-shown", "declined-shown", "signed-shown"
 _ASKS = {
+    LINK: "a consent that is made has a link to the screens where it is signed",
     UNSIGNED: "data is refused under a consent that is not signed",
     DECLINED: "data is refused under a consent that its customer refused",
     SERVED: "data is served once the consent is signed",
@@ -50,16 +53,26 @@ class ConsentAuthorisation(ConsentKind):
 
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for what is served and for what is shown, all of one trial."""
+        create = self.lifecycle.create.id
+        link = BindingRequirement(
+            operation=create, feature="approval", name=LINK, if_missing=Standing.NOT_APPLICABLE
+        )
         facets = [
-            self.facet(id_, asks, "signature") for id_, asks in _ASKS.items() if id_ != OTHERS
+            self.facet(id_, asks, "signature", requires=(link,) if id_ == LINK else ())
+            for id_, asks in _ASKS.items()
+            if id_ != OTHERS
         ]
         named = BindingRequirement(
-            operation=self.lifecycle.create.id,
+            operation=create,
             feature="output",
             if_missing=Standing.NOT_APPLICABLE,
         )
         two = Capability.TWO_PSU
         return (*facets, self.facet(OTHERS, _ASKS[OTHERS], "others", two, requires=(named,)))
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (UNSIGNED, DECLINED, OTHERS)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent that the customer refuses, and one that is signed; or use another's."""
@@ -77,6 +90,28 @@ class ConsentAuthorisation(ConsentKind):
         yield from self.show(made)
         yield from self.ask(psu)
 
+    def _links(self, history: History) -> Iterator[Evidence]:
+        """Judge whether each consent that is made has a link."""
+        for exchange in history.exchanges:
+            outcome, call = exchange.outcome, exchange.call
+            if (
+                call.operation == self.lifecycle.create.id
+                and isinstance(outcome, Accepted)
+                and plain(call)
+                and not call.variation
+                and exchange.item is not None
+                and exchange.item.state in {None, State.OPEN}
+            ):
+                linked = outcome.approval is not None
+                yield Evidence(
+                    facet=LINK,
+                    agreement=AGREES if linked else DISAGREES,
+                    expected="a link to the screens where the consent is signed",
+                    seen="there is one" if linked else "there is none",
+                    exchanges=(exchange.n,),
+                    variation=call.variation,
+                )
+
     def _use_another(self, psu: Subject) -> Script:
         """Ask under the own consent, and under that of another customer."""
         other = yield from self.customer("other")
@@ -91,7 +126,8 @@ class ConsentAuthorisation(ConsentKind):
             yield from self.ask(psu, "under the consent of another customer", consent=key)
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Judge each access, and each reading of a consent, by its signature."""
+        """Judge each access, and each reading of a consent, by its signature; and each link."""
+        yield from self._links(history)
         every = tuple(uses(self.lifecycle, self.operation, history))
         served = served_questions(every)
         for use in every:

@@ -5,7 +5,7 @@ The control of a refusal is the same call, served before the consent was ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from assay.history import History, State, Subject
@@ -46,6 +46,10 @@ class ConsentRevocation(ConsentKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return the call that ends a consent, and what follows."""
         return tuple(self.facet(id_, asks, "end") for id_, asks in _ASKS.items())
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (REFUSED,)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Use a consent, end it, and use it again."""

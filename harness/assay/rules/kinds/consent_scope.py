@@ -13,7 +13,7 @@ it hardly can be if the bank refuses what no recorded consent covers and serves 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,7 +35,8 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle.request_queries import was_refused
 from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, bare_or_ranged, fresh_subjects, has_value, plain, question
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.consented import ServedThings, served_with_consent
 
@@ -70,7 +71,7 @@ OWED = "only data that a consent covers is asked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentScope(Kind):
+class ConsentScope(RefusingKind):
     """The operations that need a consent, and the data that they guard."""
 
     name = "consent-scope"
@@ -103,6 +104,10 @@ class ConsentScope(Kind):
             for child in self.guarded
             for word, requirement in ASKS.items()
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [f"{child}-{word}" for child in self.guarded for word in ASKS if word != "granted"]
 
     def probe(self, scenario: Scenario) -> Script:
         """Call before consent, with it, beyond it, and about another customer's resource."""

@@ -2,18 +2,19 @@
 
 Shortly before midnight of the last day data is served, and shortly after it is refused; midnight
 is that of the contract's zone. The control is the same call, served before under the same consent.
-Days close to the last one are judged only where the zone leaves no doubt about the date.
+Days close to the last one are judged only where the zone leaves no doubt about the date. A refusal on
+the last day may be for the token (401), unless the same token is served then under a later consent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability
-from assay.history import History, State, Subject
+from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import parameters, steps
 from assay.rules.consequences import LIMIT
@@ -26,8 +27,9 @@ from assay.rules.lifecycle.consent_kind import (
     served_questions,
     shown_state,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase
+from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.lifecycle.tracker import Lifecycle
+from assay.rules.queries import question
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
 
 LAST, NEXT, EXPIRED_SHOWN = "last-day-served", "next-day-refused", "expired-shown"
@@ -38,6 +40,7 @@ _ASKS = {
 }
 #: How far from midnight the two accesses are.
 _CLOSE = timedelta(minutes=10)
+_MONTH = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,10 @@ class ConsentValidity(ConsentKind):
             for id_, asks in _ASKS.items()
         )
 
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (NEXT,)
+
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent until tomorrow, and use it around its last midnight."""
         until = self.lifecycle.create.until or ""
@@ -70,10 +77,20 @@ class ConsentValidity(ConsentKind):
         yield from self.ask(psu)
         midnight = datetime.combine(last + timedelta(days=1), time(), self.zone or psu.now.tzinfo)
         yield from steps.clock(midnight - _CLOSE)
-        yield from self.ask(psu)
+        late = yield from self.ask(psu)
+        if late.refused:
+            yield from self._with_another(psu, last)
+            return
         yield from steps.clock(midnight + _CLOSE)
         yield from self.ask(psu, "on the day after the last day of the consent")
         yield from self.show(made)
+
+    def _with_another(self, psu: Subject, last: date) -> Script:
+        """Use a consent with a later day, which shows that the customer's token is good."""
+        until = self.lifecycle.create.until or ""
+        made = yield from self.make(psu, **{until: (last + _MONTH).isoformat()})
+        yield from steps.sign(made)
+        yield from self.ask(psu)
 
     def _day(self, instant: datetime) -> date | None:
         """Return the local day of an instant; None where the zone is unknown."""
@@ -96,7 +113,19 @@ class ConsentValidity(ConsentKind):
                     frozenset({State.OPEN, State.VALID}),
                 )
             elif day == consent.until and use.owned is not None:
-                yield served_access(LAST, use, "it is the last day of the consent")
+                why = "it is the last day of the consent"
+                yield served_access(LAST, use, why, _served_next(use, every))
             elif day > consent.until:
                 why = f"{consent.until} was the last day of the consent"
                 yield from refused_access(NEXT, use, served, why)
+
+
+def _served_next(use: ConsentUse, every: Sequence[ConsentUse]) -> Exchange | None:
+    """Return the same call, served shortly after a use under a consent that was made since."""
+    used = use.exchange
+    for other in every:
+        later = other.exchange
+        since = other.consent.instance.made.n > used.n and later.at - used.at <= _CLOSE
+        if since and later.accepted and question(later.call) == question(used.call):
+            return later
+    return None

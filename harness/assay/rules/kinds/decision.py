@@ -9,7 +9,7 @@ rejected: the control shows whether this rule is the cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ from assay.rules.conditions.control import (
     controls,
 )
 from assay.rules.conditions.expression import DecidedRequest, Point, Registrations, describe_points
+from assay.rules.conditions.registered import Age
 from assay.rules.conditions.table import DecisionRow, Table
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
@@ -36,7 +37,8 @@ from assay.rules.lifecycle import comparison, request_queries, request_steps, tr
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome
-from assay.rules.rule import Facet, Kind, Scenario, Script, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
@@ -54,7 +56,7 @@ def _controls(_contract: Contract, known: Mapping[str, Any]) -> Mapping[str, Con
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRule(Kind):
+class DecisionRule(RefusingKind):
     """A condition on a request, its decision table, and the control of each row."""
 
     name = "decision"
@@ -107,6 +109,10 @@ class DecisionRule(Kind):
             ),
         )
 
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [row.id for row in self.table.rows if row.result]
+
     def accepts_variation(self, scenario: Scenario) -> bool:
         """Return True: the call is accepted; a request is rejected when it is signed."""
         return True
@@ -147,7 +153,7 @@ class DecisionRule(Kind):
                 readings = zip(result, look(request), strict=True)
                 result = tuple(then if then == now else None for then, now in readings)
             bearing = conditions_control.match(self.table, result)
-            yield from _judge(self, request, bearing, executed)
+            yield from _judge(self, request, bearing, executed, _remark(values[id(request)]))
 
     def explain(self) -> str | None:
         """Return the derived table as text."""
@@ -181,7 +187,13 @@ def _trial(clause: DecisionRule, row: DecisionRow, segment: str | None) -> Part[
     lifecycle, control = clause.lifecycle, clause.controls.get(row.id)
     two = control is not None and control.about_another and row.result
     name = f"psu-{segment}" if segment else "psu"
-    psu = yield from request_steps.customer(lifecycle, name, count=2 if two else 1, segment=segment)
+    psu = yield from request_steps.customer(
+        lifecycle,
+        name,
+        count=2 if two else 1,
+        segment=segment,
+        unregistered=conditions.registered_arguments(clause.when),
+    )
     if row.result and control is not None:
         outcome = yield from _control(clause, control, psu, two=two)
         if outcome.factor_not_offered:
@@ -203,7 +215,12 @@ def _control(
 ) -> Part[RequestResult]:
     if control.for_another:
         name = f"{psu.name}-beside"
-        psu = yield from request_steps.customer(clause.lifecycle, name, segment=psu.segment)
+        psu = yield from request_steps.customer(
+            clause.lifecycle,
+            name,
+            segment=psu.segment,
+            unregistered=conditions.registered_arguments(clause.when),
+        )
     return (yield from _make(clause, control.points, psu, thing=1 if two else 0))
 
 
@@ -224,8 +241,17 @@ def _make(
     return (yield from make_sign_read(clause.lifecycle, call, how))
 
 
+def _remark(values: Values) -> str:
+    """Say what is known of a request's registration, where it is only near the row's."""
+    return "; ".join(each.remark for each in values if isinstance(each, Age) and each.remark)
+
+
 def _judge(
-    clause: DecisionRule, request: Instance, about: RowMatch, executed: ExecutedRequests
+    clause: DecisionRule,
+    request: Instance,
+    about: RowMatch,
+    executed: ExecutedRequests,
+    remark: str,
 ) -> Iterator[Evidence]:
     control = executed.control(request)
     if about.result is None:
@@ -237,13 +263,14 @@ def _judge(
     if judgement is None or not (judgement[0] is DISAGREES or about.exact or about.result is None):
         return
     agreement, why = judgement
+    seen = "; ".join(filter(None, (request.describe(), remark, why)))
     controls = control.numbers if control else ()
     for row in about.rows:
         yield Evidence(
             facet=row.id,
             agreement=agreement,
             expected=f"{REJECTED if row.result else ACCEPTED}: {describe_points(row.points)}",
-            seen=f"{request.describe()}; {why}" if why else request.describe(),
+            seen=seen,
             exchanges=tuple(sorted({*request.numbers, *controls})),
             variation=request.made.call.variation,
             decisive=request.made.n,

@@ -11,7 +11,7 @@ only the return address differs, the verdict is open: no clause names it as a pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -42,7 +42,8 @@ from assay.rules.lifecycle.parameters import arguments, check_modes, the_request
 from assay.rules.lifecycle.request_steps import RequestResult, make_sign_read
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, Tracker
 from assay.rules.parameters import Raw, maker
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.steps import Part, send
 
 #: The scenarios in which the first request is never carried out.
@@ -66,7 +67,7 @@ OWED = "no request that was carried out on the same day is repeated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicate(Kind):
+class Duplicate(RefusingKind):
     """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
@@ -137,6 +138,10 @@ class Duplicate(Kind):
             for id_, description in descriptions
             if not left_out.get(id_)
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (REPEAT,)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
         """Return True: the call is accepted; a repeat is rejected when it is signed."""

@@ -11,7 +11,7 @@ control is the same question about a plain one, answered in the trial.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
@@ -21,13 +21,14 @@ from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.history import Call, History, Holding, Owned
 from assay.judging.verdict import Evidence, Standing
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consents import EARLIER, NarrowedLists
+from assay.rules import comparisons, consents, parameters, steps
+from assay.rules.consented_lists import NarrowedLists
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.parameters import Raw, about_one_thing, all_known, known, ref
 from assay.rules.queries import PageWalk, bare, page_walks
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, consent, needs
 from assay.rules.state.calendar import dates, months_before
 from assay.rules.state.withholding import Withholding
 
@@ -101,7 +102,7 @@ def _read_recent(value: Mapping[str, Json], _contract: Contract) -> Recent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Eligibility(Kind):
+class Eligibility(RefusingKind):
     """The states in which a resource is listed by an operation, or is not."""
 
     name = "eligibility"
@@ -188,6 +189,10 @@ class Eligibility(Kind):
             for trait in (self.hides if self.withholds else ())
         ]
         return tuple(out)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [f"withholds-{trait}" for trait in self.hides]
 
     def listed_by_trait(self, thing: Owned, at: datetime) -> Mapping[str, bool]:
         """Return whether a resource is listed by its date of last use."""
@@ -316,7 +321,7 @@ def _narrowed_out(clause: Eligibility, thing: Owned, walk: PageWalk, facet: str)
         facet=facet,
         agreement=UNCLEAR,
         expected=f"the {clause.resource} ({state}) to be left out",
-        seen=f"it is not listed, {EARLIER}",
+        seen=f"it is not listed, {consents.EARLIER}",
         exchanges=walk.numbers,
         variation=state,
     )

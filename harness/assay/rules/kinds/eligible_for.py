@@ -8,7 +8,7 @@ belongs to no resource, so a request about it is rejected, too.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,6 +107,10 @@ class EligibleFor(AcceptanceRule):
             needs=needs(Capability.PSU, Capability.WRITE),
         )
         return (*out, unknown)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [UNKNOWN, *(f"refuses-{trait}" for trait in self.refuses)]
 
     def probe(self, scenario: Scenario) -> Script:
         """Make the same request about each resource of a customer, or about one that does not exist."""

@@ -13,7 +13,7 @@ The TPP: it sends no key again with another request, where the bank refuses that
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -44,7 +44,8 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import check_argument, the_request
 from assay.rules.queries import ordinary
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
 
 REPEATED, LATE, ONCE, CONFLICT = "repeated", "late", "once", "conflict"
@@ -55,7 +56,7 @@ MARGIN: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idempotency(Kind):
+class Idempotency(RefusingKind):
     """The request, the argument that is its key, and for how long a key is remembered."""
 
     name = "idempotency"
@@ -115,6 +116,10 @@ class Idempotency(Kind):
             )
             for id_, description, needed, required in described
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (CONFLICT,)
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request and repeat it; in a conflict beside the other request with its own key."""

@@ -11,7 +11,7 @@ bank refuses is such a mode. An unbound word that the bank accepts is an omissio
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -112,6 +112,13 @@ class Modes(AcceptanceRule):
             description = f"{mode} requests are rejected"
             out.append(_facet(f"{mode}{REFUSED}", description, refused, _requirement(self, mode)))
         return tuple(out)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [
+            *(f"{mode}{REFUSED}" for mode in self.refused),
+            *(f"{mode}{NOT_OFFERED}" for mode in self.offered),
+        ]
 
     def accepts_variation(self, scenario: Scenario) -> bool:
         """Whether the request in the scenario's mode is accepted."""

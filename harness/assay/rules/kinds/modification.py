@@ -9,7 +9,7 @@ The TPP: it changes only requests in a changeable mode that are not known to be 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,10 +36,10 @@ from assay.rules.lifecycle.parameters import (
     the_request,
 )
 from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -73,7 +73,7 @@ _RANKS: Final = {"only": 1, "never": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modification(Kind):
+class Modification(RefusingKind):
     """The modes whose requests can or cannot be changed, and the arguments that can."""
 
     name = "modification"
@@ -135,6 +135,10 @@ class Modification(Kind):
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
         return (*out, _facet(self, CARRIED, description, last, extra=carried))
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [DONE, *(f"{mode}-refused" for mode in self.closed)]
 
     def probe(self, scenario: Scenario) -> Script:
         """Request changes, one argument at a time."""

@@ -13,7 +13,7 @@ clause, whose credentials the target file binds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Operation
@@ -24,10 +24,10 @@ from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_evidence
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -45,7 +45,7 @@ SERVES_ANYONE = "but so it is without a token, and without credentials"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoCredentials(Kind):
+class NoCredentials(RefusingKind):
     """Operations that must reject calls with the credentials of a customer."""
 
     name = "no-credentials"
@@ -84,6 +84,10 @@ class NoCredentials(Kind):
                 requires=(endpoint,),
             ),
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [each.id for each in self.operations]
 
     def _needs(self, operation: Operation) -> frozenset[Capability]:
         return (

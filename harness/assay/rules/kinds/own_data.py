@@ -12,7 +12,7 @@ for that, and a call of its owner, which was accepted, is the control.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.contract.model import Capability, Operation
@@ -23,10 +23,10 @@ from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
 from assay.rules.controlled import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     consent,
@@ -52,7 +52,7 @@ class ReadingScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnData(Kind):
+class OwnData(RefusingKind):
     """Operations that list what customers own or report on it, and the field that says on what."""
 
     name = "own-data"
@@ -74,6 +74,10 @@ class OwnData(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """One facet for each resource that is listed, and one for calls about others' things."""
         return (*self._listed(), *(self._foreign() if self.refuses else ()))
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [facet.id for facet in self._foreign()] if self.refuses else ()
 
     def _foreign(self) -> Iterator[Facet]:
         for operation in self.operations:

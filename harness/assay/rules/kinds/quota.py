@@ -1,7 +1,8 @@
 """`quota`: a limit on the calls of each operation in a day or an hour.
 
-For each operation, for all together or for each item, the first calls are served, the next one is refused, and calls are served
-again in the next period. A call is still refused just before the end of the period, and on the day
+For each operation, for all together or for each item, the first calls are served, the next one is
+refused, and calls are served again in the next period. The count is that of a customer, or of each
+consent, which may name the number. A call is still refused just before the end of the period, and on the day
 with 25 hours; each operation and each customer has its own count. Probes read first pages only and
 have no other calls refused: documents leave open whether those count. If only calls without the
 customer count, every trial ends with attended calls: an operation that never answers is no quota.
@@ -14,26 +15,24 @@ token was renewed: if they ask about the same resource, their calls may count to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Capability, Json, Operation
-from assay.history import Call, History, Subject
+from assay.history import Call, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
 from assay.rules.declared import Convert
-from assay.rules.evidence import (
-    doubt,
-)
+from assay.rules.evidence import doubt
 from assay.rules.queries import answered_questions, bare, fresh_subjects, question
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -43,17 +42,21 @@ from assay.rules.rule import (
 )
 from assay.rules.state import periods, quota_duty
 from assay.rules.state.calendar import never_longer
-from assay.rules.state.counts import Counts
+from assay.rules.state.counts import Counts, by_subject
 from assay.rules.state.periods import DAYS, Period, period
+from assay.rules.state.quota_facets import QuotaScenario, consent_facets, facet, limit_facets
 from assay.rules.state.quota_judgement import (
     LONG_DAY,
     OTHERS,
+    PER_CONSENT,
     PER_CUSTOMER,
     PER_ITEM,
     PER_METHOD,
     SHARED,
     judge,
 )
+from assay.rules.state.quota_limit import FEWER, MORE, QuotaLimit, counted_for, quota_limit
+from assay.rules.state.quota_steps import calls_of, each, give, use_up
 
 #: Trials that end with control calls in a later period, if all calls count.
 _CONTROLLED = frozenset({*OTHERS, SHARED})
@@ -68,24 +71,13 @@ _PER: Mapping[str, Json] = {
 TPP_FACET = "not-exceeded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaScenario(Scenario):
-    """A quota to use up: that of one operation, or of all if `operation` is None.
-
-    If `crosses`, the operation is called again in the next period.
-    """
-
-    operation: Operation | None = None
-    crosses: bool = False
-
-
 def _judged(key: str, shape: Mapping[str, Json], read: Convert = lambda value, _: value) -> Any:
     return parameters.parameter(shape, read, key=key, compare=comparisons.undirected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota(Kind):
-    """A limit on the calls of each operation and customer in a period.
+class Quota(RefusingKind):
+    """A limit on the calls of each operation and customer, or consent, in a period.
 
     `attended` says that calls with the customer present count, too.
     """
@@ -93,10 +85,10 @@ class Quota(Kind):
     name = "quota"
     purpose = LIMIT
     bare_calls = True
-    limits = ("limit", "per", "counts", "counted-by", "refused-calls", "page-turns")
+    limits = ("limit", "per", "counts", "counted-by", "counted-for", "refused-calls", "page-turns")
 
     operations: tuple[Operation, ...] = parameters.operations()
-    limit: int = parameters.whole(key="limit", compare=comparisons.allowance)
+    limit: QuotaLimit = quota_limit()
     period: Period = _judged("per", _PER, lambda value, contract: period(value, contract.zone))
     attended: bool = parameters.choice(
         "absent",
@@ -120,6 +112,7 @@ class Quota(Kind):
         default="operation",
         compare=comparisons.undirected,
     )
+    by_consent: bool = counted_for()
     refused_calls: str = _judged("refused-calls", _COUNTED)
     page_turns: str = _judged("page-turns", _COUNTED)
     grant: Operation | None = parameters.grant()
@@ -143,64 +136,64 @@ class Quota(Kind):
         """Return the limit of each operation."""
         shared = self.counted_by == SHARED
         limit = CallLimit(
-            number=self.limit,
+            number=self.limit.number,
             attended=self.attended,
             daily=self.daily,
+            argument=self.limit.argument,
+            grant=self.grant.id if self.grant else "",
             shared=frozenset(operation.id for operation in self.operations if shared),
         )
         return {operation.id: limit for operation in self.operations}
 
     def facets(self) -> tuple[Facet, ...]:
-        """Return three facets for each operation, and three or four about counting."""
+        """Return three facets for each operation, and those about counting and consents."""
         words = self.period.words
         psu = needs(Capability.PSU) | consent(self.grant, *self.operations)
         plain = psu if self.attended else psu | needs(Capability.BATCH)
         clock = plain | needs(Capability.CLOCK, *([Capability.ZONE] if self.daily else []))
         # If all calls count, only a later period can show that a method answers.
         apart = clock if self.attended else plain
-        used_up = [
-            (operation.id, QuotaScenario(id=f"{operation.id}:limit", operation=operation))
-            for operation in self.operations
-        ]
-        served = f"the first {self.limit} calls {words.with_article} are served"
-        too_many = f"call {self.limit + 1} of {words.with_article} is refused"
-        out = [
-            *(_facet(f"{name}-served", served, scenario, plain) for name, scenario in used_up),
-            *(_facet(f"{name}-refused", too_many, scenario, plain) for name, scenario in used_up),
-        ]
+        out = [*limit_facets(self.limit, self.operations, words, plain)]
         for operation in self.operations:
             scenario = QuotaScenario(
                 id=f"{operation.id}:{words.next_facet}", operation=operation, crosses=True
             )
             out.append(
-                _facet(
-                    f"{operation.id}-{words.next_facet}", words.next_description, scenario, clock
-                )
+                facet(f"{operation.id}-{words.next_facet}", words.next_description, scenario, clock)
             )
         out.append(
-            _facet(
+            facet(
                 words.late_facet, words.late_description, QuotaScenario(id=words.late_facet), clock
             )
         )
         if self.daily:
             never = never_longer(self.zone)
             description = "a day of 25 hours counts as one day"
-            facet = _facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
-            out.append(replace(facet, not_applicable_because=never))
+            long_day = facet(LONG_DAY, description, QuotaScenario(id=LONG_DAY), clock)
+            out.append(replace(long_day, not_applicable_because=never))
         if self.counted_by == SHARED:
             text, scenario = "the calls of all methods count together", QuotaScenario(id=SHARED)
         else:
             text, scenario = "each method has its own count", QuotaScenario(id=PER_METHOD)
         alone = "" if len(self.operations) > 1 else "the clause names one method"
-        out.append(
-            replace(_facet(scenario.id, text, scenario, apart), not_applicable_because=alone)
-        )
+        out.append(replace(facet(scenario.id, text, scenario, apart), not_applicable_because=alone))
         if self.counted_by == "item":
             text = "each item has its own count"
-            out.append(_facet(PER_ITEM, text, QuotaScenario(id=PER_ITEM), apart))
+            out.append(facet(PER_ITEM, text, QuotaScenario(id=PER_ITEM), apart))
         description, scenario = "each customer has its own count", QuotaScenario(id=PER_CUSTOMER)
-        out.append(_facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
+        out.append(facet(PER_CUSTOMER, description, scenario, apart | needs(Capability.TWO_PSU)))
+        if self.by_consent and self.grant is not None:
+            out.extend(consent_facets(self.limit, self.grant, words, plain, apart))
         return tuple(out)
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [
+            *(f"{each.id}-refused" for each in self.operations),
+            self.period.words.late_facet,
+            LONG_DAY,
+            SHARED,
+        ]
 
     def probe(self, scenario: Scenario) -> Script:
         """Use up a quota, approach or pass the end of the period, and make control calls."""
@@ -210,21 +203,24 @@ class Quota(Kind):
             return
         if scenario.id == self.period.words.late_facet:
             yield from periods.clear_of_the_end(self.period)
+        number = {FEWER: self.limit.fewer, MORE: self.limit.more}.get(scenario.id)
         psu = yield from steps.customer(
-            "psu", self.owner, self.grant, count=2 if scenario.id == PER_ITEM else 1
+            "psu", self.owner, None, count=2 if scenario.id == PER_ITEM else 1
         )
+        yield from give(self.grant, psu, self.limit.arguments(number))
         used = (scenario.operation,) if scenario.operation else self.operations
         # One operation uses up what all of them share.
         used = used[:1] if self.counted_by == SHARED else used
-        calls = _calls(used, psu, present=self.attended)
-        controls = _calls(used, psu, present=True)
-        for call in calls:
-            yield from _use_up(self, call, extra=late or scenario.operation is not None)
+        calls = calls_of(used, psu, present=self.attended)
+        controls = calls_of(used, psu, present=True)
+        extra = late or number is not None or scenario.operation is not None
+        most = min(number or self.limit.number, self.limit.number)
+        yield from use_up(calls, most + (1 if extra else 0))
         if scenario.id in {SHARED, PER_ITEM}:
             about = tuple(operation for operation in self.operations if operation.about)
             others, item = (self.operations[1:], 0) if scenario.id == SHARED else (about, 1)
-            yield from _each(_calls(others, psu, present=self.attended, item=item))
-            controls += _calls(others, psu, present=True, item=item)
+            yield from each(calls_of(others, psu, present=self.attended, item=item))
+            controls += calls_of(others, psu, present=True, item=item)
         if scenario.crosses:
             yield from periods.into_the_next(self.period)
         elif late:
@@ -233,8 +229,10 @@ class Quota(Kind):
                 if scenario.id == LONG_DAY
                 else periods.to_the_end(self.period)
             )
-        if scenario.crosses or late:
-            yield from _each(calls)
+        if scenario.id == PER_CONSENT:
+            yield from give(self.grant, psu, self.limit.arguments())
+        if scenario.crosses or late or scenario.id == PER_CONSENT:
+            yield from each(calls)
         yield from self._control(scenario, used, controls)
 
     def _control(
@@ -242,17 +240,18 @@ class Quota(Kind):
     ) -> Script:
         """Call for another customer, and make the calls that show that the methods answer."""
         if scenario.id == PER_CUSTOMER:
-            other = yield from steps.customer("other", self.owner, self.grant)
-            yield from _each(_calls(used, other, present=self.attended))
-            controls = controls + _calls(used, other, present=True)
+            other = yield from steps.customer("other", self.owner, None)
+            yield from give(self.grant, other, self.limit.arguments())
+            yield from each(calls_of(used, other, present=self.attended))
+            controls = controls + calls_of(used, other, present=True)
         if self.attended and self.controlled(scenario):
             # The operation with the least quota left comes first.
             yield from periods.into_the_next(self.period)
             controls = controls[::-1]
-        yield from _each(controls if self.controlled(scenario) else ())
+        yield from each(controls if self.controlled(scenario) else ())
 
     def check(self, history: History) -> Iterator[Evidence]:
-        """Count calls by customer, operation and period, and judge each call by its count.
+        """Count calls by customer or consent, operation and period, and judge each by its count.
 
         A call is judged if the same call was answered at some time (with the customer, if
         only calls without count) and if a consent certainly covers it, if it needs one.
@@ -262,7 +261,7 @@ class Quota(Kind):
             controls |= answered_questions(history, present=False)
         named = {operation.id: operation for operation in self.operations}
         consents = Consents.of(self.contract, self.grant, history)
-        counts, own = self.counts(), self.counts(shared=False)
+        counts, own = self.counts(consents), self.counts(consents, shared=False)
         for exchange in history.exchanges:
             call = exchange.call
             consents.note(exchange)
@@ -270,16 +269,23 @@ class Quota(Kind):
             if operation is None or (call.present and not self.attended):
                 continue
             if question(call) in controls and bare(call, operation):
+                used = consents.used(call) if self.by_consent else None
                 sound = consents.covers(operation, call)
+                if self.by_consent:
+                    sound = sound and used is not None and bool(consents.certain(call.subject))
                 alone = self.counted_by == SHARED and own.at_most(exchange) == 0
                 for evidence in judge(exchange, counts, sound=sound, alone=alone):
-                    known = call.subject in untouched or counts.exceeded_by(exchange)
+                    # Nothing was counted for a consent before it was made.
+                    known = used or call.subject in untouched or counts.exceeded_by(exchange)
                     yield evidence if known else doubt(evidence, "earlier calls may be unknown")
             counts.note(exchange)
             own.note(exchange)
 
-    def counts(self, *, shared: bool = True) -> Counts:
-        """Return counts of no calls; those of all operations together where they are shared."""
+    def counts(self, consents: Consents, *, shared: bool = True) -> Counts:
+        """Return counts of no calls; those of all operations together where they are shared.
+
+        `consents` is the state of the consents, which the caller advances.
+        """
         together = shared and self.counted_by == SHARED
         about = {each.id: each.about or "" for each in self.operations}
 
@@ -288,13 +294,23 @@ class Quota(Kind):
             by_item = self.counted_by == "item" and item is not None
             return "" if together else f"{call.operation} {item}" if by_item else call.operation
 
-        return Counts(limit=self.limit, period=self.period, counted=counted, shared=together)
+        def user(call: Call) -> str:
+            used = consents.used(call)
+            return call.subject if used is None else f"consent {used.key}"
+
+        return Counts(
+            allowed=lambda call: self.limit.allowed(consents.used(call)),
+            period=self.period,
+            user=user if self.by_consent else by_subject,
+            counted=counted,
+            shared=together,
+        )
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"no more than {self.limit} calls {self.period.words.with_article} are made",
+            description=f"no more than {self.limit.number} calls {self.period.words.with_article} are made",
             needs=needs(Capability.BATCH),
         )
 
@@ -306,35 +322,13 @@ class Quota(Kind):
             if exchange.call.operation in {operation.id for operation in self.operations}
             and (self.attended or not exchange.call.present)
         ]
-        yield from quota_duty.judge(counted, self.counts, TPP_FACET)
+        consents = Consents.of(self.contract, self.grant, history)
+        waiting = iter(history.exchanges)
 
+        def advance(exchange: Exchange) -> None:
+            for earlier in waiting:
+                consents.note(earlier)
+                if earlier is exchange:
+                    return
 
-def _facet(
-    id_: str, description: str, scenario: QuotaScenario, needed: frozenset[Capability]
-) -> Facet:
-    return Facet(id=id_, description=description, scenario=scenario, needs=needed)
-
-
-def _calls(
-    operations: Iterable[Operation], psu: Subject, *, present: bool, item: int = 0
-) -> list[Call]:
-    return [
-        Call(
-            operation=operation.id,
-            subject=psu.name,
-            arguments=steps.arguments(operation, psu.owns[item].key),
-            present=present,
-            variation="" if present else "without the customer",
-        )
-        for operation in operations
-    ]
-
-
-def _each(calls: Iterable[Call]) -> Script:
-    for call in calls:
-        yield from steps.send(call)
-
-
-def _use_up(clause: Quota, call: Call, *, extra: bool = False) -> Script:
-    for _ in range(clause.limit + (1 if extra else 0)):
-        yield from steps.send(call)
+        yield from quota_duty.judge(counted, lambda: self.counts(consents), TPP_FACET, advance)

@@ -14,7 +14,7 @@ The TPP: it sends no value that is to be rejected.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -168,6 +168,10 @@ class RequestField(DefectRule):
             )
             for id_, description in self._described()
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return (PRECISE, LONG, INVALID, PAST)
 
     def _described(self) -> Iterator[tuple[str, str]]:
         name, no = self.field, "a request is not accepted if"

@@ -12,7 +12,7 @@ The TPP: it sends the parameter, with a good value, in every call.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
@@ -32,10 +32,10 @@ from assay.rules.evidence import (
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw
 from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     TppFacet,
@@ -77,7 +77,7 @@ class ParameterScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Required(Kind):
+class Required(RefusingKind):
     """Operations, the parameter that their calls must have, and the values that it may have."""
 
     name = "required"
@@ -149,6 +149,10 @@ class Required(Kind):
             for operation in self.operations
             for id_, description, reason in self._described(operation)
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return [f"{each.id}-{fault.value}" for each in self.operations for fault in ParameterFault]
 
     def _described(self, operation: Operation) -> Iterator[tuple[str, str, str]]:
         """Yield the facets of an operation, with their descriptions and why one cannot be tested."""

@@ -7,7 +7,7 @@ a segment that is served.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,6 +63,10 @@ class Segments(AcceptanceRule):
             for word, segments in (("accepted", self.served), ("rejected", self.refused))
             for segment in segments
         )
+
+    def refusing(self) -> Collection[str]:
+        """Return the facets that expect a refusal."""
+        return self.refused
 
     def probe(self, scenario: Scenario) -> Script:
         """Set up a customer of each segment, and make the same request for each."""

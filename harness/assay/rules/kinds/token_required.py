@@ -19,10 +19,10 @@ from assay.rules.consequences import LIMIT
 from assay.rules.evidence import must_be_refused
 from assay.rules.lifecycle import request_steps
 from assay.rules.queries import ordinary
+from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (
     BindingRequirement,
     Facet,
-    Kind,
     Scenario,
     Script,
     consent,
@@ -43,7 +43,7 @@ class CallScenario(Scenario):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenRequired(Kind):
+class TokenRequired(RefusingKind):
     """Operations that refuse a call without its token."""
 
     name = "token-required"

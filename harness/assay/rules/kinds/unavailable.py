@@ -23,7 +23,8 @@ from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, tpp_
 from assay.rules.lifecycle import request_steps, tracker
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.queries import ordinary, plain, served_operations
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, TppFacet, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
 
 WITHOUT, WITH = "refused-without-consent", "refused-with-consent"
@@ -39,7 +40,7 @@ TPP_FACET = "never-called"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnavailableOperation(Kind):
+class UnavailableOperation(RefusingKind):
     """An operation that is not offered, and a control that is."""
 
     name = "unavailable"

@@ -20,7 +20,7 @@ from assay.rules.lifecycle.attempts import (
 )
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Lifecycle
-from assay.rules.rule import Kind
+from assay.rules.refusing_kind import RefusingKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceRule(Kind):
+class AcceptanceRule(RefusingKind):
     """Base of the kinds that say which requests are accepted, and which are rejected.
 
     A subclass defines `case`, `is_control` and `common`; the check follows from them.

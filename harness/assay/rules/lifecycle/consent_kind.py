@@ -22,7 +22,8 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, about_one_thing, known, maker
 from assay.rules.queries import question
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
+from assay.rules.refusing_kind import RefusingKind
+from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
@@ -100,7 +101,7 @@ def status_operation() -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentKind(Kind):
+class ConsentKind(RefusingKind):
     """The base of kinds about a consent: the parameters that they share, and their facets."""
 
     own_consents = True
@@ -182,9 +183,11 @@ class ConsentKind(Kind):
 
 
 # -- evidence -------------------------------------------------------------------------
-def own_uses(kind: ConsentKind, history: History) -> tuple[ConsentUse, ...]:
-    """Return the uses of consents by the customers who made them."""
-    every = uses(kind.lifecycle, kind.operation, history)
+def own_uses(
+    kind: ConsentKind, history: History, *, ranged: bool = False
+) -> tuple[ConsentUse, ...]:
+    """Return the uses of consents by the customers who made them; `ranged`: also from a day on."""
+    every = uses(kind.lifecycle, kind.operation, history, ranged=ranged)
     return tuple(use for use in every if not use.foreign)
 
 
@@ -209,10 +212,14 @@ def refused_access(
     yield evidence if use.consent.fresh or named else doubt(evidence, EARLIER)
 
 
-def served_access(facet: str, use: ConsentUse, why: str) -> Evidence:
-    """Judge an access that must be served."""
+def served_access(
+    facet: str, use: ConsentUse, why: str, control: Exchange | None = None
+) -> Evidence:
+    """Judge an access that must be served; `control` is one for which the same token was good."""
     evidence = must_be_served(facet, use.exchange, why)
-    return replace(evidence, exchanges=(*use.consent.numbers, use.exchange.n))
+    if use.exchange.refused and control is not None:
+        evidence = replace(evidence, agreement=DISAGREES, controls=(control.n,))
+    return replace(evidence, exchanges=(*use.consent.numbers, use.exchange.n, *evidence.controls))
 
 
 def shown_state(

@@ -90,8 +90,11 @@ class ConsentUse:
         return self.exchange.item.state if self.exchange.item and self.owned is None else None
 
 
-def uses(lifecycle: Lifecycle, operation: Operation, history: History) -> Iterator[ConsentUse]:
-    """Yield each use of a consent, in order."""
+def uses(
+    lifecycle: Lifecycle, operation: Operation, history: History, *, ranged: bool = False
+) -> Iterator[ConsentUse]:
+    """Yield each use of a consent, in order; `ranged` adds reads from a day on."""
+    named = {operation.about, operation.since} if ranged else {operation.about}
     tracker = Tracker(lifecycle=lifecycle)
     for event in history.events:
         noted = tracker.note(event)
@@ -100,7 +103,7 @@ def uses(lifecycle: Lifecycle, operation: Operation, history: History) -> Iterat
         if noted is not None and lifecycle.read and event.call.operation == lifecycle.read.id:
             consent = _at(noted, event, tracker)
             yield ConsentUse(exchange=event, consent=consent, owned=None, alone=True)
-        elif event.call.operation == operation.id:
+        elif event.call.operation == operation.id and event.call.arguments.keys() <= named:
             yield from _access(event, operation, tracker)
 
 
@@ -108,8 +111,7 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
     """Yield the use of a consent by a plain call about what the customer owns and consented to."""
     call, subject = exchange.call, tracker.subjects.get(exchange.call.subject)
     owned = subject.owned(call.arguments.get(operation.about or "")) if subject else None
-    bare = call.arguments.keys() <= {operation.about} and not call.without
-    bare = bare and not (call.malformed or call.mode)
+    bare = not (call.without or call.malformed or call.mode)
     # Without the customer, a call can be refused for its number.
     if owned is None or not (bare and call.own_token and call.present) or call.follow:
         return

@@ -20,7 +20,7 @@ from assay.rules import clauses
 from assay.rules.evidence import AGREES, DISAGREES, UNAUTHENTICATED, UNCLEAR, failed_instead
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Instance, InstanceOutcome, Lifecycle, instances
-from assay.rules.rule import Kind
+from assay.rules.refusing_kind import RefusingKind
 
 #: A digest of everything in a request except one of its arguments: a long history has many.
 Frame: TypeAlias = bytes
@@ -112,7 +112,7 @@ class Defect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DefectRule(Kind):
+class DefectRule(RefusingKind):
     """Base of the kinds that forbid defects in the arguments of a request.
 
     A subclass defines `defects`; the check follows from it. A request with several defects

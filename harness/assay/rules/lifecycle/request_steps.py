@@ -26,6 +26,7 @@ from assay.history import (
     Register,
     State,
     Subject,
+    Submit,
     Withdraw,
 )
 from assay.rules import steps
@@ -45,6 +46,7 @@ def customer(
     count: int = 1,
     segment: str | None = None,
     traits: Mapping[str, Json] | None = None,
+    unregistered: tuple[str, ...] = (),
 ) -> Part[Subject]:
     """Create a customer who owns things that a request can be about."""
     holdings = (
@@ -52,7 +54,9 @@ def customer(
         if lifecycle.owner
         else ()
     )
-    reply = yield Arrange(subject=name, holdings=holdings, segment=segment)
+    reply = yield Arrange(
+        subject=name, holdings=holdings, segment=segment, unregistered=unregistered
+    )
     if not isinstance(reply, Subject):
         raise TypeError("an arrangement is answered by a subject")
     return reply
@@ -210,6 +214,13 @@ def sign(lifecycle: Lifecycle, made: Exchange, how: Authorise = SIGN) -> Part[Au
     if not lifecycle.signed:
         return None
     return (yield from steps.sign(made, how))
+
+
+def submit_unsigned(made: Exchange) -> Part[None]:
+    """Submit a request that its customer has not signed, where requests are submitted."""
+    key = key_of(made)
+    if key is not None:
+        yield Submit(subject=made.call.subject, request=key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

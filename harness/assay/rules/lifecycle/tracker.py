@@ -16,6 +16,7 @@ from typing import TypeVar
 from assay.contract.model import Json
 from assay.history import (
     Advanced,
+    AnsweredCall,
     Authorise,
     Authorised,
     Effect,
@@ -27,6 +28,7 @@ from assay.history import (
     Indeterminate,
     State,
     Subject,
+    Submitted,
     Withdrawn,
 )
 from assay.rules import clauses
@@ -108,6 +110,7 @@ class Instance:
     changes: Sequence[Exchange] = ()
     ends: Sequence[Exchange] = ()
     withdrawn: Sequence[Withdrawn] = ()
+    submissions: Sequence[Submitted] = ()
     unsigned: bool = False
 
     @property
@@ -170,6 +173,7 @@ class Instance:
         """The numbers of the exchanges and signatures about it, in order."""
         numbers = {self.made.n, self.seen_in or self.made.n, *(each.n for each in self.signings)}
         numbers |= {exchange.n for exchange in (*self.reads[-1:], *self.changes, *self.ends)}
+        numbers |= {each.n for each in self.submissions}
         return tuple(sorted(numbers))
 
     def describe(self) -> str:
@@ -181,7 +185,9 @@ class Instance:
             return f"it was refused ({status})"
         said = "" if self.state is None else f", then {self.state.value}"
         moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
-        return f"it was accepted ({status}){said}{moved}"
+        refused = [each for each in self.submissions if each.refused]
+        submitted = f", its submission was refused ({refused[-1].wire.status})" if refused else ""
+        return f"it was accepted ({status}){submitted}{said}{moved}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -214,6 +220,8 @@ class Tracker:
                 if request:
                     request.signings = _with(request.signings, event)
                 return request
+            case Submitted():
+                return self._submitted(event)
             case Withdrawn():
                 request = self._known.get(event.request)
                 if request:
@@ -267,6 +275,17 @@ class Tracker:
         self._look(request, exchange)
         return request
 
+    def _submitted(self, event: Submitted) -> Instance | None:
+        """Process a submission: the refusal of a signed request is its rejection."""
+        request = self._known.get(event.request)
+        if request is not None:
+            request.submissions = _with(request.submissions, event)
+            request.inquiries_before = self.inquiries.count
+            if event.refused and request.signed is not None:
+                request.state, request.seen_at, request.seen_in = State.REJECTED, event.at, event.n
+            self._look(request, event)
+        return request
+
     def _without_ids(self, exchange: Exchange) -> Exchange:
         """Return a call without what only identifies it: an id that was used before does more."""
         bare = clauses.without_call_ids(self.lifecycle.contract, exchange)
@@ -296,7 +315,7 @@ class Tracker:
         return request
 
     @staticmethod
-    def _look(request: Instance, exchange: Exchange) -> None:
+    def _look(request: Instance, exchange: AnsweredCall) -> None:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n

@@ -23,7 +23,8 @@ from assay.rules.state.periods import Period
 #: The largest difference between two clocks that are treated as the same.
 SKEW = timedelta(minutes=2)
 
-#: A subject, and what is counted: an operation, all of them, or an operation and a thing.
+#: Who has a count, a customer or a consent, and of what: an operation, all of them, or an operation
+#: and a thing.
 Pair: TypeAlias = tuple[str, str]
 #: The same, under one of the operation's names.
 Named: TypeAlias = tuple[Pair, int | None]
@@ -38,15 +39,34 @@ def by_operation(call: Call) -> str:
     return call.operation
 
 
+def by_subject(call: Call) -> str:
+    """Count the calls of each customer."""
+    return call.subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """How many calls are certainly served, `least`, and beyond how many they are refused, `most`.
+
+    `facet` is what a refusal beyond them shows, if it is not that of the operation.
+    """
+
+    least: int
+    most: int
+    facet: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Counts:
     """The calls so far. `closed` is when a call beyond the limit was last refused.
 
+    `allowed` is the limit of a call, and `user` who has the count: the customer, or a consent.
     `counted` says which calls count together; `shared`, that those of all operations do.
     """
 
-    limit: int
+    allowed: Callable[[Call], Allowed]
     period: Period
+    user: Callable[[Call], str] = by_subject
     counted: Counted = by_operation
     shared: bool = False
     closed: dict[Pair, datetime] = field(default_factory=dict[Pair, datetime])
@@ -56,7 +76,9 @@ class Counts:
     _perhaps: defaultdict[Pair, list[datetime]] = field(
         default_factory=lambda: defaultdict[Pair, list[datetime]](list)
     )
+    _limits: dict[Pair, int] = field(default_factory=dict[Pair, int])
     _methods: Users = field(default_factory=lambda: Users(dict))
+    _consents: Users = field(default_factory=lambda: Users(dict))
     _subjects: Users = field(default_factory=lambda: Users(dict))
 
     def at_least(self, exchange: Exchange) -> int:
@@ -78,17 +100,17 @@ class Counts:
 
         Not near the end of a period: a clock that is only read is not the target's own.
         """
-        if not exchange.accepted or self.at_least(exchange) < self.limit:
+        if not exchange.accepted or self.at_least(exchange) < self.allowed(exchange.call).most:
             return False
         first, now = self.first(exchange), moment(exchange)
         return self.period.earliest_end(first - SKEW) == self.period.earliest_end(now + SKEW)
 
     def facet_beside_used_up(self, exchange: Exchange) -> str | None:
-        """Return the facet that a call tests while the quota of another call or customer is used up."""
+        """Return the facet that a call tests while another quota is used up."""
         call, now = exchange.call, moment(exchange)
         others = {
             name: named
-            for name, named in self._methods[call.subject].items()
+            for name, named in self._methods[self.user(call)].items()
             if name != self.counted(call)
         }
         same = {
@@ -98,13 +120,15 @@ class Counts:
             return "per-item"
         if self._used_up(others, "", now):
             return "per-method"
+        if self._used_up(self._consents[self._own(call)], self.user(call), now):
+            return "per-consent"
         if self._used_up(self._subjects[self._group(call)], call.subject, now):
             return "per-customer"
         return None
 
     def pair(self, call: Call) -> Pair:
-        """Return the subject of a call, and what it counts for."""
-        return call.subject, self.counted(call)
+        """Return who has the count of a call, and what it counts for."""
+        return self.user(call), self.counted(call)
 
     def _named(self, exchange: Exchange) -> Named:
         return self.pair(exchange.call), exchange.call.alias
@@ -113,16 +137,22 @@ class Counts:
         """Return what the counts of several customers can be compared for."""
         return "" if self.shared else call.operation
 
+    def _own(self, call: Call) -> str:
+        """Return what the counts of several consents of a customer can be compared for."""
+        return f"{call.subject} {self.counted(call)}"
+
     def note(self, exchange: Exchange) -> None:
         """Count a call."""
         call, now, named = exchange.call, moment(exchange), self._named(exchange)
-        if exchange.refused and self.at_least(exchange) >= self.limit and self.period.has_known_end:
+        limit = self._limits[named[0]] = self.allowed(call).most
+        if exchange.refused and self.at_least(exchange) >= limit and self.period.has_known_end:
             self.closed[named[0]] = now
         insort(self._perhaps[named[0]], now)
         if exchange.accepted and plain(call):
             insort(self._sure[named], now)
-        if self.at_least(exchange) >= self.limit:
-            _last(self._methods[call.subject], self.counted(call), named)
+        if self.at_least(exchange) >= limit:
+            _last(self._methods[self.user(call)], self.counted(call), named)
+            _last(self._consents[self._own(call)], self.user(call), named)
             _last(self._subjects[self._group(call)], call.subject, named)
 
     def _counted(self, named: Named, now: datetime) -> int:
@@ -132,7 +162,7 @@ class Counts:
     def _used_up(self, users: dict[str, Named], but: str, now: datetime) -> bool:
         """Whether one of the last two others still has no calls left."""
         return any(
-            name != but and self._counted(named, now) >= self.limit
+            name != but and self._counted(named, now) >= self._limits[named[0]]
             for name, named in islice(reversed(users.items()), 2)
         )
 

@@ -7,29 +7,31 @@ from collections.abc import Iterator
 from assay.history import Exchange
 from assay.judging.verdict import Evidence
 from assay.rules.evidence import must_be_refused, must_be_served
-from assay.rules.state.counts import Counts, moment
+from assay.rules.state.counts import Allowed, Counts, moment
 from assay.rules.state.periods import DAYS, surely_longer
 
 PER_METHOD, PER_CUSTOMER, LONG_DAY = "per-method", "per-customer", "long-day"
-SHARED, PER_ITEM = "shared", "per-item"
+SHARED, PER_ITEM, PER_CONSENT = "shared", "per-item", "per-consent"
 #: Why a first call must be served, by the facet that it tests.
 OTHERS = {
     PER_METHOD: "only the quota of other methods is used up",
     PER_CUSTOMER: "only another customer's quota is used up",
     PER_ITEM: "only the quota of another item is used up",
+    PER_CONSENT: "only the quota of a former consent is used up",
 }
 
 
 def judge(exchange: Exchange, counts: Counts, *, sound: bool, alone: bool) -> Iterator[Evidence]:
     """Judge a call by the counts; `alone` if only calls of other operations have used them up."""
     name, words = exchange.call.operation, counts.period.words
-    if counts.at_least(exchange) >= counts.limit:
-        facet = SHARED if alone else _refusal_facet(exchange, counts)
+    allowed = counts.allowed(exchange.call)
+    if counts.at_least(exchange) >= allowed.most:
+        facet = SHARED if alone else _refusal_facet(exchange, counts, allowed)
         if facet:
-            yield must_be_refused(facet, exchange, f"{counts.limit} calls were served {words.this}")
+            yield must_be_refused(facet, exchange, f"{allowed.most} calls were served {words.this}")
         return
     most = counts.at_most(exchange)
-    if not sound or most >= counts.limit:
+    if not sound or most >= allowed.least:
         return
     others = counts.facet_beside_used_up(exchange)
     closed = counts.closed.get(counts.pair(exchange.call))
@@ -40,11 +42,11 @@ def judge(exchange: Exchange, counts: Counts, *, sound: bool, alone: bool) -> It
     elif most == 0 and others:
         yield must_be_served(others, exchange, OTHERS[others])
     else:
-        why = f"{most} of {counts.limit} calls used {words.this}"
+        why = f"{most} of {allowed.least} calls used {words.this}"
         yield must_be_served(f"{name}-served", exchange, why)
 
 
-def _refusal_facet(exchange: Exchange, counts: Counts) -> str | None:
+def _refusal_facet(exchange: Exchange, counts: Counts, allowed: Allowed) -> str | None:
     """Return the facet that a call beyond the limit tests.
 
     Late calls test when the period ends, but only after a refusal in the same period:
@@ -52,7 +54,7 @@ def _refusal_facet(exchange: Exchange, counts: Counts) -> str | None:
     """
     late = _late(exchange, counts)
     if late is None:
-        return f"{exchange.call.operation}-refused"
+        return allowed.facet or f"{exchange.call.operation}-refused"
     closed = counts.closed.get(counts.pair(exchange.call))
     return late if closed and closed >= counts.period.latest_begin(moment(exchange)) else None
 

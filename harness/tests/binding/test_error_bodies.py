@@ -1,0 +1,111 @@
+"""What the bodies of refusals say, by the key `error` of a target file."""
+
+import json
+
+import pytest
+
+from assay.binding.decode import MOST_ERRORS, body_of, decode
+from assay.binding.read import read_document
+from assay.contract.files.load import loads
+from assay.contract.model import Operation
+from assay.errors import InputError
+from assay.history import ErrorBody, ShownError, Wire
+
+OPERATION = Operation(id="accounts", method="GET", path="/accounts")
+HEAD = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
+
+
+def target(error):
+    """Return a target whose file has this text under `error`."""
+    return read_document(loads(f"{HEAD}error: {error}\n", "target.yaml"))
+
+
+def shown(error, body, status=403):
+    """Return what is read from the body of a refusal."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    wire = Wire(method="GET", url="https://bank.example/accounts", status=status, body=raw)
+    return decode(wire, body_of(wire), OPERATION, target(error)).error
+
+
+def codes(error, body):
+    """Return the codes of each error."""
+    return [each.codes for each in shown(error, body).errors]
+
+
+def test_errors_in_a_list():
+    """NextGenPSD2: each error has its fields and its code; a field that is missing is left out."""
+    body = {"tppMessages": [{"category": "ERROR", "code": "A"}, {"category": "WARNING"}, "?"]}
+    assert ErrorBody(
+        located=("code", "category"),
+        errors=(
+            ShownError(fields={"category": "ERROR"}, codes=("A",)),
+            ShownError(fields={"category": "WARNING"}),
+            ShownError(),
+        ),
+    ) == shown("{list: /tppMessages, code: /code, fields: {category: /category}}", body)
+
+
+def test_the_body_is_the_error():
+    """RFC 9457: without a list, the body is the only error; so is what `one` points at."""
+    problem = {"type": "https://bank.example/expired", "status": 401}
+    assert [("https://bank.example/expired",)] == codes("{code: /type}", problem)
+    assert [("E1",)] == codes("{one: /error, code: /code}", {"error": {"code": "E1"}})
+    assert [] == codes("{one: /error, code: /code}", {"error": "E1"})
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", [], "x", {"errors": {}}, {"errors": []}])
+def test_no_errors(body):
+    """A body that has none at the place, or is no JSON, has no errors; that is known."""
+    assert ErrorBody(located=("code",)) == shown("{list: /errors, code: /code}", body)
+
+
+def test_without_the_key_nothing_is_known():
+    """A target file without `error` says nothing of bodies."""
+    plain = read_document(loads(HEAD, "target.yaml"))
+    wire = Wire(method="GET", url="https://bank.example/accounts", status=404, body=b"{}")
+    assert decode(wire, {}, OPERATION, plain).error is None
+
+
+def test_codes_are_spelled_by_the_bank():
+    """A code may have several spellings, and one spelling may stand for several codes."""
+    error = "{code: /code, codes: {A: [a1, 7], B: [a1], C: A}}"
+    assert [("A", "B")] == codes(error, {"code": "a1"})
+    assert [("A",)] == codes(error, {"code": 7})
+    assert [("A",)] == codes(error, {"code": "7"})
+    assert [("C",)] == codes(error, {"code": "A"})
+    assert [("x",)] == codes(error, {"code": "x"})
+
+
+def test_a_code_that_is_spelled_otherwise_does_not_stand_for_itself():
+    """The target file says that the bank has another word for it."""
+    ((code,),) = codes("{code: /code, codes: {B: b}}", {"code": "B"})
+    assert "B" != code
+
+
+@pytest.mark.parametrize("code", [None, "", [], {}, {"a": 1}])
+def test_what_is_no_code(code):
+    """A code is a text or a number."""
+    assert [()] == codes("{code: /code}", {"code": code})
+
+
+def test_only_the_first_errors_are_read():
+    """A hostile body with many errors costs little."""
+    body = {"errors": [{"code": "A"}] * (MOST_ERRORS + 1)}
+    assert MOST_ERRORS == len(codes("{list: /errors, code: /code}", body))
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        ("{list: /errors, one: /error, code: /code}", "expected nothing here"),
+        ("{list: /errors, codes: {A: a}}", "code"),
+        ("{}", "expected where the body of a refusal has its errors"),
+        ("{code: code}", "expected a JSON pointer"),
+    ],
+)
+def test_wrong_keys(error, problem):
+    """What cannot be read is named, with its line."""
+    with pytest.raises(InputError) as raised:
+        target(error)
+    assert problem in str(raised.value.problems[0])
+    assert 5 == raised.value.problems[0].line

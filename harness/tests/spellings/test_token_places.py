@@ -1,0 +1,268 @@
+"""Tokens that stand in the body, in headers of their own, or in the query, in runs and recordings."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from osprey_bank import AnyTicket, Echoing, NoGate, OpenPages, Osprey, Querying
+
+from assay.binding.encode import Access, encode
+from assay.binding.join import bind
+from assay.binding.read import read_document
+from assay.cli.main import group
+from assay.contract.files.load import loads
+from assay.contract.parse import parse_document
+from assay.errors import InputError
+from assay.execution.environment import set_up
+from assay.execution.session import Session, run_session
+from assay.history import Call, Malformed, Token
+from assay.journal.writer import Journal
+from assay.judging.verdict import Standing
+from assay.openapi import document
+from assay.planning.plan import plan
+
+HERE = Path(__file__).parent
+TOKENS = """\
+  - id: tokens
+    kind: token-required
+    says: Nothing is shown without a token.
+    source: {section: Security, line: 9}
+    operations: [accounts, entries, show]
+unspecified: []
+"""
+CONTRACT = (HERE / "kestrel.yaml").read_text("utf-8").replace("unspecified: []\n", TOKENS)
+BODY = 'token_in: [{header: X-Ticket}, {body: /head/ticket, text: "T:{}"}]'
+QUERY = "token_in: {query: ticket}"
+#: The token of the customers, which is written nowhere.
+SECRET = "tick-4711-et-secret"
+
+
+def target_text(places):
+    """Return the target file of Kestrel Bank with other places of the token."""
+    text = (HERE / "kestrel-target.yaml").read_text("utf-8")
+    text = text.replace("./kestrel.yaml", "kestrel")
+    text = text.replace("{kind: bearer}", f"{{kind: bearer, {places}}}")
+    refused = "rejected: [{statuses: [400, 401, 403, 422]}]"
+    return text.replace("rejected: [{statuses: [400, 403, 422]}]", refused)
+
+
+@cache
+def bound(places):
+    """Return the contract and the target."""
+    contract, target = parse_document(loads(CONTRACT)), read_document(loads(target_text(places)))
+    return bind([contract], target), target
+
+
+def run(bank, places, journal=None):
+    """Run the contract against a bank; return the verdicts."""
+    contracts, target = bound(places)
+    environment = set_up(target, seed=0, bank=lambda _: bank)
+    try:
+        planned = plan(contracts, target)
+        session = Session(plan=planned, environment=environment, journal=Journal(out=journal))
+        result = run_session(session)
+    finally:
+        environment.close()
+    assert not result.faults
+    return {each.obligation.removeprefix("kestrel/"): each.standing for each in result.verdicts}
+
+
+@pytest.mark.parametrize(("bank", "places"), [(Osprey, BODY), (Querying, QUERY)])
+def test_the_sound_bank_conforms(bank, places):
+    """Every call has its token in each place, next pages and requests by POST included."""
+    assert {Standing.CONFORMS} == set(run(bank(), places).values())
+
+
+@pytest.mark.parametrize(
+    ("bank", "breaks"),
+    [
+        (NoGate, {"tokens/accounts-without-token"}),
+        (AnyTicket, {"tokens/accounts-invented-token"}),
+        (OpenPages, {"tokens/entries-invented-token"}),
+    ],
+)
+def test_a_gate_that_is_open_is_found(bank, breaks):
+    """The rules about tokens leave it out, or invent one, wherever it stands."""
+    found = run(bank(), BODY)
+    assert breaks == {name for name in found if found[name] is Standing.VIOLATES}
+
+
+def encoded(places, operation="entries", **call):
+    """Return the request of a call, with its token."""
+    (contract,), target = bound(places)
+    called = contract.contract.operations[operation]
+    given = {"arguments": {"iban": "IT60X0542811101000000000001"}, **call}
+    return encode(
+        Call(operation=operation, subject="psu", **given), called, target, Access(token=SECRET)
+    )
+
+
+def test_each_place_has_the_token():
+    """A GET has no body, and so no token in it; nothing is in the header Authorization."""
+    request = encoded(BODY)
+    assert f"T:{SECRET}" == json.loads(request.body)["head"]["ticket"]
+    assert SECRET == dict(request.headers)["X-Ticket"]
+    shown = encoded(BODY, "show", arguments={"number": "1", "product": "instant"})
+    assert (b"", SECRET) == (shown.body, dict(shown.headers)["X-Ticket"])
+    assert encoded(QUERY).url.endswith(f"api-version=7&ticket={SECRET}")
+    assert all("Authorization" not in dict(each.headers) for each in (request, shown))
+
+
+@pytest.mark.parametrize("malformed", [Malformed.WRONG_TYPES, Malformed.DEEP, Malformed.HUGE])
+def test_a_malformed_body_keeps_its_token(malformed):
+    """A refusal must be for what is malformed, and not for the lack of a token."""
+    body = json.loads(encoded(BODY, malformed=malformed).body)
+    assert f"T:{SECRET}" == body["head"]["ticket"]
+    assert body.keys() > {"head"}
+
+
+def test_a_link_is_followed_with_the_token():
+    """A token in the query of the link itself is replaced, and one in a body is added."""
+    link = "https://kestrel.example/entries?page=2&ticket=old"
+    followed = encoded(QUERY, "show", follow=link)
+    assert f"https://kestrel.example/entries?page=2&ticket={SECRET}" == followed.url
+    request = encoded(BODY, "pay", follow=link)
+    assert {"head": {"ticket": f"T:{SECRET}"}} == json.loads(request.body)
+
+
+def test_no_token_and_an_invented_one():
+    """Both differ from the call's own in every place."""
+    without = encoded(BODY, bearer=Token.NONE)
+    assert ("head" in json.loads(without.body), "X-Ticket" in dict(without.headers)) == (
+        False,
+        False,
+    )
+    invented = encoded(BODY, bearer=Token.INVENTED)
+    assert "T:0000-0000-00-000000" == json.loads(invented.body)["head"]["ticket"]
+
+
+def test_the_token_is_written_nowhere(tmp_path):
+    """A bank that repeats it under other names does not get it into a journal."""
+    bank, tokens = Echoing(), set()
+    control = bank.control
+
+    def watched(method, steps, content):
+        status, body = control(method, steps, content)
+        if "token" in body:
+            token = f"{SECRET}-{body['token']}"
+            for number, owner in bank.accounts.items():
+                bank.accounts[number] = token if owner == body["token"] else owner
+            body["token"] = token
+            tokens.add(token)
+        return status, body
+
+    bank.control = watched
+    path = tmp_path / "journal.jsonl"
+    assert {Standing.CONFORMS} == set(run(bank, BODY, path.open("w")).values())
+    text = path.read_text("utf-8")
+    assert (True, []) == (len(tokens) > 1, [token for token in tokens if token in text])
+    assert (True, False) == ("<token-1>" in text, SECRET in text)
+
+
+def test_a_recording_is_read_by_its_tokens(tmp_path):
+    """Callers are distinguished by the token in the body, which no report has."""
+    entries = []
+
+    def entry(token, path, body, answer, status=200):
+        body = body if token is None else {**body, "head": {"ticket": f"T:{token}"}}
+        second = len(entries)
+        headers = [] if token is None else [{"name": "X-Ticket", "value": token}]
+        posted = {"mimeType": "application/json", "text": json.dumps(body)}
+        url = f"https://kestrel.example{path}?api-version=7"
+        content = {"mimeType": "application/json", "text": json.dumps(answer)}
+        entries.append(
+            {
+                "startedDateTime": f"2026-09-16T20:00:{second:02d}.000Z",
+                "time": 1,
+                "request": {"method": "POST", "url": url, "headers": headers, "postData": posted},
+                "response": {"status": status, "headers": [], "content": content},
+            }
+        )
+
+    asked = {"type": "LIST", "until": "2026-09-17T00:00:00Z", "trace": "1"}
+    account = {"ids": [{"scheme": "IBAN", "value": "IT60X0542811101000000123456"}], "active": "yes"}
+    entry(SECRET, "/accounts/search", asked, {"items": [account], "page": {}})
+    entry(None, "/accounts/search", asked, {}, 401)
+    har, contract, target = tmp_path / "t.har", tmp_path / "kestrel.yaml", tmp_path / "t.yaml"
+    har.write_text(json.dumps({"log": {"entries": entries}}))
+    contract.write_text(CONTRACT)
+    target.write_text(target_text(BODY))
+    command = [
+        "judge",
+        str(har),
+        "-c",
+        str(contract),
+        "--target",
+        str(target),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    result = CliRunner().invoke(group, command)
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    violated = {each["id"] for each in report["obligations"] if each["verdict"] == "violates"}
+    assert {"kestrel/accounts.active/account"} == violated, result.output
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert written
+    assert not any(SECRET in path.read_text("utf-8") for path in written)
+
+
+def exported(places):
+    """Return the OpenAPI document, which is valid."""
+    contracts, target = bound(places)
+    made = document(contracts, target)
+    OpenAPIV31SpecValidator(made).validate()
+    return made
+
+
+def test_the_document_has_each_place():
+    """A header and a parameter are security schemes; in a body the token is a required member."""
+    made = exported(BODY)
+    scheme = made["components"]["securitySchemes"]["customer"]
+    assert ("apiKey", "header", "X-Ticket") == (scheme["type"], scheme["in"], scheme["name"])
+    asked = made["paths"]["/accounts/search"]["post"]
+    assert [{"customer": []}] == asked["security"]
+    head = asked["requestBody"]["content"]["application/json"]["schema"]["properties"]["head"]
+    assert (["ticket"], True) == (head["required"], head["properties"]["ticket"]["writeOnly"])
+    scheme = exported(QUERY)["components"]["securitySchemes"]["customer"]
+    assert ("query", "ticket") == (scheme["in"], scheme["name"])
+
+
+def test_a_token_only_in_the_body_is_no_scheme():
+    """A requirement without a scheme would say that no token is needed."""
+    contract = parse_document(loads(CONTRACT))
+    target = read_document(loads(target_text("token_in: {body: /token}")))
+    posted = replace(
+        target,
+        operations={**target.operations, "show": replace(target.operations["show"], method="POST")},
+    )
+    made = document(bind([contract], posted), posted)
+    assert "securitySchemes" not in made["components"]
+    assert all("security" not in each for item in made["paths"].values() for each in item.values())
+
+
+@pytest.mark.parametrize(
+    ("auth", "says"),
+    [
+        ("{kind: none, token_in: {query: t}}", "auth.token_in: `kind: none` sends no token"),
+        ("{kind: key, header: X-K, token_in: {query: t}}", "auth.token_in: header is set as well"),
+        ("{kind: bearer, token_in: {body: /t}}", "GET requests of show have no body"),
+        ("{kind: bearer, token_in: {body: t}}", "expected a JSON pointer into the body"),
+        ('{kind: bearer, token_in: {query: t, text: "x"}}', "expected a text in one line with {}"),
+        (
+            "{kind: bearer, token_in: {query: t, header: X}}",
+            "exactly one of header, query and body",
+        ),
+        ("{kind: key}", "header"),
+    ],
+)
+def test_a_wrong_place_is_an_error(auth, says):
+    """It has the line of `auth`."""
+    text = target_text(QUERY).replace(f"{{kind: bearer, {QUERY}}}", auth)
+    with pytest.raises(InputError) as raised:
+        bind([parse_document(loads(CONTRACT))], read_document(loads(text)))
+    (problem,) = raised.value.problems
+    assert (7, True) == (problem.line, says in f"{problem.what} {problem.hint}"), problem
