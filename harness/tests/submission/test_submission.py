@@ -152,7 +152,7 @@ def test_the_token_of_the_customer(tmp_path):
     assert {Standing.UNVERIFIED} == set(others.values())
 
 
-def test_what_nobody_signs_is_submitted_at_once(tmp_path):
+def test_what_takes_no_signature_is_submitted_at_once(tmp_path):
     """Where the call that makes a request is all that it takes, its submission follows."""
     parcels = HERE.parent / "unsigned"
     target = tmp_path / "parcels.yaml"
