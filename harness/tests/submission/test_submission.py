@@ -28,6 +28,8 @@ from assay.openapi import document
 from assay.planning.contextual import with_contexts
 from assay.planning.plan import plan
 from assay.rules.dry_run import START
+from assay.sandbox.mutants import PIS_MUTANTS
+from assay.sandbox.policies import SOUND
 
 HERE = Path(__file__).parent
 TARGET = HERE / "merlin-target.yaml"
@@ -62,8 +64,22 @@ FAULTS = {
 }
 #: The obligations that a bank with another place of refusals could violate wrongly.
 REFUSALS = "pis/duplicate/repeat-refused pis/duplicate/amount-changed-accepted"
-#: Whether the banks are tried in all contexts, too, which takes 20 s.
-WHOLE = bool(os.environ.get("ASSAY_SUBMISSION_CONTEXTS"))
+#: Whether the banks are tried in all contexts, too, and with each fault of the sandbox bank.
+WHOLE = bool(os.environ.get("ASSAY_SUBMISSIONS"))
+#: The faults that this bank cannot have: nothing is carried out without a submission.
+IMPOSSIBLE = {
+    "pis.host.first-form-only",
+    "pis.sca.immediate-unsigned",
+    "pis.sca.deferred-unsigned",
+    "pis.sca.small-unsigned",
+    "pis.sca.tiny-unsigned",
+    "pis.sca.refused-executed",
+    "pis.sca.refused-executed-on-its-day",
+    "pis.redirect.idle-executes-deferred",
+    "pis.redirect.overall-executes-deferred",
+    "pis.execution.refused-executed",
+    "pis.execution.repeat-reopened",
+}
 
 
 @cache
@@ -132,13 +148,25 @@ def test_another_sound_bank_conforms(bank, selected):
     assert {Standing.CONFORMS} == set(run(bank(), planned(selected)).values())
 
 
-@pytest.mark.skipif(not WHOLE, reason="takes 20 s: set ASSAY_SUBMISSION_CONTEXTS")
+@pytest.mark.skipif(not WHOLE, reason="takes 20 s: set ASSAY_SUBMISSIONS")
 @pytest.mark.parametrize("bank", [Merlin, *merlin_faults.SOUND_VARIANTS])
 def test_sound_banks_conform_in_every_context(bank):
     """There is no false alarm in any situation in which a trial is repeated."""
     whole, target = planned()
     contextual = with_contexts(whole, target, Depth.EACH).plan
     assert set() == run_trials(lambda _: bank(), contextual, target)[1]
+
+
+@pytest.mark.skipif(not WHOLE, reason="takes 4 minutes: set ASSAY_SUBMISSIONS")
+def test_faults_of_the_sandbox_are_found_here_too():
+    """Each turns its own obligations red, and no other, as in the sandbox bank itself."""
+    wrong = {}
+    for mutant in PIS_MUTANTS:
+        verdicts = run(Merlin(mutant.change(SOUND)), planned())
+        red = {f"pis/{name}" for name in having(verdicts, Standing.VIOLATES)}
+        if mutant.id not in IMPOSSIBLE and red != mutant.breaks:
+            wrong[mutant.id] = red ^ mutant.breaks
+    assert {} == wrong
 
 
 # -- other ways to submit ----------------------------------------------------------------
