@@ -15,7 +15,8 @@ from assay.binding.target import ScaKind
 from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
-from assay.doctor.probes import SINCE, UNTIL
+from assay.doctor.probes import RULE, SINCE, UNTIL
+from assay.doctor.probing import probe_plans
 from assay.doctor.request_effects import asked_for
 from assay.doctor.request_probes import (
     BARRED,
@@ -27,6 +28,8 @@ from assay.doctor.request_probes import (
     SIGNED,
     UNKNOWN,
 )
+from assay.doctor.rule_probes import arguments_of
+from assay.rules.clauses import clauses_of
 
 #: The most operations that one finding names.
 _MOST_NAMES = 6
@@ -234,6 +237,23 @@ def _values(context: DoctorContext) -> Gap | None:
     return Gap(place=place, expected=expected, found="none was made")
 
 
+def _arguments_read(context: DoctorContext) -> Gap | None:
+    """Name an argument that a rule is about, if no probe of such a rule was performed."""
+    places = [
+        ("operations", operation, "arguments", argument)
+        for plan in probe_plans(context)
+        for kind in clauses_of(plan.contract)
+        for facet in kind.facets()
+        for operation, argument, _ in arguments_of(plan, kind, facet)
+    ]
+    if not places:
+        return _idle("no rule is about a header or a query parameter")
+    if any(f" {RULE} " in answer.probe for answer in context.answers):
+        return None
+    expected, found = "a call that shows whether it is read", "none was made"
+    return Gap(place=places[0], expected=expected, found=found)
+
+
 #: The checks that say what was not seen besides their findings, if those are no faults.
 IN_PART: Final = frozenset({"pointers"})
 #: What the checks with calls need, by name; the others examine the file, which is there.
@@ -254,4 +274,5 @@ COVERED: Final[Mapping[str, Callable[[DoctorContext], Gap | None]]] = {
     "effects": _effects,
     "states": _states,
     "values": _values,
+    "arguments": _arguments_read,
 }

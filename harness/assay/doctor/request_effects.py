@@ -228,9 +228,17 @@ def _second_page(context: DoctorContext, second: SeenAnswer) -> Iterator[Finding
         why = "is the parameter, or `first`, wrong?" if counted else ""
         hint = _next_link(context, operation) or why
         yield context.finding(place, expected, "the first page again", hint)
+    elif _mostly(second.raw_items, first.raw_items):
+        found, hint = "most items of the first page again", _next_link(context, operation)
+        yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
     elif not second.raw_items and _has_more(context, first):
         hint = _next_link(context, operation)
         yield context.finding(place, expected, "a page without items", hint)
+
+
+def _mostly(items: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether more than half of some items are among others."""
+    return 2 * sum(item in others for item in items) > len(items)
 
 
 def _has_more(context: DoctorContext, first: SeenAnswer) -> bool:

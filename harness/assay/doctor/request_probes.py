@@ -59,12 +59,14 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
     if plan.makes_customers:
         made = yield from steps.send(request_steps.request(lifecycle, psu))
         yield from request_steps.read(lifecycle, made)
+        yield from _shown_elsewhere(plan, lifecycle, made)
         for operation in plan.contract.operations.values():
             if not operation.available and operation.by_tpp:
                 yield from request_steps.send_if_any(request_steps.call_about(operation, made))
         if plan.signs and made.item and _leads(plan, made):
             yield from request_steps.sign(lifecycle, made)
             yield from _shown(lifecycle, made, SIGNED)
+            yield from _shown_elsewhere(plan, lifecycle, made, SIGNED)
             yield from request_steps.inquire()
     mode = _changeable_mode(plan, lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
@@ -94,6 +96,17 @@ def _shown(lifecycle: Lifecycle, made: Exchange, moment: str) -> Part[Exchange |
     if call is None:
         return None
     return (yield from steps.send(replace(call, variation=moment)))
+
+
+def _shown_elsewhere(
+    plan: ProbePlan, lifecycle: Lifecycle, made: Exchange, moment: str = ""
+) -> Part[None]:
+    """Call the other operations that show a request: of its status, for example."""
+    for operation in plan.contract.operations.values():
+        if operation.shows == lifecycle.request.id and operation is not lifecycle.read:
+            call = request_steps.call_about(operation, made) if operation.available else None
+            if call is not None:
+                yield from steps.send(replace(call, variation=moment))
 
 
 def _leads(plan: ProbePlan, made: Exchange) -> bool:

@@ -23,9 +23,9 @@ def test_the_bank_that_comes_along_is_sound(tmp_path):
     first, *steps, last = out.splitlines()
     assert first.startswith("doctor: about 71 calls (accounts 17, ")
     assert "; including 10 without the customer, 1 that transmit a consent, " in first
-    assert first.endswith("19 that create a request; 7 signatures")
+    assert first.endswith("22 that create a request; 10 signatures")
     nothing = [one.split(":")[0].split()[-1] for one in steps if one.startswith("  none ")]
-    assert ["host", "port", "answers", "clocks"] == nothing
+    assert ["host", "port", "answers", "clocks", "arguments"] == nothing
     assert len(steps) == len(nothing) + sum(one.startswith("  ok ") for one in steps)
     assert "No problems found. Next: assay run" == last
     assert [] == list(tmp_path.iterdir())

@@ -11,6 +11,7 @@ from error_desk import ERROR_FAULTS, ErrorDesk
 from assay.binding.join import bind
 from assay.binding.read import read_target
 from assay.contract.parse import parse_contract
+from assay.doctor import examination
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
@@ -257,6 +258,30 @@ def test_the_traffic_of_others_is_judged(tmp_path):
     assert "violates" == decided.pop("errors/class-allowed")
     assert {"errors/media-type", "errors/class-present", "errors/code-present"} <= set(decided)
     assert {"conforms"} == {*decided.values()}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "key"),
+    [
+        ("", "", None),
+        ("list: /problem/errors", "list: /errors", "error.list"),
+        ("list: /problem/errors", "one: /problem/error", "error.one"),
+        ("code: [/detail/code, /number]", "code: /code", "error.code"),
+        ("at: /class,", "at: /klass,", "error.fields.class"),
+    ],
+)
+def test_the_doctor_doubts_a_pointer_that_finds_no_error(right, wrong, key, tmp_path, monkeypatch):
+    """A wrong pointer is named before a run, and blamed on no bank."""
+    text = (HERE / "errors-target.yaml").read_text("utf-8")
+    path = tmp_path / "target.yaml"
+    path.write_text(text.replace(right, wrong), "utf-8")
+
+    def made(target, ledger=None):
+        return set_up(target, bank=lambda _: ErrorDesk())
+
+    monkeypatch.setattr(examination, "set_up", made)
+    result = examination.examine(str(path), [str(HERE / "errors.yaml")])
+    assert ([key] if key else []) == [each.key for each in result.findings if "error" in each.key]
 
 
 def test_every_facet_has_a_fault():

@@ -7,6 +7,7 @@ import pytest
 
 from assay.history import Call, ErrorBody, Malformed, ShownError, Subject, Token
 from assay.history.events import Masked
+from assay.rules.evidence import checked
 from assay.testing import (
     START,
     accepted,
@@ -16,6 +17,7 @@ from assay.testing import (
     failed,
     history,
     kind_in,
+    play,
     refused,
     unavailable,
 )
@@ -111,15 +113,27 @@ def test_another_operation_is_judged_only_if_the_rule_names_none(clause):
     assert [] == says(replace(clause, names=("accounts",)), elsewhere)
 
 
-def test_the_probe_calls_a_list_without_a_token(clause):
-    """A bank that needs no token is asked about something unknown."""
-    from assay.testing import play  # noqa: PLC0415
-
-    (call,) = play(clause, "refused", lambda _: refused(status=401)).calls
-    assert ("accounts", Token.NONE) == (call.operation, call.bearer)
-    _, call = play(clause, "refused", lambda _: accepted()).calls
-    assert "entries" == call.operation
-    assert call.invented
+@pytest.mark.parametrize(
+    ("statuses", "bank", "last"),
+    [
+        (("401",), lambda _: refused(status=401), "no token"),
+        (("4xx",), lambda _: refused(status=401), "no token"),
+        (("400",), lambda _: refused(status=400), "no token"),
+        (
+            ("400",),
+            lambda call: refused(status=401 if call.bearer else 400),
+            "X-Request-ID is missing",
+        ),
+        (("404",), lambda _: refused(status=401), "about something that does not exist"),
+        (("401",), lambda _: accepted(), "about something that does not exist"),
+    ],
+)
+def test_the_probe_goes_on_until_a_refusal_has_a_status_of_the_rule(clause, statuses, bank, last):
+    """A call without a token is refused by every bank that needs one, with a status of its own."""
+    asked = replace(clause, statuses=statuses)
+    calls = play(asked, "refused", bank).calls
+    assert last == calls[-1].variation
+    assert ("accounts", Token.NONE) == (calls[0].operation, calls[0].bearer)
 
 
 # -- codes of refusals -----------------------------------------------------------------
@@ -149,7 +163,8 @@ MAIN, CODE, STATUS = (f"accounts-without-token{what}" for what in ("", "-code", 
         (refused(status=401, error=errors("OTHER")), "disagrees", "agrees"),
         (refused(status=401, error=errors("")), "unclear", "agrees"),
         (refused(status=401, error=errors()), "unclear", "agrees"),
-        (refused(status=418, error=errors()), "disagrees", "disagrees"),
+        (refused(status=418, error=errors("")), "disagrees", "disagrees"),
+        (refused(status=418, error=errors()), "unclear", "disagrees"),
         (refused(status=403, error=errors("NO_TOKEN")), "agrees", "disagrees"),
         (refused(status=401), "unclear", "agrees"),
     ],
@@ -174,6 +189,13 @@ def test_nothing_is_said_of_an_answer_that_refuses_nothing(coded):
     doubts = [f"{CODE} unclear", f"{STATUS} unclear"]
     assert [f"{MAIN} disagrees", *doubts] == says(coded, ARRANGED, *tried(accepted()))
     assert [f"{MAIN} unclear", *doubts] == says(coded, ARRANGED, *tried(failed()))
+
+
+def test_a_code_is_judged_in_the_trials_of_its_own_rule_only(coded):
+    """In a sequence, or in another context, several rules may refuse a call."""
+    made = history(ARRANGED, *tried(refused(status=403, error=errors("OTHER"))))
+    assert [MAIN, CODE, STATUS] == [each.facet for each in checked(coded, made)]
+    assert [MAIN] == [each.facet for each in checked(coded, made, own=False)]
 
 
 def test_a_call_beyond_a_limit_may_be_refused_for_that():

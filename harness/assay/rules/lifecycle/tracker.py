@@ -60,7 +60,7 @@ class Tracker:
     inquiries: Inquiries = field(default_factory=Inquiries)
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
     _about: dict[str, str] = field(init=False)
-    _ids: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    _ids: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
     def __post_init__(self) -> None:
         """Look up which argument of each operation names a request."""
@@ -149,12 +149,20 @@ class Tracker:
     def _without_ids(self, exchange: Exchange) -> Exchange:
         """Return a call without what only identifies it: an id that was used before does more."""
         bare = clauses.without_call_ids(self.lifecycle.contract, exchange)
-        sent, rest = exchange.call.arguments, bare.call.arguments
-        ids = {(name, repr(value)) for name, value in sent.items() if name not in rest}
-        if ids & self._ids:
-            return exchange
-        self._ids |= ids
-        return bare
+        reused = self.reuses_id(exchange)
+        for used in self._ids_of(exchange):
+            self._ids.setdefault(used, exchange.n)
+        return exchange if reused else bare
+
+    def reuses_id(self, exchange: Exchange) -> bool:
+        """Whether what only identifies a call identified an earlier one."""
+        return any(self._ids.get(used, exchange.n) < exchange.n for used in self._ids_of(exchange))
+
+    def _ids_of(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
+        rest = clauses.without_call_ids(self.lifecycle.contract, exchange).call.arguments
+        for name, value in exchange.call.arguments.items():
+            if name not in rest:
+                yield name, repr(value)
 
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
