@@ -49,7 +49,8 @@ ONCE_BLAMED = {
         f"item.fields of a neighbour: {STATUS} = '/scaStatus'",
     },
     "holdout": {
-        "next of a neighbour: operations.accounts.next.cursor = '/donnees/cartes/0/reference'"
+        "hosts wrong: hosts.0 = 'http://localhost:8765/openbank/v1x'",
+        "next of a neighbour: operations.accounts.next.cursor = '/donnees/cartes/0/reference'",
     },
 }
 #: Ways in which a mistake can end, in the order of the table.
