@@ -142,6 +142,7 @@ FOUND = {
     "first-account-only": ("accounts.listed/consented-with-consent",),
     "account-without-currency": ("accounts.currency/account-present",),
     "wrong-check-digits": ("accounts.iban/account",),
+    "balances-by-any-access": ("balances.named/mode-refused",),
     "opening-balance": ("balances.types/balance",),
     "booking-status-optional": ("transactions.booking-status/transactions-missing",),
     "booked-with-pending": ("transactions.selected/booked-only",),
@@ -283,6 +284,10 @@ FOUND = {
         "transactions.booking-status/transactions-missing-status",
     ),
     "exceeded-is-403": (
+        "frequency.account/fewer-named-status",
+        "frequency.account/more-named-status",
+        "frequency/fewer-named-status",
+        "frequency/more-named-status",
         "frequency.account/balances-refused-status",
         "frequency.account/before-midnight-status",
         "frequency.account/long-day-status",
@@ -292,6 +297,10 @@ FOUND = {
         "frequency/long-day-status",
     ),
     "exceeded-with-another-code": (
+        "frequency.account/fewer-named-code",
+        "frequency.account/more-named-code",
+        "frequency/fewer-named-code",
+        "frequency/more-named-code",
         "frequency.account/balances-refused-code",
         "frequency.account/before-midnight-code",
         "frequency.account/long-day-code",
@@ -308,7 +317,6 @@ FOUND = {
 }
 #: Faults that are not found, with the reason.
 NOT_FOUND: dict[str, str] = {
-    "balances-by-any-access": "a consent that names an account without its balances: the list of a consent stands in all parts of access alike",
     "owner-always": "a consent that asks for ownerName, beside one that does not",
     "owner-never": "a consent that asks for ownerName, beside one that does not",
 }

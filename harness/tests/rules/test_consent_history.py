@@ -87,13 +87,15 @@ def says(*events):
         (shows(1), 14, RECENT, []),
         # Without a day the bank may choose one.
         (shows(1), 14, None, []),
-        (shows(90, 1), 16, WHOLE, ["old-after agrees 1,2,3"]),
-        (shows(91, 1), 16, WHOLE, ["old-after disagrees 1,2,3"]),
+        (shows(90, 1), 16, WHOLE, ["old-after agrees 1,2,3", "recent-after agrees 1,2,3"]),
+        (shows(91, 90, 1), 16, WHOLE, ["old-after disagrees 1,2,3", "recent-after agrees 1,2,3"]),
+        (shows(1), 16, WHOLE, ["old-after agrees 1,2,3", "recent-after disagrees 1,2,3"]),
         (NO, 16, WHOLE, ["old-after agrees 1,2,3"]),
         (shows(120), 16, None, ["old-after disagrees 1,2,3"]),
         (shows(1), 16, None, ["old-after agrees 1,2,3"]),
         (shows(90, 1), 16, RECENT, ["recent-after agrees 1,2,3"]),
-        (shows(1), 16, RECENT, ["recent-after disagrees 1,2,3"]),
+        (shows(1), 16, RECENT, ["recent-after agrees 1,2,3"]),
+        (shows(90), 16, RECENT, ["recent-after disagrees 1,2,3"]),
         (NO, 16, RECENT, ["recent-after disagrees 1,2,3"]),
         (refused(status=401), 16, RECENT, ["recent-after unclear 1,2,3"]),
         # Too close to the end of the minutes.
@@ -121,4 +123,5 @@ def test_entries_without_a_day_show_nothing():
     """Their age is unknown."""
     undated = listed(Item(key="1"))
     assert ["old-inside unclear 1,2,3"] == says(*made(), read(undated, 10, WHOLE))
-    assert ["old-after unclear 1,2,3"] == says(*made(), read(undated, 20, WHOLE))
+    after = says(*made(), read(undated, 20, WHOLE))
+    assert ["old-after unclear 1,2,3", "recent-after unclear 1,2,3"] == after

@@ -46,6 +46,7 @@ PURPOSES = {
     "consent-revocation": "eB Be",
     "consent-replacement": "Ba ee",
     "consent-history": "Ba ee",
+    "consent-mode": "Ba ee",
     "own-data": "-B -e",
     "disclosed-when": "eB Be",
     "no-credentials": "Ba ee",
@@ -140,6 +141,7 @@ PARAMETERS = [
     ("consent-scope", "operations", ["a"], ["a", "b"], "Ba ee"),
     ("consent-scope", "grant", "a", "b", "?? ??"),
     ("consent-scope", "replaces", "unspecified", "b", "?? ??"),
+    ("consent-mode", "mode", "a", "b", "?? ??"),
     ("consent-history", "days", 90, 60, "?? ??"),
     ("consent-history", "minutes", 15, 10, "Ba eB"),
     ("consent-history", "edge", "included", "excluded", "?? ??"),
@@ -149,7 +151,7 @@ PARAMETERS = [
     ("consent-effect", "quota", ABSENT, 3, "-- --"),
     *(
         (f"consent-{kind}", *row)
-        for kind in ("authorisation", "validity", "revocation", "replacement", "history")
+        for kind in ("authorisation", "validity", "revocation", "replacement", "history", "mode")
         for row in (
             ("request", "a", "b", "?? ??"),
             ("operation", "a", "b", "?? ??"),

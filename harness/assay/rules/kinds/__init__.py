@@ -18,6 +18,7 @@ from assay.rules.kinds.cancellation import Cancellation
 from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
 from assay.rules.kinds.consent_history import ConsentHistory
+from assay.rules.kinds.consent_mode import ConsentMode
 from assay.rules.kinds.consent_replacement import ConsentReplacement
 from assay.rules.kinds.consent_revocation import ConsentRevocation
 from assay.rules.kinds.consent_scope import ConsentScope
@@ -81,6 +82,7 @@ KINDS: Mapping[str, type[Kind]] = {
         ConsentRevocation,
         ConsentReplacement,
         ConsentHistory,
+        ConsentMode,
         OwnData,
         DisclosedWhen,
         NoCredentials,

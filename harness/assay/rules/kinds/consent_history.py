@@ -153,9 +153,11 @@ class ConsentHistory(ConsentKind):
             seen = f"{len(shown)} entries are older" if shown else describe_answer(exchange)
             expected = f"no entry before {recent}"
             yield _evidence(AFTER, use, walk, agreement, expected=expected, seen=seen)
-        # Without a day, or with one that is too early, a bank may refuse, or choose a day itself.
-        if not beyond or (not self.operation.since and exchange.accepted):
-            wanted = {day for day in _days(use) if day >= max(recent, since or recent)}
+        # Without a day a bank may choose one; from one that is too early on it may refuse. Whether
+        # the day itself belongs to what is asked for is for another rule.
+        named = since is not None or not self.operation.since
+        if named and (exchange.accepted or not beyond):
+            wanted = {day for day in _days(use) if day >= recent and day > (since or date.min)}
             if wanted:
                 yield _all_shown(RECENT, use, walk, wanted)
 

@@ -193,6 +193,8 @@ class Quota(RefusingKind):
             self.period.words.late_facet,
             LONG_DAY,
             SHARED,
+            *((FEWER,) if self.limit.fewer else ()),
+            *((MORE,) if self.limit.more else ()),
         ]
 
     def probe(self, scenario: Scenario) -> Script:

@@ -33,7 +33,7 @@ class Lifecycle:
     @property
     def mode(self) -> str | None:
         """The mode of a plain request: the first that the contract names."""
-        return self.create.modes[0] if self.create.modes else None
+        return self.create.modes[0] if self.create.modes and not self.create.grants else None
 
     @property
     def open_mode(self) -> str | None:
