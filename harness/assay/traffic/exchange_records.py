@@ -64,7 +64,7 @@ _NONE_INVENTED: Mapping[str, str] = MappingProxyType({})
 )
 _credentials, _credentials_in, _bearer, _without, _varied, *_last = setters(Call, _RARE)
 _invented, _by, _host, _consent, _variation = _last
-(_resource, _key, _on, _state, _taken, _fields, _id, _digest, _content) = setters(
+(_resource, _key, _on, _state, _accepted, _fields, _id, _digest, _content) = setters(
     Item, ("resource", "key", "on", "state", "accepted", "fields", "id", "digest", "content")
 )
 _STATES = {state.value: state for state in State}
@@ -231,13 +231,13 @@ def _items(records: Iterable[Record] | None) -> tuple[Item, ...] | None:
 
 
 def _item(parts: Record) -> Item:
-    resource, key, on, state, taken, shown, own, digest, content = parts
+    resource, key, on, state, accepted, shown, own, digest, content = parts
     item = _new(Item)
     _resource(item, resource)
     _key(item, key)
     _on(item, date(*on) if on else None)
     _state(item, _STATES[state] if state else None)
-    _taken(item, taken)
+    _accepted(item, accepted)
     _fields(item, shown)
     _id(item, own)
     _digest(item, digest)
