@@ -204,6 +204,8 @@ def _remove(kind: type[Kind], params: dict[str, Any], at: Pointer, gone: Collect
         shorter = {name: each for name, each in value.items() if name not in gone}
     else:
         return False
+    # Without any operation that it names, a rule is about nothing, not about all operations.
+    required = required or key == "operations"
     if shorter:
         params[str(key)] = shorter
     elif not required:

@@ -8,11 +8,12 @@ import pytest
 from assay.binding.decode import MOST_ERRORS, body_of, decode
 from assay.binding.join import bind
 from assay.binding.read import read_document
-from assay.contract.files.load import loads
+from assay.contract.files.load import dump, loads
 from assay.contract.model import Operation
-from assay.contract.parse import parse_contract
+from assay.contract.parse import parse_contract, parse_document
 from assay.errors import InputError
 from assay.history import ErrorBody, ShownError, Wire
+from assay.planning.plan import Disposition, plan
 
 OPERATION = Operation(id="accounts", method="GET", path="/accounts")
 HEAD = "assay: 1\ntarget: t\ntransport: http\nbase_url: https://bank.example\n"
@@ -149,3 +150,18 @@ def test_a_rule_that_refuses_nothing_has_no_code(tmp_path):
         each.key.rpartition(".")[2] for each in raised.value.problems
     ]
     assert all("no obligation of the rule expects" in str(each) for each in raised.value.problems)
+
+
+@pytest.mark.parametrize(("named", "asked"), [("entries", False), ("entries, accounts", True)])
+def test_a_rule_about_what_is_absent_is_about_nothing_else(named, asked):
+    """If none of its operations is left, the rule about errors is not applicable."""
+    before = "statuses: [400, 401, 404, 409, 422, 429]"
+    text = (DESK / "errors.yaml").read_text("utf-8")
+    text = text.replace(before, f"{before}\n    operations: [{named}]")
+    spelled = loads((DESK / "errors-target.yaml").read_text("utf-8"), "target.yaml").data
+    del spelled["operations"]["entries"]
+    spelled["absent"] = {"operations": {"entries": "nothing is booked"}}
+    read = read_document(loads(dump(spelled), "target.yaml"))
+    (bound,) = bind([parse_document(loads(text, "errors.yaml"))], read)
+    items = [each for each in plan([bound], read).items if each.obligation.clause == "errors"]
+    assert {asked} == {each.disposition is Disposition.ASK for each in items}
