@@ -133,6 +133,7 @@ PLAIN: list[Event] = [
     Effects(now=NOW, done=()),
     Effects(now=NOW, done=(Effect(request="P1", on=DAY, fields={"amount": Decimal(7)}),)),
     Registered(subject="psu", argument="creditor", value={"iban": ["DE1"]}, since=NOW),
+    Registered(subject="psu", argument="creditor", value="DE1", since=NOW, latest=NOW),
     Withdrawn(subject="psu", request="P1", done=True, now=NOW),
     Renewed(subject="psu", operation="read", by="other", done=True, now=NOW),
     Renewed(subject="", operation="make", done=False, now=NOW),
