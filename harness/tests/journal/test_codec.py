@@ -79,7 +79,12 @@ CALL = Call(
     consent="consent-1",
 )
 ITEM = Item(
-    resource="transaction", key="T1", on=DAY, state=State.DONE, fields={"total": Decimal("12.30")}
+    resource="transaction",
+    key="T1",
+    on=DAY,
+    state=State.DONE,
+    accepted=True,
+    fields={"total": Decimal("12.30")},
 )
 SIGNED = Authorised(
     n=7,
