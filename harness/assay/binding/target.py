@@ -249,6 +249,7 @@ class Target:
     outside: tuple[str, ...] = ()
     absent: AbsentParts = field(default_factory=AbsentParts)
     not_offered: Mapping[str, str] = field(default_factory=dict[str, str])
+    confirmed: Mapping[str, str] = field(default_factory=dict[str, str])
     waivers: tuple[Waiver, ...] = ()
     timeout: float = 10.0
     path: str = ""

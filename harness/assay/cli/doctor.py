@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,7 +68,7 @@ def command(
             on_step=progress.on_step,
             on_call=progress.on_call,
         )
-    for line in _lines(examined, verbose=verbose):
+    for line in (*_lines(examined, verbose=verbose), *_confirmable(examined)):
         click.echo(line)
     click.echo(_next(_options(contracts, target), examined))
     return examined.exit.value
@@ -119,6 +119,8 @@ def fit(
         details = (
             f"Details: assay doctor{_options(contracts, target_name)}. To run anyway: --no-doctor"
         )
+        for line in _confirmable(examined):
+            click.echo(f"assay: {line}", err=True)
         click.echo(f"assay: Run not started: the target file has errors. {details}", err=True)
     return not examined.blocking
 
@@ -171,6 +173,18 @@ def _marks(findings: Sequence[Finding]) -> list[str]:
         where = f"first: {first.path}:{first.line}; all: --verbose"
         lines.append(f"  {weight.value:<8} {_MARKS}: {count} {marks} marked {marked} ({where})")
     return lines
+
+
+def _confirmable(examined: Examination) -> Iterator[str]:
+    """Yield how to confirm the first doubt, where nothing is certainly wrong."""
+    doubts = [
+        f"{outcome.step.name}/{finding.key}"
+        for outcome in examined.outcomes
+        for finding in outcome.findings or ()
+        if finding.weight.value == "doubt"
+    ]
+    if doubts and len(doubts) == len(examined.blocking):
+        yield f"If this is intended, add to the file: confirmed: {{{doubts[0]}: REASON}}"
 
 
 def _next(option: str, examined: Examination) -> str:

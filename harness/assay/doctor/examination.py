@@ -33,7 +33,7 @@ from assay.doctor.context import (
 from assay.doctor.coverage import COVERED, IN_PART
 from assay.doctor.probes import DoctorCost, cost
 from assay.doctor.probing import make_calls, probe_plans
-from assay.errors import InputError
+from assay.errors import InputError, did_you_mean
 from assay.execution.environment import set_up
 from assay.fixtures.providers import Customers, customers_of
 from assay.judging.verdict import Exit
@@ -124,6 +124,12 @@ def _target_file(context: DoctorContext) -> Iterator[Finding]:
         yield from map(from_problem, error.problems)
         return
     context.makes_customers = customers_of(context.target) is Customers.CREATED
+    known = [step.name for step in STEPS]
+    for name in context.target.confirmed:
+        check = name.partition("/")[0]
+        if check not in known:
+            hint = did_you_mean(check, known)
+            yield context.finding(("confirmed", name), "the name of a check", repr(check), hint)
 
 
 def _ready(context: DoctorContext) -> Iterator[Finding]:
@@ -255,7 +261,7 @@ def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]
     failed = next((name for name in step.needs if not done[name].sound), "")
     if failed:
         return CheckResult(step=step, findings=None, requires=failed)
-    findings = _once(step.look(context))
+    findings = tuple(_confirmed(step, context, _once(step.look(context))))
     context.reported += findings
     blocking = any(finding.blocking for finding in findings)
     silent = not findings or (step.name in IN_PART and not blocking)
@@ -266,6 +272,24 @@ def _result(step: Check, context: DoctorContext, done: Mapping[str, CheckResult]
         context.reported.append(unseen)
     idle = gap.found if gap and not gap.place else ""
     return CheckResult(step=step, findings=findings, idle=idle)
+
+
+def _confirmed(
+    step: Check, context: DoctorContext, findings: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Yield findings, a doubt that the file confirms as a note; note what is in doubt no longer."""
+    given = context.target.confirmed if context.prepared else {}
+    left = {name: why for name, why in given.items() if name.partition("/")[0] == step.name}
+    for finding in findings:
+        why = given.get(f"{step.name}/{finding.key}")
+        if finding.weight is Weight.DOUBT and why is not None:
+            left.pop(f"{step.name}/{finding.key}", None)
+            yield replace(finding, weight=Weight.NOTE, hint=f"confirmed: {why}")
+        else:
+            yield finding
+    for name in left:
+        place, found = ("confirmed", name), "nothing: the line can be removed"
+        yield context.finding(place, "a doubt that is confirmed", found, weight=Weight.NOTE)
 
 
 def _once(findings: Iterator[Finding]) -> tuple[Finding, ...]:

@@ -35,6 +35,7 @@ READS, ROLES, REQUESTS, PRESENCE, SEGMENT = "reads", "roles", "requests", "prese
 RULE = "rule"
 #: The variations of a call, in words.
 SINCE, UNTIL, ALIAS = "from a day on", "up to a day", "by another name"
+HOST = "at another host"
 #: How many days ago the two dates are.
 SINCE_AGO, UNTIL_AGO = 5, 10
 #: The most steps of a probe that its cost is estimated from.
@@ -131,6 +132,9 @@ def _reads(plan: ProbePlan) -> Script:
     for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
         yield from _second_page(plan, first)
+    for host in range(len(plan.target.hosts) if plan.lists and plan.makes_customers else 0):
+        elsewhere = Call(operation=plan.lists[0].id, subject="psu", host=host)
+        yield from steps.send(replace(elsewhere, variation=HOST))
     if plan.grant and not needed:
         yield from steps.grant(plan.grant, "psu", *(owned.key for owned in psu.owns))
         for operation in plan.lists if plan.makes_customers else ():

@@ -16,6 +16,7 @@ from assay.contract.model import Operation
 from assay.doctor import items, refusals, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
+from assay.doctor.probes import HOST
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 
 __all__ = ["examine", "matched"]
@@ -47,6 +48,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         if not operation.available:
             yield from _unavailable(context, operation)
     yield from _aliases(context)
+    yield from _hosts(context)
     yield from submissions.refused(context)
 
 
@@ -299,3 +301,13 @@ def _alias(context: DoctorContext, answer: SeenAnswer, alias: int) -> Finding:
     return context.finding(
         answer.place("aliases", alias), "another path of the method", found, hint
     )
+
+
+def _hosts(context: DoctorContext) -> Iterator[Finding]:
+    """Examine the other hosts, where the first one has what is called."""
+    for answer in context.answers:
+        host, known = answer.exchange.call.host, context.first(answer.operation.id)
+        elsewhere = answer.exchange.call.variation == HOST and answer.status in ABSENT
+        if elsewhere and host is not None and known is not None and known.accepted:
+            found = f"{answer.status} for {answer.operation.id}"
+            yield context.finding(("hosts", host), "the operations below this URL", found)

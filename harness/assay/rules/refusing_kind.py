@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
@@ -96,9 +96,12 @@ class RefusingKind(Kind):
     codes: tuple[str, ...] = _said(_CODE, CODE)
     refusal_statuses: tuple[str, ...] = _said(_STATUS, STATUS)
 
+    #: The facets that expect a refusal, where they are the same in every clause; empty for all.
+    refusing_facets: ClassVar[tuple[str, ...]] = ()
+
     def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal; by default all."""
-        return [facet.id for facet in self.facets()]
+        """Return the facets that expect a refusal."""
+        return self.refusing_facets or [facet.id for facet in self.facets()]
 
 
 def facets_of(kind: Kind) -> Sequence[Facet]:

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.slow
 
 #: What is tried: a sample, all, or all with what is blamed without the examination.
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
+STATUS = "operations.payment-status.item.fields.transactionStatus"
 #: Mistakes that a run blamed on the bank once, by the bank; the doctor names them since.
 ONCE_BLAMED = {
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
@@ -45,11 +46,11 @@ ONCE_BLAMED = {
     },
     "parcels": {"argument misspelt: operations.parcels.arguments.trace.header = 'Trce'"},
     "xs2a": {
-        "item.fields of a neighbour: operations.payment-status.item.fields.transactionStatus"
-        " = '/scaStatus'"
+        f"item.fields of a neighbour: {STATUS} = '/scaStatus'",
     },
     "holdout": {
-        "next of a neighbour: operations.accounts.next.cursor = '/donnees/cartes/0/reference'"
+        "hosts wrong: hosts.0 = 'http://localhost:8765/openbank/v1x'",
+        "next of a neighbour: operations.accounts.next.cursor = '/donnees/cartes/0/reference'",
     },
 }
 #: Ways in which a mistake can end, in the order of the table.

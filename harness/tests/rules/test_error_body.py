@@ -1,7 +1,9 @@
 """`error-body` judges every refusal with one of its statuses by what the target file finds in it."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -205,3 +207,52 @@ def test_a_call_beyond_a_limit_may_be_refused_for_that():
     beyond = exchange(replace(CALL, bearer=Token.NONE), refused(status=429, error=errors("1042")))
     said = says(clause, ARRANGED, *served, beyond)
     assert [f"{MAIN} agrees", f"{CODE} unclear", f"{STATUS} unclear"] == said
+
+
+# -- any refusal -----------------------------------------------------------------------
+WORDS = ("client", "limit", "other", "", None)
+ODD = int(os.environ.get("ASSAY_ODD_REFUSALS", "300"))
+
+
+def drawn(random):
+    """Return a refusal with any number of errors, each with any class and code."""
+    shown = []
+    for _ in range(random.choice((0, 1, 1, 2))):
+        word, code = random.choice((*WORDS, "absent")), random.choice(("A", "B", ""))
+        fields = {} if word == "absent" else {"class": word}
+        shown.append(ShownError(fields=fields, codes=(code,) if code else ()))
+    located = random.choice((("code", "class"), ("code",), ("class",)))
+    error = random.choice((ErrorBody(located=located, errors=tuple(shown)), None))
+    kind = random.choice(
+        ("application/problem+json", "Application/Problem+JSON; a=b", "text/html", "")
+    )
+    status = random.choice((400, 401, 403, 404, 422, 429, 500))
+    headers = {"Content-Type": kind} if kind else {}
+    return refused(status=status, headers=headers, error=error)
+
+
+def wanted(answer):
+    """Return what a reader of the contract says of a refusal: each facet that is judged, and how."""
+    if answer.status not in {400, 401, 404, 409, 422, 429}:
+        return {}
+    kind = answer.headers.get("Content-Type", "").lower().split(";")[0]
+    said = {"media-type": kind == "application/problem+json"}
+    error = answer.outcome.error
+    errors_ = error.errors if error else ()
+    if error and "class" in error.located:
+        classes = [each.fields.get("class") for each in errors_]
+        said["class-present"] = bool(classes) and all(classes)
+        if any(classes):
+            said["class-allowed"] = {*filter(None, classes)} <= {"client", "limit"}
+    if error and "code" in error.located:
+        said["code-present"] = bool(errors_) and all(each.codes for each in errors_)
+    return {facet: "agrees" if good else "disagrees" for facet, good in said.items()}
+
+
+def test_any_refusal_is_judged_as_a_reader_of_the_contract_would(clause):
+    """Generated refusals, of which each facet is judged once or not at all."""
+    random = Random(7)
+    for _ in range(ODD):
+        answer = drawn(random)
+        said = says(clause, answered(answer))
+        assert sorted(f"{facet} {how}" for facet, how in wanted(answer).items()) == sorted(said)

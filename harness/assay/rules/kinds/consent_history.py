@@ -7,7 +7,7 @@ clear of the end of the minutes, and an entry only if the zone leaves no doubt a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
@@ -40,6 +40,7 @@ class ConsentHistory(ConsentKind):
     """A consent, the operation that returns entries under it, and what is old for how long."""
 
     name = "consent-history"
+    refusing_facets = (AFTER,)
     purpose = LIMIT
     limits = ("days", "minutes", "edge")
 
@@ -74,10 +75,6 @@ class ConsentHistory(ConsentKind):
             self.facet(id_, text, "history", *needed, requires=tuple(requires))
             for id_, text in asks.items()
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facet that a refusal shows, if the bank does not leave the old entries out."""
-        return (AFTER,)
 
     def customer(self, name: str) -> Part[Subject]:
         """Create a customer with entries on both sides of the limit."""
