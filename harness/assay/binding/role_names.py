@@ -50,7 +50,7 @@ def _uses(role: _Raw, at: Pointer) -> Iterator[_Use]:
         where = (*at, "owns", index)
         resource = cast("str", holding["resource"])
         yield resource, (*where, "resource"), lambda names: names.resources, "resource"
-        for trait in holding.get("traits") or ():
+        for trait in cast("_Raw", holding.get("traits") or {}):
             noun = f"{resource} state"
             yield trait, (*where, "traits", trait), _traits_of(resource), noun
 
