@@ -7,7 +7,7 @@ checked in `fixtures.role_checks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 from assay.binding.names import ContractNames
@@ -50,7 +50,7 @@ def _uses(role: _Raw, at: Pointer) -> Iterator[_Use]:
         where = (*at, "owns", index)
         resource = cast("str", holding["resource"])
         yield resource, (*where, "resource"), lambda names: names.resources, "resource"
-        for trait in cast("Iterable[str]", holding.get("traits") or ()):
+        for trait in cast("_Raw", holding.get("traits") or {}):
             noun = f"{resource} state"
             yield trait, (*where, "traits", trait), _traits_of(resource), noun
 

@@ -15,16 +15,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 from assay.binding.target import RoleChoice, Target
 from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
-from assay.estimate.role_choices import RoleChoices
+from assay.estimate.role_choices import Count, RoleChoices
 from assay.execution.call_values import UNAUTHENTICATED_TPP
-from assay.execution.guard import UNUSED_DAY, Customer, Guard, QuotaRecord, held_back
+from assay.execution.guard import UNUSED_DAY, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers
 from assay.planning.plan import Disposition, Plan, Planned, Trial, decided
@@ -34,9 +34,6 @@ __all__ = ["Feasibility", "assess", "without_valueless"]
 
 #: How the reason begins for which a call cannot be made, whatever the fixtures offer.
 UNSENDABLE = ("needs a value for ", f"needs {UNAUTHENTICATED_TPP}")
-
-#: One count that a budget, and a bank, keep separately: a customer, an operation, a day.
-_Count = tuple[Customer, str, date]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ class Feasibility:
     plan: Plan
     before: Plan
     trials: dict[str, TrialEstimate]
-    used: Counter[_Count] = field(default_factory=Counter[_Count])
+    used: Counter[Count] = field(default_factory=Counter[Count])
     bounds: dict[str, int | None] = field(default_factory=dict[str, int | None])
 
 
@@ -78,7 +75,7 @@ def assess(
     for trial in plan.all_trials:
         then = now + schedule.waited
         run = partial(dry_run_trial, plan, trial, target, then, waits=waits)
-        choice, estimate = _chosen(choices, trial, run, partial(schedule.obstacle, trial))
+        choice, estimate = _chosen(choices, trial, run, schedule)
         if schedule.add(trial, estimate):
             schedule.choices[trial.id] = choice
             choices.add(estimate)
@@ -101,18 +98,19 @@ def _chosen(
     choices: RoleChoices,
     trial: Trial,
     run: Callable[..., TrialEstimate],
-    obstacle: Callable[[TrialEstimate], tuple[str, Shortage | None]],
+    schedule: _Schedule,
 ) -> tuple[RoleChoice | None, TrialEstimate]:
     """Return the choice of customers with which a trial gets furthest, and its estimate.
 
     That is the first one with which it gets to its end; else one with which it shows something.
     """
+    obstacle = partial(schedule.obstacle, trial)
     choice = choices.first(trial)
     estimate = run(choice=choice)
     best = choice, estimate
     if choice is None or not (estimate.stopped or obstacle(estimate)[0]):
         return _as_taken(*best)
-    for other in choices.others(choice, estimate):
+    for other in choices.others(choice, estimate, schedule.used + schedule.spent):
         tried = run(choice=other)
         stopped = bool(obstacle(tried)[0])
         if not (tried.stopped or stopped):
@@ -157,8 +155,8 @@ class _Schedule:
     stopped: dict[str, TrialEstimate] = field(default_factory=dict[str, TrialEstimate])
     calls: int = 0
     waited: timedelta = timedelta(0)
-    spent: Counter[_Count] = field(default_factory=Counter[_Count])
-    used: Counter[_Count] = field(default_factory=Counter[_Count])
+    spent: Counter[Count] = field(default_factory=Counter[Count])
+    used: Counter[Count] = field(default_factory=Counter[Count])
     choices: dict[str, RoleChoice | None] = field(default_factory=dict[str, "RoleChoice | None"])
 
     def obstacle(self, trial: Trial, estimate: TrialEstimate) -> tuple[str, Shortage | None]:
@@ -232,7 +230,7 @@ class _Schedule:
                 )
                 yield reason, Shortage.UNUSED_QUOTA
 
-    def _used_by(self, count: _Count) -> str:
+    def _used_by(self, count: Count) -> str:
         """Say by whom accesses are used when a trial begins."""
         uses = (
             (self.used[count], "made earlier today"),
@@ -240,7 +238,7 @@ class _Schedule:
         )
         return " and ".join(f"{number} {when}" for number, when in uses if number)
 
-    def _used_before(self, count: _Count) -> int:
+    def _used_before(self, count: Count) -> int:
         """Return how many accesses are used when a trial begins: before the run, and in it.
 
         Where the fixture provider chooses the customers, only the trial itself shows which ones

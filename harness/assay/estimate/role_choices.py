@@ -11,19 +11,23 @@ The order depends on the plan, the target file and the ledger alone: a run takes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from itertools import islice, permutations
+from typing import TypeAlias
 
 from assay.binding.target import Role, RoleChoice, Target
 from assay.contract.model import Capability
 from assay.estimate.dry_run import TrialEstimate
-from assay.execution.guard import Guard, customer_for, item_of
+from assay.execution.guard import Customer, Guard, customer_for, item_of
 from assay.fixtures.providers import Customers, customers_of
 from assay.planning.plan import Trial
 
-__all__ = ["RoleChoices"]
+__all__ = ["Count", "RoleChoices"]
+
+#: One count that a budget, and a bank, keep separately: a customer, an operation, a day.
+Count: TypeAlias = tuple[Customer, str, date]
 
 #: How many choices are tried for a trial that cannot get to its end.
 MOST_CHOICES = 24
@@ -70,11 +74,22 @@ class RoleChoices:
         writes = any(Capability.WRITE in obligation.needs for obligation in trial.settles)
         return RoleChoice(roles=tuple(names), uses=dict(self.items) if writes else {})
 
-    def others(self, first: RoleChoice, estimate: TrialEstimate) -> Iterator[RoleChoice]:
-        """Yield further choices for a trial that took these customers and does not get on."""
+    def others(
+        self, first: RoleChoice, estimate: TrialEstimate, spent: Mapping[Count, int]
+    ) -> Iterator[RoleChoice]:
+        """Yield further choices for a trial that took these customers and does not get on.
+
+        Those come first of whom the fewest accesses to its operations are `spent`.
+        """
+        operations = {operation for _, operation, _ in estimate.batch}
+        accesses = Counter[str]()
+        for (customer, operation, _), number in spent.items():
+            if operation in operations:
+                accesses[customer.name] += number
         segments = {role.name: role.segment for role in self.roles}
         asked = {segments[name] for name in estimate.customers}
         names = [name for name in first.roles if segments[name] in asked]
+        names.sort(key=lambda name: accesses[name])
         moved = min(len(estimate.customers), MOST_MOVED)
         for front in islice(permutations(names, moved), MOST_CHOICES):
             if front != estimate.customers[:moved]:

@@ -79,7 +79,12 @@ CALL = Call(
     consent="consent-1",
 )
 ITEM = Item(
-    resource="transaction", key="T1", on=DAY, state=State.DONE, fields={"total": Decimal("12.30")}
+    resource="transaction",
+    key="T1",
+    on=DAY,
+    state=State.DONE,
+    accepted=True,
+    fields={"total": Decimal("12.30")},
 )
 SIGNED = Authorised(
     n=7,
@@ -133,6 +138,7 @@ PLAIN: list[Event] = [
     Effects(now=NOW, done=()),
     Effects(now=NOW, done=(Effect(request="P1", on=DAY, fields={"amount": Decimal(7)}),)),
     Registered(subject="psu", argument="creditor", value={"iban": ["DE1"]}, since=NOW),
+    Registered(subject="psu", argument="creditor", value="DE1", since=NOW, latest=NOW),
     Withdrawn(subject="psu", request="P1", done=True, now=NOW),
     Renewed(subject="psu", operation="read", by="other", done=True, now=NOW),
     Renewed(subject="", operation="make", done=False, now=NOW),

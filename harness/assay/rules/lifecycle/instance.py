@@ -91,13 +91,13 @@ class Instance:
 
     @property
     def stands(self) -> bool:
-        """Whether it was carried out, or was read as accepted although nobody has to sign it."""
+        """Whether it was carried out, or was read as accepted although no customer has to sign it."""
         waits = self.unsigned and self.made.accepted and self.state is State.OPEN and self.settled
         return self.done or (waits and (self.seen_in or 0) > self.made.n)
 
     @property
     def undecided(self) -> bool:
-        """Whether the bank may still reject it, although nobody has to sign it."""
+        """Whether the bank may still reject it, although no customer has to sign it."""
         return (
             self.unsigned
             and self.made.accepted
