@@ -266,12 +266,18 @@ def _field(raw: Any) -> _Raw:
 
 
 def _state(raw: _Raw) -> _Raw:
-    """Return the keys of a state; a list among its values has one value for each pointer."""
-    values = {
+    """Return the keys of a state; a list among its values has one value for each pointer.
+
+    What is accepted is open, too.
+    """
+    values: dict[str, list[Any]] = {
         name: [tuple(value) if isinstance(value, list) else value for value in known]
         for name, known in raw["values"].items()
     }
-    return {**raw, "values": values}
+    accepted = values.pop("accepted", [])
+    if accepted:
+        values["open"] = [*values.get("open", ()), *accepted]
+    return {**raw, "values": values, "accepted": accepted}
 
 
 def _next_page(raw: Any) -> _Raw:

@@ -7,7 +7,7 @@ of the binding; nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -221,7 +221,9 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
         key=key if isinstance(key, str) and key else None,
         id=own if isinstance(own, str) and own else None,
         on=_date(in_body(shown, binding.on)) if binding.on else None,
-        state=_state(shown, binding.state) if binding.state is not None else None,
+        state=_state(shown, binding.state.at, binding.state.values) if binding.state else None,
+        accepted=bool(binding.state and binding.state.accepted)
+        and _is_accepted(shown, cast("StateAt", binding.state)),
         fields=fields,
         digest=whole,
         content=content,
@@ -244,14 +246,21 @@ def _resource(shown: Json, binding: ItemBinding) -> str | None:
     return next((name for name, known in values.items() if same(known, value)), None)
 
 
-def _state(element: Json, where: StateAt) -> State | None:
+def _is_accepted(element: Json, where: StateAt) -> bool:
+    """Whether an open request is one that the bank no longer rejects."""
+    return _state(element, where.at, {State.OPEN: where.accepted}) is State.OPEN
+
+
+def _state(
+    element: Json, at: Sequence[str], values: Mapping[State, Sequence[Json]]
+) -> State | None:
     """Return the state of a request; None for a word that the target file does not map.
 
     A combination of values takes precedence over a single one.
     """
-    shown = tuple(find(element, pointer) for pointer in where.at)
+    shown = tuple(find(element, pointer) for pointer in at)
     single: State | None = None
-    for state, known in where.values.items():
+    for state, known in values.items():
         for word in known:
             if isinstance(word, tuple):
                 parts = cast("tuple[Json, ...]", word)

@@ -33,7 +33,8 @@ class Access:
 
     `name` is the customer's own name: it is kept out of records, and tells customers apart.
     `codes` has the code that each factor shows, `id` the fixture provider's name for the
-    customer. A TPP may have a `client_id` and its secret, with which it requests tokens.
+    customer. `tokens` has the customer's token for each further TPP, by the `id` of the TPP. A TPP
+    may have a `client_id` and its secret, with which it requests tokens.
     """
 
     token: str | None = None
@@ -44,6 +45,7 @@ class Access:
     id: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
+    tokens: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class _RequestDraft:
 
     base: str
     path: str
+    operation: str
     standing: dict[str, str]
     query: list[tuple[str, str]]
     headers: list[tuple[str, str]]
@@ -100,6 +103,7 @@ def encode(
     draft = _RequestDraft(
         base=target.base_url if call.host is None else target.hosts[call.host],
         path=_path(call, operation, binding),
+        operation=operation.id,
         standing={name: str(filled(text, made)) for name, text in standing.items()},
         query=[],
         headers=headers,
@@ -235,7 +239,8 @@ def _token(call: Call, access: Access) -> str | None:
 def _place_mode(
     draft: _RequestDraft, name: str, mode: Spelling | None, made: RequestValues, method: str
 ) -> None:
-    _place(draft, name, filled(mode.value, made) if mode else "", mode, method)
+    value = filled(mode.value, made) if mode else ""
+    _place(draft, name, value, mode, method, is_mode=True)
 
 
 def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
@@ -260,7 +265,13 @@ def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:
 
 
 def _place(
-    draft: _RequestDraft, name: str, value: Json, spelling: Spelling | None, method: str
+    draft: _RequestDraft,
+    name: str,
+    value: Json,
+    spelling: Spelling | None,
+    method: str,
+    *,
+    is_mode: bool = False,
 ) -> None:
     slot = f"{{{name}}}"
     text = text_of(value)
@@ -268,8 +279,10 @@ def _place(
         draft.path = draft.path.replace(slot, quote(text, safe=""))
         return
     if spelling is None:
-        what = f"the place of {name} in a {method} (operations.….{name} in the target file)"
-        raise CannotArrange(what, key=("operations",))
+        section = "modes" if is_mode else "arguments"
+        key = ("operations", draft.operation, section, name)
+        what = f"the place of {name} in a {method} ({'.'.join(key)} in the target file)"
+        raise CannotArrange(what, key=key)
     match spelling.place:
         case Place.QUERY:
             draft.standing.pop(spelling.name, None)

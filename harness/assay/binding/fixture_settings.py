@@ -77,7 +77,8 @@ class Role:
     """A test customer that exists at the target: name, variables of secrets, holdings.
 
     `login_env`, `password_env` and `code_envs` (by factor, in the target's words) name the
-    variables of what the customer types in. `segment` is in the contract's words.
+    variables of what the customer types in, `token_env` that of its token, and `token_envs` those of
+    its tokens for further TPPs, by the TPP. `segment` is in the contract's words.
     `registrations` are all that it has on file, None if that is not known.
     """
 
@@ -88,6 +89,7 @@ class Role:
     login_env: str | None = None
     password_env: str | None = None
     code_envs: Mapping[str, str] = field(default_factory=dict[str, str])
+    token_envs: Mapping[str, str] = field(default_factory=dict[str, str])
     registrations: tuple[RoleRegistration, ...] | None = None
     line: int = 0
 

@@ -13,12 +13,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
+from itertools import chain
 from typing import cast
 from urllib.parse import urlsplit
 
 from assay.binding import not_offered
 from assay.binding.absence import with_reasons, without
 from assay.binding.names import ContractNames, unknown_names
+from assay.binding.role_names import unknown_in_roles
 from assay.binding.security import ISSUING
 from assay.binding.target import AbsentParts, OperationBinding, Place, ScaKind, Target, Waiver
 from assay.binding.token_places import places_for
@@ -164,7 +166,9 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
             what = "no contract of this run has such an operation"
             hint = did_you_mean(name, names.operations)
             yield _problem(target, ("operations", name), what, hint)
-    for at, what, hint in unknown_names(target, names, others):
+    for at, what, hint in chain(
+        unknown_names(target, names, others), unknown_in_roles(target, names, others)
+    ):
         if not target.is_of_shipped_base(*at):
             yield _problem(target, at, what, hint)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from assay.binding.submission import all_bindings, misplaced, without_effect
@@ -56,6 +57,15 @@ class ContractNames:
         """The fields of each resource."""
         return {
             name: resource.fields
+            for contract in self.contracts
+            for name, resource in contract.resources.items()
+        }
+
+    @cached_property
+    def traits(self) -> Mapping[str, frozenset[str]]:
+        """The states that things of each resource can be in."""
+        return {
+            name: frozenset(resource.traits)
             for contract in self.contracts
             for name, resource in contract.resources.items()
         }
@@ -164,7 +174,12 @@ def unknown_names(
         names,
         others,
     )
-    yield from _factors(sca.get("factors", {}), names, others)
+    yield from _factors(("sca", "factors"), sca.get("factors", {}), names, others)
+    words = sca.get("factors", {})
+    for role, content in (fixtures.get("roles") or {}).items():
+        # Codes are by the bank's words; where it has none, by those of the contract.
+        codes = [word for word in content.get("code_envs", ()) if word not in words.values()]
+        yield from _factors(("fixtures", "roles", role, "code_envs"), codes, names, others, words)
 
 
 def _elsewhere(
@@ -186,17 +201,25 @@ def _elsewhere(
 
 
 def _factors(
-    words: _Raw, names: ContractNames, others: Callable[[], ContractNames | None]
+    at: Pointer,
+    given: Collection[str],
+    names: ContractNames,
+    others: Callable[[], ContractNames | None],
+    words: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Finding]:
-    """Yield factors that look like misspelt ones; a bank may have factors that no contract names."""
-    if all(name in names.factors for name in words):
+    """Yield factors that look like misspelt ones; a bank may have factors that no contract names.
+
+    `words` are those of the bank, which stand for factors of the contract.
+    """
+    if all(name in names.factors for name in given):
         return
     more = others()
-    known = names.factors | (more.factors if more else frozenset())
-    for name in words:
-        hint = did_you_mean(name, known - words.keys()) if name not in known else ""
+    factors = names.factors | (more.factors if more else frozenset())
+    known = (factors - words.keys()) | {*words.values()}
+    for name in given:
+        hint = did_you_mean(name, known - {*given}) if name not in known else ""
         if hint.startswith("did"):
-            yield ("sca", "factors", name), f"no contract has the factor {found(name)}", hint
+            yield (*at, name), f"no contract has the factor {found(name)}", hint
 
 
 def _operation(

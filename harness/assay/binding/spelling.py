@@ -96,11 +96,12 @@ class StateAt:
     """How an item says which state it has: pointers, and the values of each state.
 
     A value is for the first pointer; a tuple has one for each, and is tried before
-    single values.
+    single values. `accepted` are those of the open ones that the bank no longer rejects.
     """
 
     at: tuple[str, ...]
     values: Mapping[State, tuple[Json, ...]]
+    accepted: tuple[Json, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ def modes(at: Situation) -> Values:
                 dimension="mode",
                 name=mode,
                 description=f"for {mode} requests",
-                reason=partial(requests.mode_reason, at.contract),
+                reason=partial(requests.mode_reason, at.contract, mode),
                 mapper=partial(requests.InMode, contract=at.contract, mode=mode),
             )
 
@@ -125,7 +125,7 @@ def payees(at: Situation) -> Values:
                 dimension="payee",
                 name="registered",
                 description="to a registered payee",
-                reason=partial(requests.registration_reason, at.contract),
+                reason=partial(requests.registration_reason, at.contract, operation.payee),
                 mapper=partial(
                     requests.PayeeRegistered, operation=operation.id, argument=operation.payee
                 ),

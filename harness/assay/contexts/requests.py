@@ -34,17 +34,23 @@ NO_REQUEST = "the trial makes no request"
 LONG_AGO = timedelta(days=60)
 
 
-def creating(contract: Contract) -> dict[str, Operation]:
-    """Return the operations that make requests."""
-    every = contract.operations.values()
+def creating(contract: Contract, *, mode: str = "", argument: str = "") -> dict[str, Operation]:
+    """Return the operations that make requests: all, or those with a mode or an argument."""
     return {
-        operation.id: operation for operation in every if operation.makes and operation.available
+        operation.id: operation
+        for operation in contract.operations.values()
+        if operation.makes
+        and operation.available
+        and (not mode or mode in operation.modes)
+        and (not argument or argument in operation.arguments)
     }
 
 
-def created(contract: Contract, steps: Sequence[Step]) -> list[Call]:
-    """Return the calls among steps that make requests."""
-    makes = creating(contract)
+def created(
+    contract: Contract, steps: Sequence[Step], *, mode: str = "", argument: str = ""
+) -> list[Call]:
+    """Return the calls among steps that make requests, of those that have a mode or an argument."""
+    makes = creating(contract, mode=mode, argument=argument)
     return [call for call in calls(steps) if call.operation in makes]
 
 
@@ -59,7 +65,7 @@ class InMode(StepMapper):
 
     def map(self, step: Step) -> Step:
         """Return a plain request in the mode."""
-        makes = creating(self.contract)
+        makes = creating(self.contract, mode=self.mode)
         if not isinstance(step, Call) or step.operation not in makes:
             return step
         operation = makes[step.operation]
@@ -81,7 +87,7 @@ class InMode(StepMapper):
 
     def after(self, step: Step, reply: Reply) -> Script:
         """Let the days pass until a deferred request that was signed is due."""
-        operation = next(iter(creating(self.contract).values()))
+        operation = next(iter(creating(self.contract, mode=self.mode).values()))
         deferred = operation.due is not None and self.mode in operation.due.modes
         day = self._day()
         if not isinstance(reply, Authorised) or reply.ending is not Ending.CONFIRMED:
@@ -97,12 +103,12 @@ class InMode(StepMapper):
         return reply
 
 
-def mode_reason(contract: Contract, steps: Sequence[Step]) -> str:
+def mode_reason(contract: Contract, mode: str, steps: Sequence[Step]) -> str:
     """Say why the requests of a trial cannot be made in another mode."""
-    made = created(contract, steps)
+    made = created(contract, steps, mode=mode)
     if not made:
         return NO_REQUEST
-    plain = {operation.modes[0] for operation in creating(contract).values() if operation.modes}
+    plain = {operation.modes[0] for operation in creating(contract, mode=mode).values()}
     return OWN if any(call.mode not in plain for call in made) else ""
 
 
@@ -116,7 +122,8 @@ class WithArgument(StepMapper):
 
     def map(self, step: Step) -> Step:
         """Return a request with the value."""
-        if not isinstance(step, Call) or step.operation not in creating(self.contract):
+        makes = creating(self.contract, argument=self.argument)
+        if not isinstance(step, Call) or step.operation not in makes:
             return step
         if self.argument in {*step.arguments, *step.without, *step.varied} or step.malformed:
             return step
@@ -125,7 +132,7 @@ class WithArgument(StepMapper):
 
 def argument_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
     """Say why the requests of a trial cannot have another value of an argument."""
-    made = created(contract, steps)
+    made = created(contract, steps, argument=argument)
     if not made:
         return NO_REQUEST
     named = [argument in {*call.arguments, *call.without, *call.varied} for call in made]
@@ -150,9 +157,9 @@ class PayeeRegistered(StepMapper):
             )
 
 
-def registration_reason(contract: Contract, steps: Sequence[Step]) -> str:
+def registration_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
     """Say why the payees of a trial cannot be registered before."""
-    if not created(contract, steps):
+    if not created(contract, steps, argument=argument):
         return NO_REQUEST
     return OWN if any(isinstance(step, Register) for step in steps) else ""
 

@@ -69,7 +69,7 @@ class ToAnOwnAccount(StepMapper):
 
 def own_payee_reason(contract: Contract, argument: str, steps: Sequence[Step]) -> str:
     """Say why the payees of a trial cannot be an account of a customer's own."""
-    made = created(contract, steps)
+    made = created(contract, steps, argument=argument)
     if not made:
         return NO_REQUEST
     if not any(step.holdings for step in arrangements(steps)):
@@ -120,7 +120,7 @@ def has_own_modes(contract: Contract, mode: str, steps: Sequence[Step]) -> bool:
 
 def change_reason(contract: Contract, change: str, mode: str, steps: Sequence[Step]) -> str:
     """Say why the requests of a trial cannot be changed before something is done with them."""
-    made = created(contract, steps)
+    made = created(contract, steps, mode=mode)
     if not made:
         return NO_REQUEST
     if any(call.operation == change for call in calls(steps)):
@@ -130,7 +130,7 @@ def change_reason(contract: Contract, change: str, mode: str, steps: Sequence[St
     used = any(operations[call.operation].about and not call.credentials for call in calls(later))
     if not used and not any(isinstance(step, Authorise) for step in later):
         return "the trial does nothing with a request but make it"
-    return "" if has_own_modes(contract, mode, steps) else mode_reason(contract, steps)
+    return "" if has_own_modes(contract, mode, steps) else mode_reason(contract, mode, steps)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -35,7 +35,7 @@ from assay.contract.references import OPEN, findings, line_numbers
 from assay.errors import InputError, Problem, did_you_mean
 from assay.rules.clauses import clauses_of
 from assay.rules.kinds import KINDS, find_kind, installed
-from assay.rules.refusing_kind import facets_of
+from assay.rules.refusing_kind import facets_of, without_refusal
 from assay.rules.rule import FEATURES
 
 __all__ = ["find_contract", "parse_contract", "parse_document", "read_zone", "shape_problems"]
@@ -83,6 +83,9 @@ def parse_document(document: Document) -> Contract:
 def _facet_problems(contract: Contract) -> Iterator[Finding]:
     """Yield clauses with two obligations of the same id, or with a requirement that no target meets."""
     for index, kind in enumerate(clauses_of(contract)):
+        for key in without_refusal(kind):
+            what = "no obligation of the rule expects a refusal"
+            yield ("rules", index, key), what, "remove the key, or add what must be refused"
         own = kind.tpp_facet()
         facets = (*facets_of(kind), *((own,) if own else ()))
         for id_, times in Counter(facet.id for facet in facets).items():

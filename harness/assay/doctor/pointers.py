@@ -15,7 +15,7 @@ from assay.binding.features import BINDING_FEATURES
 from assay.binding.outputs import usable
 from assay.binding.pointer import lists
 from assay.contract.model import Json, Operation
-from assay.doctor import item_fields, items, submissions
+from assay.doctor import error_pointers, item_fields, items, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
@@ -221,6 +221,7 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         if operation.available and good:
             yield from _answered(context, operation, [each for each in good if not each.part])
             yield from _answered(context, operation, [each for each in good if each.part])
+    yield from error_pointers.examine(context)
     yield from submissions.unseen(context)
     for operation in context.operations:
         good = [answer for answer in context.submissions if _readable(answer)]

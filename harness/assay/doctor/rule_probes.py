@@ -19,6 +19,7 @@ from assay.history import Authorise
 from assay.rules.clauses import clauses_of
 from assay.rules.consented import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
+from assay.rules.kinds.error_body import ErrorBodyRule
 from assay.rules.rule import Facet, Kind, Script
 
 #: How many facets of a rule that rejects requests are probed, besides one for each factor.
@@ -33,7 +34,12 @@ def rule_probes(plan: ProbePlan) -> Iterator[tuple[str, partial[Script]]]:
     """Yield the probe of each facet, with the names of its clause and of the facet."""
     read: set[tuple[str, str, Place, str]] = set()
     for clause, kind in zip(plan.contract.clauses, clauses_of(plan.contract), strict=True):
-        if clause.id in plan.target.not_offered or kind.own_consents:
+        if clause.id in plan.target.not_offered:
+            continue
+        if isinstance(kind, ErrorBodyRule) and plan.target.error is not None:
+            first = kind.facets()[0]
+            yield f"{clause.id} {first.id}", partial(kind.probe, first.scenario)
+        if kind.own_consents:
             continue
         facets = [each for each in kind.facets() if not each.not_applicable_because]
         chosen = {each.id: each for each in _rejecting(plan, kind, facets)}

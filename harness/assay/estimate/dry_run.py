@@ -224,7 +224,8 @@ class DryExecutor(Executor):
 
 def _fake_secrets(role: Role) -> Mapping[str, str]:
     """Return a value for every variable that a customer's entry names."""
-    variables = (role.token_env, role.login_env, role.password_env, *role.code_envs.values())
+    named = (*role.code_envs.values(), *role.token_envs.values())
+    variables = (role.token_env, role.login_env, role.password_env, *named)
     return {name: ANYTHING for name in variables if name}
 
 

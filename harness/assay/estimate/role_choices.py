@@ -17,6 +17,7 @@ from datetime import datetime
 from itertools import islice, permutations
 
 from assay.binding.target import Role, RoleChoice, Target
+from assay.contract.model import Capability
 from assay.estimate.dry_run import TrialEstimate
 from assay.execution.guard import Guard, customer_for, item_of
 from assay.fixtures.providers import Customers, customers_of
@@ -58,14 +59,16 @@ class RoleChoices:
     def first(self, trial: Trial) -> RoleChoice | None:
         """Return the choice that prefers the customers of whom least was used.
 
-        Where a trial transmits consents, those come first who transmitted the fewest.
+        Where a trial transmits consents, those come first who transmitted the fewest. What was used
+        of single items matters only where requests are made.
         """
         names = [role.name for role in self.roles]
         if not names:
             return None
         consents = self.consents if trial.consents else Counter[str]()
         names.sort(key=lambda name: (consents[name], self.customers[name]))
-        return RoleChoice(roles=tuple(names), uses=dict(self.items))
+        writes = any(Capability.WRITE in obligation.needs for obligation in trial.settles)
+        return RoleChoice(roles=tuple(names), uses=dict(self.items) if writes else {})
 
     def others(self, first: RoleChoice, estimate: TrialEstimate) -> Iterator[RoleChoice]:
         """Yield further choices for a trial that took these customers and does not get on."""

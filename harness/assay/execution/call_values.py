@@ -92,6 +92,8 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
         # The customer's credentials may be sent; the customer's token never is.
         access = replace(access, token=third_party(executor, call.by).token)
     issued = token_store is not None and token_store.issues(by_tpp=party)
+    if call.by and not (party or issued):
+        access = replace(access, token=_token_for(executor, call, access))
     if call.credentials_in is CredentialPlace.GRANT:
         if token_store is None or not issued:
             raise CannotArrange("a token endpoint (`auth` in the target file)", key=("auth",))
@@ -105,6 +107,23 @@ def _credentials_for(executor: Executor, call: Call, operation: Operation) -> Ac
     token = token_store.token(_token_request(executor, call, access, by_tpp=party))
     _keep_token(executor, call, token, by_tpp=party)
     return replace(access, token=token)
+
+
+def _token_for(executor: Executor, call: Call, access: Access) -> str:
+    """Return a customer's token for the further TPP that makes a call.
+
+    With the usual token, the bank would take the call for one of the usual TPP.
+
+    Raises:
+        CannotArrange: there is no such token.
+
+    """
+    tpp = third_party(executor, call.by).id or call.by
+    if tpp not in access.tokens:
+        role = access.id or "…"
+        where = f"fixtures.roles.{role}.token_envs.{tpp}, or `tokens` of an Access in Python"
+        raise CannotArrange(f"a token of the customer {call.subject} for the TPP {tpp} ({where})")
+    return access.tokens[tpp]
 
 
 def renew_token(executor: Executor, step: Renew, operation: Operation) -> Renewed:

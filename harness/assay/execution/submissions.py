@@ -132,7 +132,7 @@ def _with_binding(target: Target, operation: Operation, binding: OperationBindin
 
 # -- the submission ------------------------------------------------------------------
 def submit_signed(executor: Executor, step: Step, event: Event) -> None:
-    """Submit a request that its customer has just signed, or that nobody has to sign.
+    """Submit a request that its customer has just signed, or that takes no signature.
 
     Raises:
         CannotArrange: the bank does not say what it did.
@@ -228,8 +228,8 @@ def _call(made: Call, operation: Operation, binding: OperationBinding) -> Call:
     said = {name for name in made.arguments if name in binding.arguments or name in slots}
     unsaid = [name for name in (*operation.arguments, *made.arguments) if name not in said]
     # What identifies a call is another in each.
-    anew = {name for name, each in binding.arguments.items() if "{unique}" in str(each.value)}
-    arguments = {name: value for name, value in made.arguments.items() if name in said - anew}
+    unique = {name for name, each in binding.arguments.items() if "{unique}" in str(each.value)}
+    arguments = {name: value for name, value in made.arguments.items() if name in said - unique}
     varied = tuple(name for name in made.varied if name in said)
     without = tuple(dict.fromkeys((*made.without, *unsaid)))
     return replace(made, arguments=arguments, varied=varied, without=without, alias=None)

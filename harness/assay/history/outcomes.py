@@ -30,7 +30,8 @@ class Item:
 
     `id` is the target's own id for it, where calls do not use its key. `fields` are by
     the contract's names; `on` is its date and `state` its state, where the response has
-    them and the target file says where. `digest` represents the whole item as it was
+    them and the target file says where; `accepted` says that the bank no longer rejects what is
+    open. `digest` represents the whole item as it was
     sent; it is empty if the target file does not say which parts change by themselves,
     or if the item is nested too deep. `content` is that of the item without texts that may be
     links; it is empty if there are none.
@@ -40,6 +41,7 @@ class Item:
     key: str | None = None
     on: date | None = None
     state: State | None = None
+    accepted: bool = False
     fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
     id: str | None = field(default=None, compare=False)
     digest: str = field(default="", compare=False)

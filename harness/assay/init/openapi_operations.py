@@ -22,6 +22,7 @@ from assay.init.openapi_schemas import SchemaLeaf, is_plain_name, leaves
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _SUCCESS = re.compile(r"2([0-9]{2}|[xX]{2})")
+_REFUSED = re.compile(r"4([0-9]{2}|[xX]{2})|default")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,15 @@ class OpenApiOperation:
         )
         return next((shape for shape in shapes if len(shape) > 1), ())
 
+    @cached_property
+    def refusal(self) -> tuple[SchemaLeaf, ...]:
+        """The parts of the first response to a refused call that has any."""
+        shapes = (
+            leaves(self.document, _schema(self.document, answer))
+            for _, answer in _answers(self.document, self.node, _REFUSED)
+        )
+        return next((shape for shape in shapes if len(shape) > 1), ())
+
     def named(self, place: str) -> dict[str, OpenApiParameter]:
         """Return the parameters in a place by their names."""
         return {
@@ -122,14 +132,14 @@ def _operation(
 
 
 def _answers(
-    document: ForeignDocument, node: Mapping[str, Any]
+    document: ForeignDocument, node: Mapping[str, Any], wanted: re.Pattern[str] = _SUCCESS
 ) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return the successful responses with their statuses."""
+    """Return the responses with some statuses, by default those of success."""
     responses = islice(mapping(node.get("responses")).items(), MOST_PARAMETERS)
     return tuple(
         (status, document.at(response))
         for status, response in responses
-        if _SUCCESS.fullmatch(status)
+        if wanted.fullmatch(status)
     )
 
 

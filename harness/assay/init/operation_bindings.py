@@ -20,6 +20,7 @@ from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_matching import OperationMatch, filled_path, matches
 from assay.init.sent_outputs import SentOutputs, sent_outputs
+from assay.init.submissions import submission
 from assay.init.yaml_writer import YamlEntry, gap, nested
 from assay.rules.clauses import clauses_of
 
@@ -113,7 +114,7 @@ NOT_GUESSED: Final[Mapping[str, str]] = {
     "unlisted": "follows from the argument",
     "outcomes": "guessed for all operations together, at the top level (`outcomes`)",
     "given": "what a token covers, a document says in prose",
-    "submission": "which call carries out a request that was signed, a document says in prose",
+    "submission": "which call customers sign, a document says in prose (`submissions` names both)",
     "submitted": "follows from the submission",
     "output": "which value a later call needs, a document seldom says",
 }
@@ -161,7 +162,8 @@ def operations(
                 # With paths of its own, a target is not asked at those of the contract.
                 placed = _entries(replace(shape, explicit=unknown and not inherited.raw))
                 below = nested(inherited.corrections(shape, placed))
-                below = (*_sent(sent, operation), *below)
+                announced = submission(operation, match.offered, offers or ())
+                below = (*announced, *_sent(sent, operation), *below)
                 if below:
                     yield YamlEntry(key=operation.id, below=below)
             elif not inherited.operation(operation.id):

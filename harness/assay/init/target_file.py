@@ -16,6 +16,7 @@ from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
 from assay.init.auth_section import auth_section, used_auth
 from assay.init.defaults import TargetDraft
+from assay.init.errors import error
 from assay.init.fixture_template import ADAPTER_CLASS, adapter_module
 from assay.init.foreign_values import text
 from assay.init.name_matching import is_unique_header
@@ -274,6 +275,10 @@ def _operations(draft: TargetDraft) -> Iterator[YamlEntry]:
     if below:
         yield YamlEntry(key="operations", below=below, says=says)
     yield from (replace(entry, says=("",)) for entry in outcomes(draft.start.found, inherited))
+    matches = draft.start.found.values()
+    matched = [match.offered for of_contract in matches for match in of_contract.values()]
+    if "error" not in inherited.raw:
+        yield from (replace(entry, says=("",)) for entry in error(draft.contracts, matched))
 
 
 def _corrected(draft: TargetDraft) -> Iterator[YamlEntry]:

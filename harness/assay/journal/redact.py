@@ -118,6 +118,7 @@ class Redactor:
             "secret": access.client_secret,
         }
         secrets |= {f"code-{name}": code for name, code in access.codes.items()}
+        secrets |= {f"token-{name}": token for name, token in access.tokens.items()}
         for login, password in (
             (access.login, access.password),
             (access.client_id, access.client_secret),

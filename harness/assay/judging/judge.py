@@ -62,7 +62,7 @@ def breaches(
     for bound in plan.clauses[contract].values():
         if ambient and not bound.kind.ambient:
             continue
-        for evidence in countable(checked(bound.kind, history)):
+        for evidence in countable(checked(bound.kind, history, own=False)):
             if evidence.agreement is not Agreement.DISAGREES:
                 continue
             obligation = f"{contract}/{bound.clause.id}/{evidence.facet}"

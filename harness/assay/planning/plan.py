@@ -246,7 +246,8 @@ def _priced(
             continue
         if obligation.trial not in prices:
             kind = clauses[obligation.contract][obligation.clause].kind
-            prices[obligation.trial] = Price(partial(kind.price, scenario, submitted))
+            given = (scenario, submitted) if submitted else (scenario,)
+            prices[obligation.trial] = Price(partial(kind.price, *given))
         yield replace(item, price=prices[obligation.trial])
 
 

@@ -162,6 +162,11 @@ def _barring(contract: Contract, operation: str) -> tuple[Kind, ...]:
     return tuple(clause for clause in _answering(contract, "bars") if operation)
 
 
+def is_barred(contract: Contract, call: Call) -> bool:
+    """Whether a clause has a call refused for a header or a query parameter."""
+    return any(clause.bars(call) for clause in _barring(contract, call.operation))
+
+
 def without_call_ids(contract: Contract, exchange: Exchange) -> Exchange:
     """Return an exchange without the arguments that only identify its call.
 
@@ -174,7 +179,7 @@ def without_call_ids(contract: Contract, exchange: Exchange) -> Exchange:
         return replace(exchange, call=replace(call, arguments=kept))
     if ids.isdisjoint(call.arguments):
         return exchange
-    if any(clause.bars(call) for clause in _barring(contract, call.operation)):
+    if is_barred(contract, call):
         return exchange
     rest = {name: value for name, value in call.arguments.items() if name not in ids}
     return replace(exchange, call=replace(call, arguments=rest))

@@ -140,10 +140,14 @@ def tpp_evidence(
 
 
 # -- every kind ----------------------------------------------------------------------
-def checked(kind: Kind, history: History) -> Iterator[Evidence]:
-    """Yield the evidence of a kind's check; a missing consent is for kinds about consents to judge."""
+def checked(kind: Kind, history: History, *, own: bool = True) -> Iterator[Evidence]:
+    """Yield the evidence of a kind's check; a missing consent is for kinds about consents to judge.
+
+    In the trial of another rule, or in another context (not `own`), a call may be refused for
+    several reasons: which code and status the refusal has is not judged there.
+    """
     shown = history if kind.own_consents else without_unconsented(kind.contract, history)
-    yield from check_refusals(kind, shown)
+    yield from check_refusals(kind, shown) if own else kind.check(shown)
 
 
 def evidence_of(

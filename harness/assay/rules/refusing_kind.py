@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
@@ -28,8 +28,10 @@ from assay.rules.rule import BindingRequirement, Facet, Kind
 
 #: How the ids of facets end that are about the code, or the status, of a refusal.
 OF_CODE, OF_STATUS = "-code", "-status"
-#: The name of the field of an error that is its code.
+#: The name of the parameter, and of the field of an error that is its code.
 CODE = "code"
+#: The name of the parameter with the statuses of a refusal.
+STATUS = "refusal-status"
 
 _CODE: Mapping[str, Json] = {
     "description": "the code of the refusal, or a list of codes",
@@ -92,11 +94,14 @@ class RefusingKind(Kind):
     """The base of kinds by which calls are refused: the codes and statuses that a refusal may have."""
 
     codes: tuple[str, ...] = _said(_CODE, CODE)
-    refusal_statuses: tuple[str, ...] = _said(_STATUS, "refusal-status")
+    refusal_statuses: tuple[str, ...] = _said(_STATUS, STATUS)
+
+    #: The facets that expect a refusal, where they are the same in every clause; empty for all.
+    refusing_facets: ClassVar[tuple[str, ...]] = ()
 
     def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal; by default all."""
-        return [facet.id for facet in self.facets()]
+        """Return the facets that expect a refusal."""
+        return self.refusing_facets or [facet.id for facet in self.facets()]
 
 
 def facets_of(kind: Kind) -> Sequence[Facet]:
@@ -107,6 +112,16 @@ def facets_of(kind: Kind) -> Sequence[Facet]:
     refusing = kind.refusing()
     derived = (_derived(kind, facet) for facet in facets if facet.id in refusing)
     return (*facets, *(each for several in derived for each in several))
+
+
+def without_refusal(kind: Kind) -> Sequence[str]:
+    """Return the keys that say how a clause refuses, if none of its facets expects a refusal."""
+    if not isinstance(kind, RefusingKind):
+        return ()
+    refusing = kind.refusing()
+    if any(facet.id in refusing for facet in kind.facets()):
+        return ()
+    return [key for key, said in ((CODE, kind.codes), (STATUS, kind.refusal_statuses)) if said]
 
 
 def _derived(kind: RefusingKind, facet: Facet) -> Iterator[Facet]:
@@ -187,8 +202,8 @@ def _judged(
         if error is None or CODE not in error.located:
             seen = f"{refused}; the target file does not say where the code is (`error.code`)"
             judged = replace(judged, agreement=Agreement.UNCLEAR, seen=seen)
-        elif not shown and _is_owed(kind, exchange):
-            # That there is a code at all is for that rule to judge.
+        elif not shown and (not error.errors or _is_owed(kind, exchange)):
+            # That there is an error with a code is for that rule to judge.
             judged = replace(judged, agreement=Agreement.UNCLEAR)
         yield judged
     if kind.refusal_statuses:

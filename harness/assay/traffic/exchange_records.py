@@ -64,8 +64,8 @@ _NONE_INVENTED: Mapping[str, str] = MappingProxyType({})
 )
 _credentials, _credentials_in, _bearer, _without, _varied, *_last = setters(Call, _RARE)
 _invented, _by, _host, _consent, _variation = _last
-(_resource, _key, _on, _state, _fields, _id, _digest, _content) = setters(
-    Item, ("resource", "key", "on", "state", "fields", "id", "digest", "content")
+(_resource, _key, _on, _state, _accepted, _fields, _id, _digest, _content) = setters(
+    Item, ("resource", "key", "on", "state", "accepted", "fields", "id", "digest", "content")
 )
 _STATES = {state.value: state for state in State}
 _CAUSES = {cause.value: cause for cause in Cause}
@@ -216,6 +216,7 @@ def _item_records(items: Iterable[Item] | None) -> Record | None:
             item.key,
             (item.on.year, item.on.month, item.on.day) if item.on else None,
             item.state.value if item.state else None,
+            item.accepted,
             item.fields,
             item.id,
             item.digest,
@@ -230,12 +231,13 @@ def _items(records: Iterable[Record] | None) -> tuple[Item, ...] | None:
 
 
 def _item(parts: Record) -> Item:
-    resource, key, on, state, shown, own, digest, content = parts
+    resource, key, on, state, accepted, shown, own, digest, content = parts
     item = _new(Item)
     _resource(item, resource)
     _key(item, key)
     _on(item, date(*on) if on else None)
     _state(item, _STATES[state] if state else None)
+    _accepted(item, accepted)
     _fields(item, shown)
     _id(item, own)
     _digest(item, digest)

@@ -20,6 +20,7 @@ from assay.binding.path_slots import repeated_slots
 from assay.binding.pointer import MISSING, find
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.token_places import without_parameters
+from assay.binding.values import has_placeholder
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same
 from assay.history import Call
@@ -260,9 +261,13 @@ def normal_origin(origin: str) -> str:
 
 
 def _is_other_change(operation: Operation, own: Spelling | None, value: Json) -> bool:
-    """Whether the argument that would end a request has another value than the fixed one."""
-    fixed = operation.ends is not None and own is not None and own.value is not None
-    return fixed and own is not None and not same(own.value, value)
+    """Whether what would end a request has another value in the body than the fixed one.
+
+    A value that is made for each call is never the same.
+    """
+    if operation.ends is None or own is None or own.place is not Place.BODY:
+        return False
+    return own.value is not None and not has_placeholder(own.value) and not same(own.value, value)
 
 
 def _differing(request: ParsedRequest, own: Spelling, value: Json) -> Iterator[Json]:

@@ -86,7 +86,7 @@ def known_secrets(target: Target, secrets: Mapping[str, str]) -> KnownSecrets:
     """Return the secrets of a target file, which `look_up` found, and the pairs of clients."""
     known = KnownSecrets()
     for key_path, _, name in _named(target):
-        kind = KINDS.get(key_path[-1], "code")
+        kind = "token" if "token_envs" in key_path else KINDS.get(key_path[-1], "code")
         known.add(secrets.get(name), kind, lasting=True)
     for auth in (target.auth, target.auth.tpp):
         oauth = auth.oauth if auth else None
@@ -148,6 +148,7 @@ def _named(target: Target) -> Iterator[tuple[tuple[str, ...], bool, str]]:
             ((*own, "login_env"), False, role.login_env),
             ((*own, "password_env"), False, role.password_env),
             *(((*own, "code_envs", factor), False, env) for factor, env in role.code_envs.items()),
+            *(((*own, "token_envs", tpp), True, env) for tpp, env in role.token_envs.items()),
         ]
     variables += [
         (("fixtures", "tpps", tpp.name, "token_env"), True, tpp.token_env)

@@ -1,13 +1,16 @@
 """What the bodies of refusals say, by the key `error` of a target file."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from assay.binding.decode import MOST_ERRORS, body_of, decode
+from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.contract.files.load import loads
 from assay.contract.model import Operation
+from assay.contract.parse import parse_contract
 from assay.errors import InputError
 from assay.history import ErrorBody, ShownError, Wire
 
@@ -109,3 +112,40 @@ def test_wrong_keys(error, problem):
         target(error)
     assert problem in str(raised.value.problems[0])
     assert 5 == raised.value.problems[0].line
+
+
+# -- names -----------------------------------------------------------------------------
+DESK = Path(__file__).parents[1] / "general_kinds"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "problem"),
+    [
+        ("NO_TOKEN: token", "NO_TOKENS: token", "no contract has the code 'NO_TOKENS'"),
+        ("fields: {class:", "fields: {klass:", "no contract has the error field 'klass'"),
+    ],
+)
+def test_a_misspelt_name_is_named_with_its_line(right, wrong, problem):
+    """A code or a field that no rule names would have no effect."""
+    text = (DESK / "errors-target.yaml").read_text("utf-8")
+    line = text[: text.index(right)].count("\n") + 1
+    read = read_document(loads(text.replace(right, wrong), "target.yaml"))
+    contract = parse_contract(DESK / "errors.yaml")
+    with pytest.raises(InputError) as raised:
+        bind([contract], read)
+    (only,) = raised.value.problems
+    assert problem in str(only)
+    assert line == only.line
+
+
+def test_a_rule_that_refuses_nothing_has_no_code(tmp_path):
+    """A key without an effect is an error of the contract."""
+    text = (DESK / "errors.yaml").read_text("utf-8")
+    path = tmp_path / "errors.yaml"
+    path.write_text(text.replace("    others: refused\n", ""), "utf-8")
+    with pytest.raises(InputError) as raised:
+        parse_contract(path)
+    assert ["code", "refusal-status"] == [
+        each.key.rpartition(".")[2] for each in raised.value.problems
+    ]
+    assert all("no obligation of the rule expects" in str(each) for each in raised.value.problems)

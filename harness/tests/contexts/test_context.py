@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,32 @@ def test_a_request_in_another_mode_stays_as_it_is(pis):
         return requests.InMode(contract=pis, mode="deferred")
 
     assert [CUSTOMER, own] == played(steps(CUSTOMER, own), pis, mapper)
+
+
+XS2A = Path(__file__).parents[3] / "contract" / "examples" / "xs2a" / "xs2a.yaml"
+
+
+def test_a_request_of_another_kind_stays_as_it_is():
+    """Of two operations that make requests, only that with the mode and the amount is changed."""
+    contract = parse_contract(XS2A)
+    consent = Call(operation="make-consent", subject="psu", arguments={})
+    payment = Call(operation="make-payment", subject="psu", mode="sepa-credit-transfers")
+    mode, amount = "target-2-payments", "instructedAmount"
+
+    def in_mode():
+        return requests.InMode(contract=contract, mode=mode)
+
+    def with_amount():
+        return requests.WithArgument(contract=contract, argument=amount, value="1.00")
+
+    same, paid = played(steps(consent, payment), contract, in_mode, with_amount)
+    assert (consent, mode, "1.00") == (same, paid.mode, paid.arguments[amount])
+    for reason in (requests.mode_reason, requests.argument_reason):
+        name = mode if reason is requests.mode_reason else amount
+        assert (requests.NO_REQUEST, "") == (
+            reason(contract, name, [consent]),
+            reason(contract, name, [consent, payment]),
+        )
 
 
 def test_a_factor_is_used_only_by_segments_that_have_it(pis):

@@ -131,7 +131,10 @@ def test_it_is_never_that_of_another_customer_or_another_tpp():
 
     assert ["own", "theirs"] == sent
     assert "Consent-ID" not in bank.call("accounts", "third").headers
-    assert "Consent-ID" not in bank.call("accounts", "psu", by="another").headers
+    bank.executor.tpps["another"] = Access()
+    bank.executor.access["psu"] = Access(token="psu", tokens={"another": "psu-of-another"})
+    by_another = bank.call("accounts", "psu", by="another").headers
+    assert "Consent-ID" not in by_another
 
 
 @pytest.mark.parametrize(

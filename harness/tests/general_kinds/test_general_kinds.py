@@ -10,12 +10,15 @@ from error_desk import ERROR_FAULTS, ErrorDesk
 
 from assay.binding.join import bind
 from assay.binding.read import read_target
+from assay.contexts.covering import Depth
 from assay.contract.parse import parse_contract
+from assay.doctor import examination
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.writer import Journal
 from assay.kinds import Standing
 from assay.planning.plan import plan
+from assay.planning.prepare import prepare
 from assay.testing import verdicts
 from assay.traffic.session import open_recording
 
@@ -257,6 +260,42 @@ def test_the_traffic_of_others_is_judged(tmp_path):
     assert "violates" == decided.pop("errors/class-allowed")
     assert {"errors/media-type", "errors/class-present", "errors/code-present"} <= set(decided)
     assert {"conforms"} == {*decided.values()}
+
+
+def test_no_context_makes_a_right_error_wrong():
+    """With another TPP, on another day, without the customer: the refusals are the same."""
+    files = str(HERE / "errors.yaml"), str(HERE / "errors-target.yaml")
+    prepared = prepare(files[:1], files[1], contexts=Depth.EACH)
+    assert prepared.plan.contextual
+    environment = set_up(prepared.target, bank=lambda _: ErrorDesk())
+    result = run_session(
+        Session(plan=prepared.plan, environment=environment, journal=Journal(out=None))
+    )
+    assert not [each for each in result.verdicts if each.standing is Standing.VIOLATES]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "key"),
+    [
+        ("", "", None),
+        ("list: /problem/errors", "list: /errors", "error.list"),
+        ("list: /problem/errors", "one: /problem/error", "error.one"),
+        ("code: [/detail/code, /number]", "code: /code", "error.code"),
+        ("at: /class,", "at: /klass,", "error.fields.class"),
+    ],
+)
+def test_the_doctor_doubts_a_pointer_that_finds_no_error(right, wrong, key, tmp_path, monkeypatch):
+    """A wrong pointer is named before a run, and blamed on no bank."""
+    text = (HERE / "errors-target.yaml").read_text("utf-8")
+    path = tmp_path / "target.yaml"
+    path.write_text(text.replace(right, wrong), "utf-8")
+
+    def made(target, ledger=None):
+        return set_up(target, bank=lambda _: ErrorDesk())
+
+    monkeypatch.setattr(examination, "set_up", made)
+    result = examination.examine(str(path), [str(HERE / "errors.yaml")])
+    assert ([key] if key else []) == [each.key for each in result.findings if "error" in each.key]
 
 
 def test_every_facet_has_a_fault():

@@ -1,7 +1,7 @@
 """`consistent` judges answers by other answers, where nothing may have changed between them."""
 
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from building import (
@@ -28,7 +28,18 @@ from building import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.history import Advanced, Item, Lacking, Malformed, Registered, Withdrawn
+from assay.contract.model import Operation
+from assay.history import (
+    Advanced,
+    Entry,
+    Item,
+    Lacking,
+    Malformed,
+    Owned,
+    Registered,
+    Subject,
+    Withdrawn,
+)
 from assay.judging.verdict import Agreement, Standing
 from assay.rules.kinds import consistent
 from assay.rules.state import answers
@@ -767,3 +778,22 @@ def test_an_exchange_costs_no_more_however_many_came_before(monkeypatch):
 def test_dates_are_those_of_the_history():
     """The tests above count days back from the day on which they play."""
     assert date(2026, 9, 16) == TODAY == AT.date()
+
+
+def test_ranges_of_a_customer_with_a_past_meet_on_days_that_stay_as_they_are():
+    """What is listed of the last week may still change, so the ranges meet before it."""
+    now = datetime(2026, 9, 16, 10, tzinfo=UTC)
+    days = [now.date() - timedelta(days=n) for n in range(1, 31)]
+    owned = Owned(
+        key="A1",
+        resource="account",
+        entries=tuple(Entry(key=f"T{n}", on=day) for n, day in enumerate(days)),
+    )
+    psu = Subject(name="psu", now=now, owns=(owned,), fresh=False)
+    known = consistent._known_days(psu)
+    assert max(known) < now.date() - timedelta(days=7)
+    operation = Operation(id="t", method="GET", path="/t", since="from", until="to")
+    first, middle, last = consistent._ranges(operation, "meeting-ranges", now.date(), known)
+    assert first["to"] == middle["from"] < middle["to"] == last["from"]
+    assert {date.fromisoformat(first["to"]), date.fromisoformat(last["from"])} <= {*known}
+    assert () == consistent._known_days(replace(psu, fresh=True))

@@ -1,12 +1,15 @@
 """`error-body` judges every refusal with one of its statuses by what the target file finds in it."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from assay.history import Call, ErrorBody, Malformed, ShownError, Subject, Token
 from assay.history.events import Masked
+from assay.rules.evidence import checked
 from assay.testing import (
     START,
     accepted,
@@ -16,6 +19,7 @@ from assay.testing import (
     failed,
     history,
     kind_in,
+    play,
     refused,
     unavailable,
 )
@@ -111,15 +115,27 @@ def test_another_operation_is_judged_only_if_the_rule_names_none(clause):
     assert [] == says(replace(clause, names=("accounts",)), elsewhere)
 
 
-def test_the_probe_calls_a_list_without_a_token(clause):
-    """A bank that needs no token is asked about something unknown."""
-    from assay.testing import play  # noqa: PLC0415
-
-    (call,) = play(clause, "refused", lambda _: refused(status=401)).calls
-    assert ("accounts", Token.NONE) == (call.operation, call.bearer)
-    _, call = play(clause, "refused", lambda _: accepted()).calls
-    assert "entries" == call.operation
-    assert call.invented
+@pytest.mark.parametrize(
+    ("statuses", "bank", "last"),
+    [
+        (("401",), lambda _: refused(status=401), "no token"),
+        (("4xx",), lambda _: refused(status=401), "no token"),
+        (("400",), lambda _: refused(status=400), "no token"),
+        (
+            ("400",),
+            lambda call: refused(status=401 if call.bearer else 400),
+            "X-Request-ID is missing",
+        ),
+        (("404",), lambda _: refused(status=401), "about something that does not exist"),
+        (("401",), lambda _: accepted(), "about something that does not exist"),
+    ],
+)
+def test_the_probe_goes_on_until_a_refusal_has_a_status_of_the_rule(clause, statuses, bank, last):
+    """A call without a token is refused by every bank that needs one, with a status of its own."""
+    asked = replace(clause, statuses=statuses)
+    calls = play(asked, "refused", bank).calls
+    assert last == calls[-1].variation
+    assert ("accounts", Token.NONE) == (calls[0].operation, calls[0].bearer)
 
 
 # -- codes of refusals -----------------------------------------------------------------
@@ -149,7 +165,8 @@ MAIN, CODE, STATUS = (f"accounts-without-token{what}" for what in ("", "-code", 
         (refused(status=401, error=errors("OTHER")), "disagrees", "agrees"),
         (refused(status=401, error=errors("")), "unclear", "agrees"),
         (refused(status=401, error=errors()), "unclear", "agrees"),
-        (refused(status=418, error=errors()), "disagrees", "disagrees"),
+        (refused(status=418, error=errors("")), "disagrees", "disagrees"),
+        (refused(status=418, error=errors()), "unclear", "disagrees"),
         (refused(status=403, error=errors("NO_TOKEN")), "agrees", "disagrees"),
         (refused(status=401), "unclear", "agrees"),
     ],
@@ -176,6 +193,13 @@ def test_nothing_is_said_of_an_answer_that_refuses_nothing(coded):
     assert [f"{MAIN} unclear", *doubts] == says(coded, ARRANGED, *tried(failed()))
 
 
+def test_a_code_is_judged_in_the_trials_of_its_own_rule_only(coded):
+    """In a sequence, or in another context, several rules may refuse a call."""
+    made = history(ARRANGED, *tried(refused(status=403, error=errors("OTHER"))))
+    assert [MAIN, CODE, STATUS] == [each.facet for each in checked(coded, made)]
+    assert [MAIN] == [each.facet for each in checked(coded, made, own=False)]
+
+
 def test_a_call_beyond_a_limit_may_be_refused_for_that():
     """Five calls are served in a minute, so the sixth one proves nothing about another code."""
     clause = kind_in(CONTRACT, "token")
@@ -183,3 +207,52 @@ def test_a_call_beyond_a_limit_may_be_refused_for_that():
     beyond = exchange(replace(CALL, bearer=Token.NONE), refused(status=429, error=errors("1042")))
     said = says(clause, ARRANGED, *served, beyond)
     assert [f"{MAIN} agrees", f"{CODE} unclear", f"{STATUS} unclear"] == said
+
+
+# -- any refusal -----------------------------------------------------------------------
+WORDS = ("client", "limit", "other", "", None)
+ODD = int(os.environ.get("ASSAY_ODD_REFUSALS", "300"))
+
+
+def drawn(random):
+    """Return a refusal with any number of errors, each with any class and code."""
+    shown = []
+    for _ in range(random.choice((0, 1, 1, 2))):
+        word, code = random.choice((*WORDS, "absent")), random.choice(("A", "B", ""))
+        fields = {} if word == "absent" else {"class": word}
+        shown.append(ShownError(fields=fields, codes=(code,) if code else ()))
+    located = random.choice((("code", "class"), ("code",), ("class",)))
+    error = random.choice((ErrorBody(located=located, errors=tuple(shown)), None))
+    kind = random.choice(
+        ("application/problem+json", "Application/Problem+JSON; a=b", "text/html", "")
+    )
+    status = random.choice((400, 401, 403, 404, 422, 429, 500))
+    headers = {"Content-Type": kind} if kind else {}
+    return refused(status=status, headers=headers, error=error)
+
+
+def wanted(answer):
+    """Return what a reader of the contract says of a refusal: each facet that is judged, and how."""
+    if answer.status not in {400, 401, 404, 409, 422, 429}:
+        return {}
+    kind = answer.headers.get("Content-Type", "").lower().split(";")[0]
+    said = {"media-type": kind == "application/problem+json"}
+    error = answer.outcome.error
+    errors_ = error.errors if error else ()
+    if error and "class" in error.located:
+        classes = [each.fields.get("class") for each in errors_]
+        said["class-present"] = bool(classes) and all(classes)
+        if any(classes):
+            said["class-allowed"] = {*filter(None, classes)} <= {"client", "limit"}
+    if error and "code" in error.located:
+        said["code-present"] = bool(errors_) and all(each.codes for each in errors_)
+    return {facet: "agrees" if good else "disagrees" for facet, good in said.items()}
+
+
+def test_any_refusal_is_judged_as_a_reader_of_the_contract_would(clause):
+    """Generated refusals, of which each facet is judged once or not at all."""
+    random = Random(7)
+    for _ in range(ODD):
+        answer = drawn(random)
+        said = says(clause, answered(answer))
+        assert sorted(f"{facet} {how}" for facet, how in wanted(answer).items()) == sorted(said)

@@ -248,9 +248,29 @@ def test_what_is_shown_is_what_was_done():
     assert [f"{SHOWN} disagrees"] == says(*told, late, facet=SHOWN)
 
 
-def test_nothing_is_said_of_a_customer_with_a_past():
-    """What an earlier history did is not known."""
-    assert [] == says(make(), effects("P1"), subject=payer(fresh=False))
+@pytest.mark.parametrize(
+    "events",
+    [
+        [make(), effects("P1")],
+        [make(), effects(), read(shown(state=DONE))],
+        [make(), sign(), effects(now=LONG_AFTER)],
+        [make(), sign(), effects("P1", "P1")],
+        [make(NO)],
+        [make(shown(approval=None))],
+    ],
+    ids=["unsigned", "unsigned, shown", "missing", "twice", "refused", "no link"],
+)
+def test_a_customer_with_a_past_breaks_nothing(events):
+    """What an earlier history did is not known: the bank may answer with an equal request of it."""
+    assert [each for each in says(*events) if each.endswith("disagrees")]
+    found = says(*events, subject=payer(fresh=False))
+    assert not [each for each in found if each.endswith("disagrees")]
+
+
+def test_a_request_of_a_customer_with_a_past_is_carried_out():
+    """That it is carried out needs nothing from before."""
+    events = make(), sign(), read(shown(state=DONE))
+    assert f"{MAIN} agrees" in says(*events, subject=payer(fresh=False))
 
 
 def test_it_is_ambient():

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
-from assay.history import Call, Effect, Effects, Item, Malformed
+from assay.history import Call, Effect, Effects, Item, Malformed, Owned, Subject
 from assay.rules.lifecycle.tracker import instances, lifecycle_of_request
 from assay.testing import (
     START,
@@ -136,3 +136,34 @@ def test_the_tpp_sends_no_key_again_with_another_request():
     assert ["key-not-reused agrees 2"] == owed(first, new)
     assert ["key-not-reused agrees 1,2"] == owed(first, late)
     assert None is replace(KIND, varies="").tpp_facet()
+
+
+# -- other rules ----------------------------------------------------------------------
+XS2A = Path(__file__).parents[3] / "contract" / "examples" / "xs2a" / "xs2a.yaml"
+
+
+def paid(answer, request_id, account):
+    """Write down a payment from an account."""
+    create = kind_in(XS2A, "payments.made").operation
+    usual = dict.fromkeys(create.arguments, "10.00")
+    usual.pop(create.due.argument)
+    usual |= {"currency": "EUR", "creditorAccount": "DE02120300000000202051"}
+    arguments = {**usual, "debtorAccount": account, "X-Request-ID": request_id}
+    mode = "sepa-credit-transfers"
+    call = Call(operation="make-payment", subject="psu", arguments=arguments, mode=mode)
+    return exchange(call, answer)
+
+
+def test_a_refusal_for_a_reused_key_is_no_missing_answer():
+    """That a valid payment is accepted is not judged by one that may be taken for another."""
+    made = kind_in(XS2A, "payments.made")
+    owns = tuple(Owned(resource="account", key=key) for key in ("A1", "A2"))
+    owner = Subject(name="psu", now=START, owns=owns)
+    ids = [f"8f0f4dc0-4c7b-4a4e-9f3a-0000000000{n}1" for n in range(2)]
+    first, refusal = paid(FIRST, ids[0], "A1"), refused(status=409)
+    assert ["answers agrees 1"] == evidence(
+        made, history(owner, first, paid(refusal, ids[0], "A2"))
+    )
+    assert ["answers agrees 1", "answers disagrees 2"] == evidence(
+        made, history(owner, first, paid(refusal, ids[1], "A2"))
+    )

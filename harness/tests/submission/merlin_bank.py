@@ -95,8 +95,10 @@ class Merlin:
         """Remember what a consent says, as it was made and then changed."""
         if parts[1] != OWN[1:] or not status.startswith("2") or method not in {"POST", "PUT"}:
             return
-        id_ = read(answer)["paymentRequestResourceId"]
-        self.sent[id_] = {**self.sent.get(id_, {}), **sent}
+        shown = read(answer)
+        id_ = shown.get("paymentRequestResourceId") if isinstance(shown, dict) else parts[-1]
+        if isinstance(sent, dict):
+            self.sent[id_] = {**self.sent.get(id_, {}), **sent}
 
     def submit(self, environ: dict[str, Any], sent: Any) -> Reply:
         """Make the payment of a consent that says the same."""

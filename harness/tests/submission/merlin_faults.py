@@ -148,7 +148,7 @@ class TakesCustomers(Merlin):
 
 
 class Unsigned(Merlin):
-    """Nobody signs."""
+    """No customer signs."""
 
     def __init__(self):
         waiting = ("received", "pending")

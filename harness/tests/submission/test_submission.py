@@ -12,6 +12,7 @@ from merlin_bank import Merlin
 
 from assay.binding.join import bind
 from assay.binding.read import read_target
+from assay.binding.spelling import Place
 from assay.cli.main import group
 from assay.contexts.covering import Depth
 from assay.contract.parse import find_contract, parse_contract
@@ -152,7 +153,7 @@ def test_the_token_of_the_customer(tmp_path):
     assert {Standing.UNVERIFIED} == set(others.values())
 
 
-def test_what_nobody_signs_is_submitted_at_once(tmp_path):
+def test_what_takes_no_signature_is_submitted_at_once(tmp_path):
     """Where the call that makes a request is all that it takes, its submission follows."""
     parcels = HERE.parent / "unsigned"
     target = tmp_path / "parcels.yaml"
@@ -180,6 +181,26 @@ def test_what_nobody_signs_is_submitted_at_once(tmp_path):
         target,
     )
     assert {Standing.CONFORMS} == set(run(merlin_faults.Unsigned(), of).values())
+
+
+def test_what_a_submission_does_not_say_is_as_at_the_operation(tmp_path):
+    """An argument is moved or left out, words of outcomes are added, and the rest is the same."""
+    own = (
+        "      arguments: {amount: {header: X-Amount}, currency: null}\n"
+        "      outcomes: {rejected: [{statuses: [409]}]}\n      item:"
+    )
+    target = read_target(written(tmp_path / "t.yaml", "      item:", own))
+    operation = target.operations["create-payment"]
+    submission = operation.submission
+    assert {*operation.arguments} - {"currency"} == {*submission.arguments}
+    moved, former = submission.arguments["amount"], operation.arguments["amount"]
+    assert (Place.HEADER, "X-Amount", former.value) == (moved.place, moved.name, moved.value)
+    assert Place.BODY is former.place
+    assert (operation.modes, "") == (submission.modes, submission.one)
+    assert ("409",) == submission.outcomes.rejected[0].statuses
+    assert target.outcomes.accepted == submission.outcomes.accepted
+    assert (operation.outputs, {}) != (submission.outputs, {})
+    assert None is submission.approval is submission.credentials
 
 
 def test_an_outage_is_no_refusal():

@@ -3,10 +3,13 @@
 from collections import Counter
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from runs import whole
 
+from assay.binding.read import read_target
+from assay.contract.parse import parse_contract
 from assay.history import Call, Exchange, History, Wire
 from assay.journal.redact import Redactor
 from assay.planning.prepare import prepare
@@ -140,3 +143,25 @@ def test_a_fixed_query_parameter_is_no_argument(always, arguments):
     sent = [RecordedEntry(at=datetime(2026, 9, 16, 10, tzinfo=UTC), wire=wire, lost="")]
     recorded = to_history(sent, prepared.plan.contracts["aisp"].operations, target, Redactor())
     assert arguments == recorded.history.exchanges[0].call.arguments
+
+
+def test_an_id_of_a_call_that_ends_something_is_an_argument():
+    """A value that the target file makes for each call is another one in each recording."""
+    folder = Path(__file__).parents[3] / "contract" / "examples" / "xs2a"
+    target = read_target(folder / "nordhafen.yaml")
+    operations = parse_contract(folder / "xs2a.yaml").operations
+    sent = {"X-Request-ID": "8f0f4dc0-4c7b-4a4e-9f3a-000000000001"}
+    wires = [
+        Wire(
+            method="DELETE",
+            url=f"{target.base_url}/v1/consents/C-1",
+            request_headers=(("Authorization", "Bearer t"), *headers.items()),
+            status=204,
+        )
+        for headers in (sent, {})
+    ]
+    ended = [RecordedEntry(at=datetime(2026, 9, 16, tzinfo=UTC), wire=wire) for wire in wires]
+    history = to_history(ended, operations, target, Redactor()).history
+    calls = [exchange.call for exchange in history.exchanges]
+    assert [(), ("X-Request-ID",)] == [call.without for call in calls]
+    assert sent.items() <= calls[0].arguments.items()

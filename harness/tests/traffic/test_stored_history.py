@@ -40,6 +40,7 @@ ITEM = Item(
     key="k\ud800",
     on=date(2026, 2, 28),
     state=State.ENDED,
+    accepted=True,
     fields={"amount": Decimal("1.10"), "list": [1, {"a": None}], "big": 10**40},
     id="i",
     digest="d",

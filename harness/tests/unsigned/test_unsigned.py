@@ -25,7 +25,7 @@ from assay.history import Authorise, State
 from assay.journal.redact import Careless
 from assay.journal.writer import Journal
 from assay.judging.verdict import Agreement, Standing
-from assay.planning.plan import plan, script_of
+from assay.planning.plan import plan, restrict, script_of
 from assay.rules import steps
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.lifecycle import request_steps, tracker
@@ -35,6 +35,7 @@ from assay.sandbox.mutants import PIS_MUTANTS
 from assay.sandbox.payments.rules import DuplicateRule
 from assay.sandbox.policies import SOUND
 
+VIOLATES = Standing.VIOLATES
 HERE = Path(__file__).parent
 MUTANTS = {mutant.id: mutant for mutant in PIS_MUTANTS}
 #: The statuses in which the sandbox carries a payment out, although it was not signed.
@@ -167,6 +168,22 @@ SIGNING = {"sca.required", "sca.factors", "redirect.idle", "redirect.overall", "
 STEP = int(os.environ.get("ASSAY_UNSIGNED_MUTANTS", "100"))
 
 
+def settled(target):
+    """Return a target at which an open payment is accepted for good."""
+    operations = {
+        name: replace(binding, item=replace(binding.item, state=with_accepted(binding.item.state)))
+        if binding.item.state
+        else binding
+        for name, binding in target.operations.items()
+    }
+    return replace(target, operations=operations)
+
+
+def with_accepted(state):
+    """Return a state whose open words say that the request is accepted."""
+    return replace(state, accepted=state.values[State.OPEN])
+
+
 @cache
 def payments():
     """Return the plan for payments that nobody signs, and its target."""
@@ -180,7 +197,7 @@ def payments():
             del rule["when"]["all"][1]  # the factor
         rule.pop("minutes" if rule["kind"] == "execution" else "", None)
     document = Document(data=data, path="pis.yaml", digest="", spots=Spot("pis.yaml", 1))
-    target = replace(read_target(find_target("sandbox")), sca=Sca())
+    target = settled(replace(read_target(find_target("sandbox")), sca=Sca()))
     return plan(bind([parse_document(document)], target), target), target
 
 
@@ -217,6 +234,72 @@ def test_the_faults_of_payments(fault):
     if fault is None:
         doubtful = {Standing.INDETERMINATE, Standing.UNVERIFIED}
         assert not [name for name, each in standings.items() if each in doubtful]
+
+
+def hesitant(app, kept):
+    """Return the bank in front of which every parcel is received, and examined later.
+
+    What the bank refuses or rejects is shown as received, too: it has not decided yet. `kept` are
+    the requests that it will refuse.
+    """
+
+    def asked(environ, start_response):
+        if environ["PATH_INFO"].rpartition("/")[2] in kept:
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [kept[environ["PATH_INFO"].rpartition("/")[2]]]
+        sent = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(sent)
+        said = []
+        body = b"".join(app(environ, lambda *answer: said.append(answer)))
+        status, headers = said[0][:2]
+        makes = environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] == "/payment-requests"
+        if makes and status.startswith("4") and not status.startswith("401"):
+            key = f"late-{len(kept)}"
+            shown = {"paymentRequestResourceId": key, "status": "received"}
+            kept[key] = body = json.dumps(shown).encode()
+            status, headers = "201 Created", [("Content-Type", "application/json")]
+        body = body.replace(b'"rejected"', b'"received"')
+        headers = [each for each in headers if each[0].lower() != "content-length"]
+        start_response(status, headers)
+        return [body]
+
+    return asked
+
+
+@pytest.mark.parametrize("word", ["open", "accepted"])
+def test_a_bank_that_examines_parcels_later(word):
+    """What was accepted and is open may still be rejected, unless the target file excludes it."""
+    planned, target = parcels()
+    if word == "open":
+        operations = {
+            name: replace(
+                each, item=replace(each.item, state=replace(each.item.state, accepted=()))
+            )
+            if each.item.state
+            else each
+            for name, each in target.operations.items()
+        }
+        target = replace(target, operations=operations)
+    rules = ("heavy", "twice", "payer", "senders")
+    ids = {
+        item.obligation.id for item in planned.items if item.obligation.id.split("/")[1] in rules
+    }
+
+    def bank(base_url):
+        return hesitant(weighed(make_app(unsigned(SOUND), base_url=base_url), 31.5), {})
+
+    session = Session(
+        plan=restrict(planned, ids),
+        environment=set_up(target, bank=bank),
+        journal=Journal(out=None, redactor=Careless()),
+    )
+    verdicts = run_session(session).verdicts
+    broken = {each.obligation.split("/")[1] for each in verdicts if each.standing is VIOLATES}
+    assert broken == ({*rules} if word == "accepted" else set())
+    if word == "open":
+        (heavy,) = (each for each in verdicts if each.obligation.endswith("weight-just-above-31.5"))
+        assert Standing.INDETERMINATE is heavy.standing
+        assert "whether it is decided is unknown (`accepted` in item.state.values)" in heavy.reason
 
 
 RULES = {

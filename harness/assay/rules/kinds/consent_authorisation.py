@@ -6,7 +6,7 @@ control is the same call, served once a consent is signed. What the consent itse
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability
@@ -49,6 +49,7 @@ class ConsentAuthorisation(ConsentKind):
     """A consent that is signed, and an operation whose data it opens."""
 
     name = "consent-authorisation"
+    refusing_facets = (UNSIGNED, DECLINED, OTHERS)
     purpose = LIMIT
 
     def facets(self) -> tuple[Facet, ...]:
@@ -69,10 +70,6 @@ class ConsentAuthorisation(ConsentKind):
         )
         two = Capability.TWO_PSU
         return (*facets, self.facet(OTHERS, _ASKS[OTHERS], "others", two, requires=(named,)))
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (UNSIGNED, DECLINED, OTHERS)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent that the customer refuses, and one that is signed; or use another's."""

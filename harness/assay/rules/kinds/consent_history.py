@@ -40,6 +40,7 @@ class ConsentHistory(ConsentKind):
     """A consent, the operation that returns entries under it, and what is old for how long."""
 
     name = "consent-history"
+    refusing_facets = (AFTER,)
     purpose = LIMIT
     limits = ("days", "minutes", "edge")
 

@@ -6,7 +6,7 @@ same call, served under the former consent before. Both need calls that say whic
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.history import History, State, Subject
@@ -40,6 +40,7 @@ class ConsentReplacement(ConsentKind):
     """A consent of which a customer has one at a time, and an operation whose data it opens."""
 
     name = "consent-replacement"
+    refusing_facets = (REFUSED,)
     purpose = LIMIT
 
     def facets(self) -> tuple[Facet, ...]:
@@ -53,10 +54,6 @@ class ConsentReplacement(ConsentKind):
             self.facet(id_, asks, "second", requires=(named,) if id_ in {KEPT, REFUSED} else ())
             for id_, asks in _ASKS.items()
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (REFUSED,)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Sign a consent, make a second one, and use the former before and after its signature."""

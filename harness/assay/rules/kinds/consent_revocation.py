@@ -5,7 +5,7 @@ The control of a refusal is the same call, served before the consent was ended.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.history import History, State, Subject
@@ -39,6 +39,7 @@ class ConsentRevocation(ConsentKind):
     """A consent that an operation ends, and an operation whose data it opens."""
 
     name = "consent-revocation"
+    refusing_facets = (REFUSED,)
     purpose = PROMISE
 
     consent: Lifecycle = ending_consent()
@@ -46,10 +47,6 @@ class ConsentRevocation(ConsentKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return the call that ends a consent, and what follows."""
         return tuple(self.facet(id_, asks, "end") for id_, asks in _ASKS.items())
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (REFUSED,)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Use a consent, end it, and use it again."""

@@ -5,8 +5,7 @@ not cover it, before any consent, to another customer, and to another customer w
 consent names it. Each refusal has a control: the same call about a resource with a consent,
 served in the same trial.
 
-The TPP: it asks only for data that a consent covers.
-A consent from before a recording may still be valid. It cannot be if the customer is new,
+The TPP: it asks only for data that a consent covers. A consent from before a recording may still be valid. It cannot be if the customer is new,
 or if the customer's list was read without the value that is disclosed only with a consent;
 it hardly can be if the bank refuses what no recorded consent covers and serves the rest.
 """
@@ -48,8 +47,6 @@ ASKS: Mapping[str, str] = {
     "foreign": "refused to any customer but its owner, whose own consent does not help",
     "usurped": "refused to any customer but its owner, even if the caller's consent names it",
 }
-
-
 #: The facets for which a consent to everything will do.
 WHOLE = frozenset({"granted", "foreign"})
 #: The facets that take another customer.

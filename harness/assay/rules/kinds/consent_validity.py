@@ -8,7 +8,7 @@ the last day may be for the token (401), unless the same token is served then un
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -48,6 +48,7 @@ class ConsentValidity(ConsentKind):
     """A consent with a last day, and an operation whose data it opens."""
 
     name = "consent-validity"
+    refusing_facets = (NEXT,)
     purpose = LIMIT
 
     consent: Lifecycle = dated_consent()
@@ -62,10 +63,6 @@ class ConsentValidity(ConsentKind):
             self.facet(id_, asks, "last-day", *needed, requires=(until,))
             for id_, asks in _ASKS.items()
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (NEXT,)
 
     def follow(self, scenario: Scenario, psu: Subject) -> Script:
         """Make a consent until tomorrow, and use it around its last midnight."""

@@ -9,19 +9,19 @@ another one. A difference that may have arisen by itself is not a violation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 from assay.contract.model import Capability, Contract, Operation
-from assay.history import Call, History, Holding
+from assay.history import Call, History, Holding, Subject
 from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import clauses, parameters, steps
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
-from assay.rules.state.answers import Answers, Page, SeenAnswers, mark
+from assay.rules.state.answers import LATELY, Answers, Page, SeenAnswers, mark
 from assay.rules.state.ranges import MEETING, SHORTER, Ranges
 
 TWICE, READING, SMALLER = "same-twice", "unchanged-by-reading", "smaller-consent"
@@ -113,7 +113,7 @@ class Consistent(Kind):
         yield from steps.grant(self.grant, "psu", first)
         if self.ranged and scenario.id in {SHORTER, MEETING}:
             yield from _ask(self.ranged, first)
-            for days in _ranges(self.ranged, scenario.id, today):
+            for days in _ranges(self.ranged, scenario.id, today, _known_days(psu)):
                 yield from _ask(self.ranged, first, **days)
         elif scenario.id == TWICE:
             for operation in self.operations:
@@ -182,9 +182,27 @@ def _keyed(clause: Consistent) -> tuple[Operation, ...]:
     )
 
 
-def _ranges(operation: Operation, scenario: str, today: date) -> tuple[Mapping[str, str], ...]:
-    """Return the ranges to ask for: two with an open end each and what both have, or three adjacent."""
+def _known_days(psu: Subject) -> Sequence[date]:
+    """Return the days of what a customer owns who was there before, except the last ones.
+
+    What is listed of those may still change, so ranges that meet there show nothing.
+    """
+    if psu.fresh:
+        return ()
+    days = sorted({entry.on for entry in psu.owns[0].entries})
+    return [day for day in days if day < psu.now.date() - LATELY - timedelta(days=1)]
+
+
+def _ranges(
+    operation: Operation, scenario: str, today: date, known: Sequence[date] = ()
+) -> tuple[Mapping[str, str], ...]:
+    """Return the ranges to ask for: two with an open end each and what both have, or three adjacent.
+
+    They meet on days that are `known` to have something, if there are enough of them.
+    """
     early, late = (str(today - timedelta(days=n)) for n in (FRESH - 1, 2))
+    if len(known) >= FRESH:
+        early, late = str(known[len(known) // 3]), str(known[2 * len(known) // 3])
     since, until = operation.since or "", operation.until or ""
     if scenario == MEETING:
         return {until: early}, {since: early, until: late}, {since: late}

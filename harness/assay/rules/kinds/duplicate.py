@@ -11,7 +11,7 @@ only the return address differs, the verdict is open: no clause names it as a pa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -71,6 +71,7 @@ class Duplicate(RefusingKind):
     """The parameters that make two requests different, and the modes to test."""
 
     name = "duplicate"
+    refusing_facets = (REPEAT,)
     purpose = LIMIT
     applies_to = ("makes",)
 
@@ -78,13 +79,11 @@ class Duplicate(RefusingKind):
     parameters: tuple[str, ...] = arguments(
         key="parameters", compare=comparisons.members(added=SERVE_MORE, removed=REFUSE_MORE)
     )
-    named_modes: tuple[str, ...] = rules_parameters.parameter(
+    named_modes: tuple[str, ...] = rules_parameters.names(
         rules_parameters.ref("words"),
-        lambda value, _: tuple(str(name) for name in value),
         key="modes",
         references=_at_once,
         required=False,
-        default=(),
         compare=comparisons.test_only,
     )
 
@@ -138,10 +137,6 @@ class Duplicate(RefusingKind):
             for id_, description in descriptions
             if not left_out.get(id_)
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (REPEAT,)
 
     def accepts_variation(self, scenario: Scenario) -> bool:
         """Return True: the call is accepted; a repeat is rejected when it is signed."""

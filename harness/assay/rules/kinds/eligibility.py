@@ -1,9 +1,8 @@
 """`eligibility`: which resources of a customer are listed, depending on their state.
 
-Each hidden state is a facet; recent use has three: listed when recent, still
-listed just inside the edge, hidden just outside. Months are calendar months of
-the bank's zone. The edge day itself is judged only where the contract says so. After a
-consent a list may show only what is consented to: that something is not there says nothing then.
+Each hidden state is a facet; recent use has three: listed when recent, still listed just inside the
+edge, hidden just outside. Months are those of the bank's calendar. The edge day is judged only where the contract says so.
+After a consent a list may show only what is consented to: that something is not there says nothing then.
 
 What is hidden may also be withheld: its data are refused, even if a consent names it. The
 control is the same question about a plain one, answered in the trial.
@@ -113,11 +112,7 @@ class Eligibility(RefusingKind):
     operation: Operation = parameters.operation()
     resource: str = parameters.resource()
     hides: tuple[str, ...] = parameters.names(
-        _TRAITS,
-        key="hides",
-        references=_traits,
-        required=False,
-        compare=comparisons.covered(),
+        _TRAITS, key="hides", references=_traits, required=False, compare=comparisons.covered()
     )
     recent: Recent | None = parameters.parameter(
         _RECENT,

@@ -7,7 +7,8 @@ judged, and of these only the statuses that the clause names: what a gateway in 
 interface answers has a form of its own. Requests that are malformed on purpose may never reach the
 interface, so their refusals are not judged, nor are values that a journal hides.
 
-The probe calls an operation without a token. The rule is ambient: it also judges the refusals in
+The probe calls an operation without a token, and goes on with other faults where the clause does
+not name the status of that refusal. The rule is ambient: it also judges the refusals in
 the trials of all other rules.
 """
 
@@ -22,7 +23,7 @@ from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
 from assay.history import Call, ErrorBody, Exchange, History, ShownError, Token
 from assay.judging.verdict import Evidence
-from assay.rules import comparisons, parameters, steps
+from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE, REPLACED
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
@@ -170,17 +171,25 @@ class ErrorBodyRule(Kind):
         )
 
     def probe(self, scenario: Scenario) -> Script:
-        """Call an operation without a token, without a consent, or about something unknown."""
-        operation = self.refused
-        call = yield from request_steps.plain_call(self.contract, operation, None)
+        """Make calls that must be refused, until one is with a status of the clause."""
+        call = yield from request_steps.plain_call(self.contract, self.refused, None)
         if call is None:
             return
-        without = replace(call, bearer=Token.NONE, variation=Token.NONE.value)
-        answer = yield from steps.send(without)
-        if operation.consent:
-            yield from steps.send(call)
-        elif answer.accepted:
-            yield from self._about_nothing(call.subject)
+        for each in self._refused_calls(call):
+            answer = yield from steps.send(each)
+            if self.concerns(answer):
+                return
+        yield from self._about_nothing(call.subject)
+
+    def _refused_calls(self, call: Call) -> Iterator[Call]:
+        """Yield a call without its token, without its consent, and without each mandatory argument."""
+        yield replace(call, bearer=Token.NONE, variation=Token.NONE.value)
+        if self.refused.consent:
+            yield call
+        for name in self.refused.arguments:
+            without = replace(call, without=(name,), variation=f"{name} is missing")
+            if clauses.is_barred(self.contract, without):
+                yield without
 
     def _about_nothing(self, subject: str) -> Script:
         """Call an operation about something that does not exist."""

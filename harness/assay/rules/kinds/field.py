@@ -14,7 +14,7 @@ from functools import partial
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import same, text_of
-from assay.history import Call, Exchange, History, Holding, Item
+from assay.history import Call, Exchange, History, Holding, Item, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps, text_shape
 from assay.rules.consequences import (
@@ -204,7 +204,7 @@ class Field(Kind):
                 ]
             for arguments in questions:
                 call = Call(operation=operation.id, subject="psu", arguments=arguments)
-                yield from steps.walk(call, most=_most(self, operation))
+                yield from steps.walk(call, most=_most(self, operation, psu))
 
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge every item of every accepted answer."""
@@ -277,11 +277,11 @@ def _listed(clause: Field) -> tuple[Operation, ...]:
     )
 
 
-def _most(clause: Field, operation: Operation) -> int:
+def _most(clause: Field, operation: Operation, psu: Subject) -> int:
     """Return the number of pages that the probe's items fill; real customers may have more."""
-    size = clauses.page_size(clause.contract, operation.id) or 10**9
+    size = (psu.fresh or operation.about) and clauses.page_size(clause.contract, operation.id)
     items = MANY if operation.about else EACH * len(clause.owners)
-    return -(-items // size) if size < items else steps.MOST_PAGES
+    return -(-items // size) if size and size < items else steps.MOST_PAGES
 
 
 def _items_by_resource(

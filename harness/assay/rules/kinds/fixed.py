@@ -17,7 +17,7 @@ case is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.contract.model import Capability, Json
@@ -68,6 +68,7 @@ class Fixed(DefectRule):
     """A field of a request and its only valid value; `exact` if its spelling matters."""
 
     name = "fixed"
+    refusing_facets = (OTHER, CASE, PADDED)
     scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     applies_to = ("makes",)
@@ -158,10 +159,6 @@ class Fixed(DefectRule):
             ),
         )
         return (*out, changes)
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (OTHER, CASE, PADDED)
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request with the valid value, then with each other; read the accepted ones."""

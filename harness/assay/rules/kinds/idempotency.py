@@ -13,7 +13,7 @@ The TPP: it sends no key again with another request, where the bank refuses that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -60,6 +60,7 @@ class Idempotency(RefusingKind):
     """The request, the argument that is its key, and for how long a key is remembered."""
 
     name = "idempotency"
+    refusing_facets = (CONFLICT,)
     scope = Scope(calls=Calls.NAMED)
     purpose = PROMISE
     applies_to = ("makes",)
@@ -116,10 +117,6 @@ class Idempotency(RefusingKind):
             )
             for id_, description, needed, required in described
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (CONFLICT,)
 
     def probe(self, scenario: Scenario) -> Script:
         """Make a request and repeat it; in a conflict beside the other request with its own key."""

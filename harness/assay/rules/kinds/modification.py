@@ -52,17 +52,13 @@ from assay.rules.steps import Part, send
 DONE = "done-refused"
 #: How many days later than the tested request its control is due.
 BEYOND = 7
-
 #: The TPP's obligation.
 TPP_FACET = "changeable-only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModificationScenario(Scenario):
-    """Changes of a request that must be accepted or `refused`.
-
-    If `mode` is None, the request is in the first changeable mode.
-    """
+    """Changes that must be accepted or `refused`; without a `mode`, in the first changeable one."""
 
     mode: str | None = None
     refused: bool = False

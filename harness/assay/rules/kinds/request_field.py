@@ -14,7 +14,7 @@ The TPP: it sends no value that is to be rejected.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -39,14 +39,8 @@ from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
 from assay.rules.text_shape import TextShape
 
-PRECISE, LONG, LONGEST, INVALID, PAST, REDUCED = (
-    "too-precise",
-    "too-long",
-    "longest",
-    "invalid",
-    "past",
-    "reduced",
-)
+PRECISE, LONG, LONGEST = "too-precise", "too-long", "longest"
+INVALID, PAST, REDUCED = "invalid", "past", "reduced"
 #: The trial with values of another form, and the one with a day that is too far away.
 VALUES, FAR = "values", "far"
 #: The TPP's obligation.
@@ -65,6 +59,7 @@ class RequestField(DefectRule):
     """An argument of a request, and what its values look like."""
 
     name = "request-field"
+    refusing_facets = (PRECISE, LONG, INVALID, PAST)
     scope = Scope(calls=Calls.NAMED)
     purpose = LIMIT
     at_most_one_of = text_shape.ALTERNATIVES
@@ -168,10 +163,6 @@ class RequestField(DefectRule):
             )
             for id_, description in self._described()
         )
-
-    def refusing(self) -> Collection[str]:
-        """Return the facets that expect a refusal."""
-        return (PRECISE, LONG, INVALID, PAST)
 
     def _described(self) -> Iterator[tuple[str, str]]:
         name, no = self.field, "a request is not accepted if"

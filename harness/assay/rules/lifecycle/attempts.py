@@ -284,6 +284,8 @@ def must_be_rejected(facet: str, attempt: Attempt, beside: Beside, why: str) -> 
 def _went_on(control: Attempt) -> bool:
     """Whether a control was signed and not rejected after that."""
     request = control.request
+    if request.undecided:
+        return False
     return request.signed is not None and (request.done or request.state is State.OPEN)
 
 

@@ -62,7 +62,7 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
     """Judge a request that must not be accepted; None where no control shows anything."""
     made, seen = request.made, request.describe()
     if stays_accepted(request):
-        agreement = DISAGREES
+        agreement = UNCLEAR if request.undecided else DISAGREES
         if _unknown(request):
             agreement = UNCLEAR
             seen += "; its current state is not listed in the target file"

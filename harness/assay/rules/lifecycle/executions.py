@@ -252,7 +252,6 @@ class Books:
             plain
             and request.key is not None
             and request.made.accepted
-            and request_queries.is_known(request)
             and record.signature is not None
             and record.usual
             and not self.repeats(record)

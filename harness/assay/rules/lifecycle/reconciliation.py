@@ -11,8 +11,9 @@ from datetime import timedelta
 
 from assay.history import Accepted, State
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer
+from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, doubt
 from assay.rules.lifecycle import request_queries
+from assay.rules.lifecycle.attempts import EARLIER
 from assay.rules.lifecycle.execution_record import OVER, Record
 from assay.rules.lifecycle.executions import GRACE, Books
 from assay.rules.lifecycle.refusals import Look
@@ -34,28 +35,44 @@ _EXPECTED = {
 
 
 def reconcile(books: Books, idle: timedelta) -> Iterator[Evidence]:
-    """Yield what a history says of every request; after `idle`, customers are disconnected."""
+    """Yield what a history says of every request; after `idle`, customers are disconnected.
+
+    A customer who was there before may have made the same request before, and a bank may answer
+    with that one: then nothing is a violation.
+    """
     others_begun = False
     for record in books.records:
-        if not request_queries.is_known(record.request):
+        if record.request.subject is None:
             continue
-        yield from _begun(books, record, others_begun=others_begun)
+        for evidence in _of_record(books, record, idle, others_begun=others_begun):
+            yield _as_known(evidence, record)
         others_begun |= record.request.made.accepted and not _lacking(record)
-        not_due = _not_due(books, record, idle)
-        if record.request.made.refused:
-            yield from _refused(books, record)
-        elif not_due is not None:
-            yield from _undone(books, record, not_due)
-        else:
-            yield from _carried_out(books, record)
-            yield from _shown(books, record)
-        if record.effects:
-            yield from _times(record)
-            yield from _values(record)
-            yield from _day(books, record)
     for look in books.refusals.looks:
-        if request_queries.is_known(look.record.request):
-            yield _not_changed(look)
+        if look.record.request.subject is not None:
+            yield _as_known(_not_changed(look), look.record)
+
+
+def _as_known(evidence: Evidence, record: Record) -> Evidence:
+    return evidence if request_queries.is_known(record.request) else doubt(evidence, EARLIER)
+
+
+def _of_record(
+    books: Books, record: Record, idle: timedelta, *, others_begun: bool
+) -> Iterator[Evidence]:
+    """Yield what is said of one request."""
+    yield from _begun(books, record, others_begun=others_begun)
+    not_due = _not_due(books, record, idle)
+    if record.request.made.refused:
+        yield from _refused(books, record)
+    elif not_due is not None:
+        yield from _undone(books, record, not_due)
+    else:
+        yield from _carried_out(books, record)
+        yield from _shown(books, record)
+    if record.effects:
+        yield from _times(record)
+        yield from _values(record)
+        yield from _day(books, record)
 
 
 def _evidence(

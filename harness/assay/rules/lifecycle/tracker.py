@@ -7,13 +7,10 @@ event, at constant cost for each event. What a contract offers around a request 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import Enum
 from typing import TypeVar
 
-from assay.contract.model import Json
 from assay.history import (
     Advanced,
     AnsweredCall,
@@ -25,13 +22,13 @@ from assay.history import (
     Event,
     Exchange,
     History,
-    Indeterminate,
     State,
     Subject,
     Submitted,
     Withdrawn,
 )
 from assay.rules import clauses
+from assay.rules.lifecycle.instance import REJECTED, Inquiries, Instance, InstanceOutcome
 from assay.rules.lifecycle.lifecycle import (
     Lifecycle,
     lifecycle_of_operation,
@@ -53,143 +50,6 @@ __all__ = [
 E = TypeVar("E")
 
 
-class InstanceOutcome(Enum):
-    """The outcome of a request, as far as the history shows."""
-
-    REFUSED = "refused at once"
-    REJECTED = "rejected later"
-    DONE = "carried out"
-    ENDED = "ended without being carried out"
-    OPEN = "still open"
-    UNKNOWN = "unknown"
-
-
-#: The outcomes that a contract's "rejected" covers.
-REJECTED = frozenset({InstanceOutcome.REFUSED, InstanceOutcome.REJECTED})
-_OUTCOMES: Mapping[State, InstanceOutcome] = {
-    State.OPEN: InstanceOutcome.OPEN,
-    State.VALID: InstanceOutcome.DONE,
-    State.DONE: InstanceOutcome.DONE,
-    State.REJECTED: InstanceOutcome.REJECTED,
-    State.ENDED: InstanceOutcome.ENDED,
-}
-
-
-@dataclass(slots=True, kw_only=True)
-class Inquiries:
-    """The number of inquiries at the fixture, in total and when time last passed."""
-
-    count: int = 0
-    count_when_time_passed: int = 0
-
-
-@dataclass(slots=True, kw_only=True)
-class Instance:
-    """One attempt to make a request, and everything that happened to it since.
-
-    `changed` are the arguments in force since the first accepted change. `state` is the last
-    state that was read, at `seen_at`, in the exchange with the number `seen_in`. `effect` is the
-    execution that the fixture reports. `inquiries_before` is the number of inquiries until anything
-    last happened to the request. `made` and `changed` have no arguments that only identify a call.
-    `unsigned` says that the call that makes it is all that it takes: if that is accepted, it is its
-    signature, too.
-    """
-
-    made: Exchange
-    subject: Subject | None
-    key: str | None
-    changed: Mapping[str, Json] | None = None
-    state: State | None = None
-    seen_at: datetime | None = None
-    seen_in: int | None = None
-    effect: Effect | None = None
-    inquiries: Inquiries
-    inquiries_before: int
-    signings: Sequence[Authorised] = ()
-    reads: Sequence[Exchange] = ()
-    changes: Sequence[Exchange] = ()
-    ends: Sequence[Exchange] = ()
-    withdrawn: Sequence[Withdrawn] = ()
-    submissions: Sequence[Submitted] = ()
-    unsigned: bool = False
-
-    @property
-    def screen_flows(self) -> Sequence[Authorised]:
-        """What customers did about it on the screens, since it was made."""
-        return () if self.unsigned else self.signings
-
-    @property
-    def stands(self) -> bool:
-        """Whether it was carried out, or was read as open although nobody has to sign it."""
-        waits = self.unsigned and self.made.accepted and self.state is State.OPEN
-        return self.done or (waits and (self.seen_in or 0) > self.made.n)
-
-    @property
-    def arguments(self) -> Mapping[str, Json]:
-        """The arguments in force: from its creation, and then from each accepted change."""
-        return self.made.call.arguments if self.changed is None else self.changed
-
-    @property
-    def mode(self) -> str | None:
-        """The mode it was made in."""
-        return self.made.call.mode
-
-    @property
-    def signed(self) -> Authorised | None:
-        """The signature that the customer gave, if any was."""
-        return next((each for each in self.signings if each.ending is Ending.CONFIRMED), None)
-
-    @property
-    def declined(self) -> Authorised | None:
-        """The refusal that the customer gave, if any was."""
-        return next((each for each in self.signings if each.ending is Ending.REFUSED), None)
-
-    @property
-    def inquired(self) -> bool:
-        """Whether the fixture was asked since anything happened to it, or time passed."""
-        since = max(self.inquiries_before, self.inquiries.count_when_time_passed)
-        return self.key is not None and self.inquiries.count > since
-
-    @property
-    def done(self) -> bool:
-        """Whether it was executed, or is a consent in force, by the target or the fixture."""
-        return self.effect is not None or self.state in (State.DONE, State.VALID)
-
-    @property
-    def outcome(self) -> InstanceOutcome:
-        """The outcome of the request, as far as the history shows."""
-        if self.made.refused:
-            return InstanceOutcome.REFUSED
-        if self.effect is not None:
-            return InstanceOutcome.DONE
-        return (
-            _OUTCOMES.get(self.state, InstanceOutcome.OPEN)
-            if self.state
-            else InstanceOutcome.UNKNOWN
-        )
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the exchanges and signatures about it, in order."""
-        numbers = {self.made.n, self.seen_in or self.made.n, *(each.n for each in self.signings)}
-        numbers |= {exchange.n for exchange in (*self.reads[-1:], *self.changes, *self.ends)}
-        numbers |= {each.n for each in self.submissions}
-        return tuple(sorted(numbers))
-
-    def describe(self) -> str:
-        """Describe its outcome."""
-        status = self.made.wire.status
-        if isinstance(self.made.outcome, Indeterminate):
-            return self.made.outcome.why
-        if self.made.refused:
-            return f"it was refused ({status})"
-        said = "" if self.state is None else f", then {self.state.value}"
-        moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
-        refused = [each for each in self.submissions if each.refused]
-        submitted = f", its submission was refused ({refused[-1].wire.status})" if refused else ""
-        return f"it was accepted ({status}){submitted}{said}{moved}"
-
-
 @dataclass(slots=True, kw_only=True)
 class Tracker:
     """All requests of one kind so far; an event is about the last one that has its key."""
@@ -200,7 +60,7 @@ class Tracker:
     inquiries: Inquiries = field(default_factory=Inquiries)
     _known: dict[str, Instance] = field(default_factory=dict[str, Instance])
     _about: dict[str, str] = field(init=False)
-    _ids: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    _ids: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
     def __post_init__(self) -> None:
         """Look up which argument of each operation names a request."""
@@ -289,12 +149,20 @@ class Tracker:
     def _without_ids(self, exchange: Exchange) -> Exchange:
         """Return a call without what only identifies it: an id that was used before does more."""
         bare = clauses.without_call_ids(self.lifecycle.contract, exchange)
-        sent, rest = exchange.call.arguments, bare.call.arguments
-        ids = {(name, repr(value)) for name, value in sent.items() if name not in rest}
-        if ids & self._ids:
-            return exchange
-        self._ids |= ids
-        return bare
+        reused = self.reuses_id(exchange)
+        for used in self._ids_of(exchange):
+            self._ids.setdefault(used, exchange.n)
+        return exchange if reused else bare
+
+    def reuses_id(self, exchange: Exchange) -> bool:
+        """Whether what only identifies a call identified an earlier one."""
+        return any(self._ids.get(used, exchange.n) < exchange.n for used in self._ids_of(exchange))
+
+    def _ids_of(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
+        rest = clauses.without_call_ids(self.lifecycle.contract, exchange).call.arguments
+        for name, value in exchange.call.arguments.items():
+            if name not in rest:
+                yield name, repr(value)
 
     def _made(self, exchange: Exchange) -> Instance:
         item = exchange.item
@@ -319,6 +187,7 @@ class Tracker:
         item = exchange.item
         if item is not None and item.state is not None:
             request.state, request.seen_at, request.seen_in = item.state, exchange.at, exchange.n
+            request.settled = item.accepted
 
 
 def _signature_of(made: Exchange, key: str) -> Authorised:

@@ -74,6 +74,8 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
     """
     lifecycle, tracker = past.lifecycle, past.tracker
     if operation.makes:
+        if tracker.reuses_id(exchange):
+            return False  # the bank may take it for the earlier call
         made = _made(lifecycle, exchange, tracker.subjects.get(exchange.call.subject))
         return (
             made
@@ -141,7 +143,9 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     call, create = exchange.call, past.lifecycle.create
     if not any(name in past.accepted_values for name in create.arguments):
         return not call.variation and all(type(value) in PLAIN for value in call.arguments.values())
+    bare = clauses.without_call_ids(past.lifecycle.contract, exchange).call.arguments
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
+    apart |= call.arguments.keys() - bare.keys()
     return all(
         name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()

@@ -32,7 +32,7 @@ from assay.fuzzing.sequences.sequence_file import (
     write,
 )
 from assay.fuzzing.sequences.step_codec import decode_value, encode_value
-from assay.history import Advance, Authorise, Call, Code, Inquire, Lack, Register
+from assay.history import Advance, Authorise, Call, Code, Inquire, Lack, Register, Submit
 
 RECORDED = RecordedSequence(
     name="a", contract="pis", breaks=("pis/cash/x",), steps=(AbstractStep(step=Inquire()),)
@@ -62,6 +62,10 @@ def test_every_action_can_be_written(contract):
         (AbstractStep(step=Advance(), moment=At(1, time(0, 0, 30))),),
         (AbstractStep(step=Advance(), moment=On(6, time(2))),),
         (AbstractStep(step=Lack(mode="instant")),),
+        (
+            AbstractStep(step=Call(operation="o", subject="psu")),
+            AbstractStep(step=Submit(subject="psu", request=""), request=0),
+        ),
         (
             AbstractStep(
                 step=Register(
