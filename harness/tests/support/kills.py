@@ -112,7 +112,9 @@ def ledger_counts(path: Path) -> dict[str, list[int]]:
     import sqlite3  # noqa: PLC0415 -- only here
 
     # Names that begin with a star are no methods: they count what was used of a customer.
-    query = "SELECT method, count(*) FROM access WHERE method NOT LIKE '*%' GROUP BY method, customer"
+    query = (
+        "SELECT method, count(*) FROM access WHERE method NOT LIKE '*%' GROUP BY method, customer"
+    )
     connection = sqlite3.connect(path)
     rows = connection.execute(query).fetchall()
     connection.close()
