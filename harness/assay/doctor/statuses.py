@@ -230,7 +230,13 @@ def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
         if f"{{{name}}}" in path and spelling.found is None and name != key
     ]
     place = answer.place("arguments", fixed[-1]) if fixed else answer.place("path")
-    yield context.finding(place, "the path of an available method", "404", hint)
+    method = binding.method or operation.method
+    if method != operation.method:
+        # Some banks answer 404 to another method. Of two lines, the only one is wrong.
+        place = place if fixed or binding.path else answer.place("method")
+        hint = f"{hint}; is {method} right? the contract has {operation.method}"
+    expected = "an allowed method" if place[-1] == "method" else "the path of an available method"
+    yield context.finding(place, expected, "404", hint)
 
 
 def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from assay.binding.pointer import steps
 from assay.binding.secret_names import secret_kind
 from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
@@ -33,6 +34,11 @@ def template(shape: MatchedOperation) -> Iterator[YamlEntry]:
     bound = bound_places(shape, "body") | {shape.token_member}
     value: dict[str, Any] = {}
     missing: list[str] = []
+    for pointer in sorted(bound):
+        # Without a list in the template, the element 0 would be a member of that name.
+        before, element, _ = pointer.partition("/0/")
+        if element:
+            _put(value, steps(before), [{}])
     for leaf in shape.offered.request:
         if not leaf.required or not leaf.steps or EACH in leaf.steps or _is_bound(leaf, bound):
             continue
@@ -95,8 +101,8 @@ def _date(leaf: SchemaLeaf, mine: frozenset[str]) -> Json:
     return "{today+30}T00:00:00Z" if moment else "{today+30}"
 
 
-def _put(value: dict[str, Any], steps: tuple[str, ...], known: Json) -> None:
+def _put(value: dict[str, Any], way: tuple[str, ...], known: Json) -> None:
     """Put a value at the end of some steps."""
-    for step in steps[:-1]:
+    for step in way[:-1]:
         value = value.setdefault(step, {})
-    value[steps[-1]] = known
+    value[way[-1]] = known

@@ -418,3 +418,18 @@ def test_the_first_line_names_the_schema_for_editors(drafts):
     """Editors find the schema that `assay schema target` prints."""
     first, *_ = drafts["berlin.yaml"].read_text(encoding="utf-8").splitlines()
     assert "# yaml-language-server: $schema=assay-target.schema.json" == first
+
+
+def test_a_list_in_a_body_is_in_the_template(tmp_path):
+    """An argument in a list of the body finds the list there, and is sent in its first element."""
+    amount = {"type": "object", "properties": {"amount": {"type": "string"}}}
+    transfer = {"type": "object", "properties": {"instructedAmount": amount}}
+    body = {"type": "object", "properties": {"transfers": {"type": "array", "items": transfer}}}
+    content = {"content": {"application/json": {"schema": body}}}
+    made = {"requestBody": content, "responses": {"201": {"description": "made"}}}
+    document = {"openapi": "3.0.3", "info": {"title": "Lists", "version": "1"}}
+    source = tmp_path / "lists.json"
+    source.write_text(json.dumps({**document, "paths": {"/payment-requests": {"post": made}}}))
+    bound = load(draft(tmp_path, source)).data["operations"]["create-payment"]
+    assert "/transfers/0/instructedAmount/amount" == bound["arguments"]["amount"]["body"]
+    assert {"transfers": [{}]} == bound["template"]
