@@ -325,6 +325,10 @@ def _write_named(values: Mapping[str, Json]) -> dict[str, Json]:
     return {name: encode_value(value) for name, value in values.items()}
 
 
+def _read_spans(raw: Iterable[Any]) -> tuple[timedelta, ...]:
+    return tuple(timedelta(seconds=float(span)) for span in raw)
+
+
 def _read_named(raw: Mapping[str, Json]) -> dict[str, Json]:
     return {name: decode_value(value) for name, value in raw.items()}
 
@@ -334,17 +338,14 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "arguments": _read_named,
     "value": decode_value,
     "values": _read_any,
-    "removed": tuple,
     "holdings": lambda raw: tuple(map(_read_holding, raw)),
-    "linger": lambda raw: tuple(timedelta(seconds=float(span)) for span in raw),
-    "pace": lambda raw: timedelta(seconds=float(raw)),
-    "age": lambda raw: timedelta(seconds=float(raw)),
+    **dict.fromkeys(("linger", "exact", "rough"), _read_spans),
+    **dict.fromkeys(("pace", "age"), lambda raw: timedelta(seconds=float(raw))),
     "decision": partial(_member, Decision),
     "code": partial(_member, Code),
     "typed": partial(_member, Code),
     "malformed": partial(_member, Malformed),
     "bearer": partial(_member, Token),
     "credentials_in": partial(_member, CredentialPlace),
-    "without": tuple,
-    "varied": tuple,
+    **dict.fromkeys(("without", "varied", "unregistered", "removed"), tuple),
 }

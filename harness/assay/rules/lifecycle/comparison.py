@@ -75,7 +75,9 @@ def sort_of(
 ) -> Likeness:
     """Return the sort of a request: its content, and the sort of its customer and its thing.
 
-    The values of some arguments and the return address, if it is a URL, are left out.
+    The values of some arguments and the return address, if it is a URL, are left out. A request
+    whose day may have begun when it was made or signed is of another sort than the same request
+    before: it may be refused because it is late.
     """
     create = lifecycle.create
     rest = _as_text(request.arguments, {create.owned, create.returns, *but})
@@ -86,7 +88,14 @@ def sort_of(
         rest,
         back,
         _sort_of_owner(lifecycle, request),
+        _before_its_day(lifecycle, request),
     )
+
+
+def _before_its_day(lifecycle: Lifecycle, request: Instance) -> bool:
+    """Whether the day to which a request is deferred had not begun when it was decided on."""
+    last = request_queries.signature(request) or request.made
+    return request_queries.is_before_due_day(lifecycle, request.arguments, last.at)
 
 
 def return_scheme(lifecycle: Lifecycle, request: Instance) -> Likeness:
