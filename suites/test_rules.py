@@ -14,6 +14,7 @@ from assay.judging.verdict import Standing
     "consent-validity",
     "consent-revocation",
     "consent-replacement",
+    "consent-history",
     "disclosed-when",
     "no-credentials",
     "token-required",
