@@ -15,6 +15,7 @@ from assay.judging.verdict import Standing
     "consent-revocation",
     "consent-replacement",
     "consent-history",
+    "consent-mode",
     "disclosed-when",
     "no-credentials",
     "token-required",
