@@ -23,6 +23,7 @@ from assay.judging.verdict import Standing
     "eligible-for",
     "required",
     "echo",
+    "error-body",
     "filter",
 )
 def test_operation(expect: Callable[[Standing], None]) -> None:

@@ -14,6 +14,8 @@ from assay.judging.verdict import Standing
     "consent-validity",
     "consent-revocation",
     "consent-replacement",
+    "consent-history",
+    "consent-mode",
     "disclosed-when",
     "no-credentials",
     "token-required",
