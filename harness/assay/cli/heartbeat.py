@@ -85,8 +85,10 @@ class Heartbeat:
     def line(self) -> str:
         """Return how far the run has come."""
         done = max(0, self.trials - 1)
-        trials = f"{done:,} of {len(self.session.plan.all_trials):,} trials"
-        # Trials in parts of a context are not planned.
+        # Trials in parts of a context, and sequences of a search, are not planned.
+        planned_trials = len(self.session.plan.all_trials)
+        of_all = f" of {planned_trials:,}" if done <= planned_trials else ""
+        trials = f"{done:,}{of_all} trials"
         whole = f" of about {self.planned:,}" if self.calls < self.planned else ""
         # A wait is no pace.
         planned = 0 if self.session.environment.waiting is not None else self.planned

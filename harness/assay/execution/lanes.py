@@ -60,10 +60,8 @@ class RecordedRun:
     """What a trial did and learned, in order, and how it ended: with a run or an error.
 
     `size` is that of all bodies, in bytes. The first `learned` entries are known to the journal.
-    When it ended, the trials `beside` it were under way, each with this many events.
+    It can be pickled.
     """
-
-    changed: Condition = field(default_factory=Condition, repr=False, compare=False)
 
     entries: list[Entry] = field(default_factory=list["Entry"])
     run: ProbeRun | None = None
@@ -71,11 +69,6 @@ class RecordedRun:
     numbers: int = 0
     size: int = 0
     learned: int = 0
-    events: int = 0
-    ended: bool = False
-    beside: list[tuple[RecordedRun, int]] = field(
-        default_factory=list["tuple[RecordedRun, int]"], repr=False
-    )
 
     def number(self) -> int:
         """Return the number of the next exchange or signature, within the trial."""
@@ -84,10 +77,29 @@ class RecordedRun:
 
     def add(self, event: Event, access: Access) -> None:
         """Keep an event, and the credentials with which it is recorded."""
+        self.entries.append((event, access))
         if isinstance(event, Exchange):
             self.size += len(event.wire.body)
+
+
+@dataclass(slots=True, kw_only=True)
+class LaneRun(RecordedRun):
+    """What a trial does in a lane; `changed` is notified of each of its events and of its end.
+
+    When it ended, the trials `beside` it were under way, each with this many events.
+    """
+
+    changed: Condition
+    events: int = 0
+    ended: bool = False
+    beside: list[tuple[LaneRun, int]] = field(
+        default_factory=list["tuple[LaneRun, int]"], repr=False
+    )
+
+    def add(self, event: Event, access: Access) -> None:
+        """Keep an event, and say that there is one more."""
         with self.changed:
-            self.entries.append((event, access))
+            RecordedRun.add(self, event, access)
             self.events += 1
             self.changed.notify_all()
 
@@ -175,8 +187,8 @@ class Lanes:
         self._number = number
         self._queue: Iterator[Trial] = iter(())
         self._queued: set[str] = set()
-        self._ahead: dict[str, tuple[RecordedRun, Future[bool]]] = {}
-        self._under_way: dict[int, RecordedRun] = {}
+        self._ahead: dict[str, tuple[LaneRun, Future[bool]]] = {}
+        self._under_way: dict[int, LaneRun] = {}
         self._changed = Condition()
         self._waiting = 0
 
@@ -252,11 +264,11 @@ class Lanes:
 
     def _submit(self, trial: Trial, *, wanted: bool = False) -> None:
         self._queued.discard(trial.id)
-        record = RecordedRun(changed=self._changed)
+        record = LaneRun(changed=self._changed)
         done = self._threads.submit(self._run, trial, record, wanted=wanted)
         self._ahead[trial.id] = record, done
 
-    def _run(self, trial: Trial, record: RecordedRun, *, wanted: bool) -> bool:
+    def _run(self, trial: Trial, record: LaneRun, *, wanted: bool) -> bool:
         """Run one trial, unless too much waits to be taken up; return whether it ran."""
         if self.stopping or (self._waiting > MOST_WAITING and not wanted):
             return False

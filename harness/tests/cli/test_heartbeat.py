@@ -80,6 +80,8 @@ def test_the_lines_of_a_run(capsys):
         )
         beat.calls = 130
         assert "run: 1 of 40 trials, 130 calls, elapsed 0:20" == beat.line()
+        beat.trials = 42
+        assert "run: 41 trials, 130 calls, elapsed 0:20" == beat.line()
 
 
 def test_a_wait_is_no_pace():

@@ -316,7 +316,7 @@ def target(**options: Any) -> Target:
         sca=replace(sca, **options),
         path="t.yaml",
         lines={"sca": 7},
-        fixtures=Fixtures(offers=frozenset({Capability.WRITE})),
+        fixtures=Fixtures(offers=frozenset({Capability.WRITE, Capability.TPPS})),
     )
 
 
@@ -424,6 +424,9 @@ class Still(ReadOnlyFixture):
     def clock(self, to: datetime | None) -> datetime:
         return NOW
 
+    def tpp(self) -> Access:
+        return Access(id="another", token="t")
+
     def close(self) -> None:
         pass
 
@@ -444,7 +447,11 @@ def ordered(*calls: Call, kind: ScaKind = ScaKind.MANUAL) -> tuple[list[Any], li
     bound = replace(target(kind=kind), operations=BINDINGS)
     client = HttpClient(base_url=bound.base_url, transport=httpx.MockTransport(respond))
     environment = Environment(
-        target=bound, client=client, fixtures=Still(), callback_server=token_store()
+        target=bound,
+        client=client,
+        fixtures=Still(),
+        callback_server=token_store(),
+        common=Access(token="c", tokens={"another": "c2"}),
     )
     signer, number = environment.signer(Still()), count(1)
     with pytest.MonkeyPatch.context() as patch:

@@ -51,7 +51,7 @@ def swapped(kind_of: str, data: Any, at: Path, other: Path) -> Change:
 def nearly(word: Any) -> Any:
     """Return a value that is nearly the same."""
     if isinstance(word, list):
-        return [*word[:-1], nearly(word[-1])]
+        return [*word[:-1], nearly(word[-1])] if word else ["none"]
     if isinstance(word, bool) or word is None:
         return not word
     if isinstance(word, int | float):

@@ -314,19 +314,18 @@ def _is_plain(texts: Iterable[str]) -> bool:
 
 def _read_any(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return values with any names; `json` alone has them all."""
-    match raw:
-        case {"json": str(text)} if len(raw) == 1:
-            return cast("Mapping[str, Json]", _parsed(json.loads, text, "JSON"))
-        case _:
-            return _read_named(raw)
+    text = raw.get("json")
+    if len(raw) == 1 and isinstance(text, str):
+        return cast("Mapping[str, Json]", _parsed(json.loads, text, "JSON"))
+    return _read_named(raw)
 
 
 def _write_named(values: Mapping[str, Json]) -> dict[str, Json]:
     return {name: encode_value(value) for name, value in values.items()}
 
 
-def _read_spans(raw: Iterable[Any]) -> tuple[timedelta, ...]:
-    return tuple(timedelta(seconds=float(span)) for span in raw)
+def _read_span(raw: float | str) -> timedelta:
+    return timedelta(seconds=float(raw))
 
 
 def _read_named(raw: Mapping[str, Json]) -> dict[str, Json]:
@@ -339,8 +338,8 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "value": decode_value,
     "values": _read_any,
     "holdings": lambda raw: tuple(map(_read_holding, raw)),
-    **dict.fromkeys(("linger", "exact", "rough"), _read_spans),
-    **dict.fromkeys(("pace", "age"), lambda raw: timedelta(seconds=float(raw))),
+    **dict.fromkeys(("linger", "exact", "rough"), lambda raw: tuple(map(_read_span, raw))),
+    **dict.fromkeys(("pace", "age"), _read_span),
     "decision": partial(_member, Decision),
     "code": partial(_member, Code),
     "typed": partial(_member, Code),

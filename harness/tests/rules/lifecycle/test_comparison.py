@@ -1,6 +1,7 @@
 """Comparison of requests: return addresses are compared by scheme alone."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from orders import PIS, history, make, payer
@@ -59,6 +60,21 @@ def test_what_leads_nowhere_is_only_like_itself(address):
 def test_another_scheme_is_another_sort():
     """Some are sent back to an application, or in the open."""
     assert 3 == len({back(HERE), back("http://tpp.example/back"), back("tpp://back/")})
+
+
+def test_a_day_that_has_begun_makes_another_sort():
+    """The same request may be refused then because it is late."""
+    deferred = {"mode": "deferred", "date": "2026-09-20"}
+    before, later = (
+        sort_of(LIFE, asked(at=datetime(2026, 9, day, 12, tzinfo=UTC), **deferred))
+        for day in (16, 23)
+    )
+    immediate = [
+        sort_of(LIFE, asked(at=datetime(2026, 9, day, 12, tzinfo=UTC))) for day in (16, 23)
+    ]
+
+    assert before != later
+    assert immediate[0] == immediate[1]
 
 
 def test_none_is_not_null():
