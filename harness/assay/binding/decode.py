@@ -185,10 +185,10 @@ def _codes(code: Json, words: Mapping[str, tuple[Json, ...]]) -> Iterator[str]:
     """Yield the contract's codes that the target spells so; its own code where there is none."""
     if not isinstance(code, str | int | Decimal) or code == "":
         return
-    spelt = [word for word, known in words.items() if any(is_word(each, code) for each in known)]
+    own = [word for word, known in words.items() if any(is_word(each, code) for each in known)]
     text = text_of(code)
     # A code that is spelled otherwise does not stand for itself.
-    yield from spelt or [f"{text} (not in `codes`)" if text in words else text]
+    yield from own or [f"{text} (not in `codes`)" if text in words else text]
 
 
 def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:

@@ -207,7 +207,7 @@ def roles(command: F) -> F:
         multiple=True,
         metavar="NAME",
         help="Use only this customer of fixtures.roles. Repeatable, in order of preference. "
-        "Default: for each trial, the suitable customers of whom the least was used today.",
+        "Default: for each trial, the suitable customers that were used least today.",
     )(command)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assay.binding.encode import Access, HttpRequest
@@ -133,19 +134,9 @@ def fixture_of(
     roles, tpps = target.fixtures.roles, target.fixtures.tpps
     environ = {tpp.token_env: ANYTHING for tpp in tpps}
     match customers_of(target):
-        case Customers.LISTED if waits:
-            return FakeClock(
-                roles=roles,
-                tpps=tpps,
-                operations=target.operations,
-                standing=target.fixtures.now is not None,
-                choice=choice,
-                environ=environ,
-                now=lambda: dry_target.now,
-                dry_target=dry_target,
-            )
         case Customers.LISTED:
-            return RolesFixture(
+            waiting = partial(FakeClock, dry_target=dry_target)
+            return (waiting if waits else RolesFixture)(
                 roles=roles,
                 tpps=tpps,
                 operations=target.operations,

@@ -1,9 +1,9 @@
-"""Choice of the listed customers of each trial: of whom the least was used before.
+"""Choice of the listed customers of each trial: the least used come first.
 
 What is used of a customer is a quota, a consent, a request, a signature. What the trials of the
 plan use is known from their dry runs, and what earlier runs used today from the ledger. A customer
-of whom nothing is left may be the first by that count (the quota of one operation is spent, a
-creditor has another age), so the others are tried in turn until the dry run gets to its end.
+who cannot be used any more may be the first by that count (the quota of one operation is spent,
+a creditor has another age), so the others are tried in turn until the dry run gets to its end.
 
 The order depends on the plan, the target file and the ledger alone: a run takes what its plan says.
 """
@@ -61,7 +61,7 @@ class RoleChoices:
         return self.target.fixtures.roles if listed else ()
 
     def first(self, trial: Trial) -> RoleChoice | None:
-        """Return the choice that prefers the customers of whom least was used.
+        """Return the choice that prefers the least used customers.
 
         Where a trial transmits consents, those come first who transmitted the fewest. What was used
         of single items matters only where requests are made.
@@ -79,7 +79,7 @@ class RoleChoices:
     ) -> Iterator[RoleChoice]:
         """Yield further choices for a trial that took these customers and does not get on.
 
-        Those come first of whom the fewest accesses to its operations are `spent`.
+        Those with the fewest `spent` accesses to its operations come first.
         """
         operations = {operation for _, operation, _ in estimate.batch}
         accesses = Counter[str]()
