@@ -44,11 +44,11 @@ from assay.execution.signatures import signed
 from assay.execution.single_variation import VariationGuard
 from assay.execution.submissions import (
     Submissions,
-    is_reading,
     refused_request,
     sent_call,
     submit,
     submit_signed,
+    was_not_submitted,
 )
 from assay.fixtures.protocol import Fixture
 from assay.history import (
@@ -134,7 +134,9 @@ class Executor:
         self.environment.guard.check_running()
         event = self.event_of(step)
         # Reading the clock is no event of the trial.
-        if not (isinstance(step, Advance) and step.to is None) and not is_reading(step, event):
+        if not (isinstance(step, Advance) and step.to is None) and not was_not_submitted(
+            step, event
+        ):
             self.keep(event, getattr(step, "subject", ""))
         submit_signed(self, step, event)
         return event

@@ -239,6 +239,6 @@ def _key_of(executor: Executor, submitted: Submitted) -> tuple[str, ...]:
     return ("operations", submitted.call.operation, SUBMISSION)
 
 
-def is_reading(step: Step, event: Event) -> bool:
-    """Whether a step only read the clock: its answer is no event of the trial."""
+def was_not_submitted(step: Step, event: Event) -> bool:
+    """Whether a step asked for a submission that the bank does not take: nothing happened."""
     return isinstance(step, Submit) and not isinstance(event, Submitted)

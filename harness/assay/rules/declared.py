@@ -25,6 +25,17 @@ Reference: TypeAlias = Callable[[Pointer, Any, Raw, Raw], Iterator[Finding]]
 Convert: TypeAlias = Callable[[Any, Contract], Any]
 #: Reads a value: the clause, the contract, and the fields that were read before it.
 Read: TypeAlias = Callable[[Clause, Contract, Mapping[str, Any]], Any]
+#: The schema of a parameter that lists the values of a field.
+VALUES: Final[Mapping[str, Json]] = {
+    "description": "a list of at least one text, number, true or false",
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": {
+        "description": "a text, a number, true or false",
+        "type": ["string", "number", "boolean"],
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)

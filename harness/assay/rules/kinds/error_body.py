@@ -25,6 +25,7 @@ from assay.history import Call, ErrorBody, Exchange, History, ShownError, Token
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE, REPLACED
+from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw, all_known
@@ -56,16 +57,7 @@ _VALUES: Final[Mapping[str, Json]] = {
     "type": "object",
     "minProperties": 1,
     "propertyNames": parameters.ref("word"),
-    "additionalProperties": {
-        "description": "a list of at least one text, number, true or false",
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {
-            "description": "a text, a number, true or false",
-            "type": ["string", "number", "boolean"],
-        },
-    },
+    "additionalProperties": VALUES,
 }
 
 

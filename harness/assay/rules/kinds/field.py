@@ -25,6 +25,7 @@ from assay.rules.consequences import (
     SERVE_LESS,
     SERVE_MORE,
 )
+from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.formats import FAULTS, FORMATS, LOOKALIKES
 from assay.rules.lifecycle import request_steps
@@ -39,16 +40,6 @@ from assay.rules.text_shape import TextShape
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
 
-_ENUM: Mapping[str, Json] = {
-    "description": "a list of at least one text, number, true or false",
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": {
-        "description": "a text, a number, true or false",
-        "type": ["string", "number", "boolean"],
-    },
-}
 _FORMAT: Mapping[str, Json] = {
     "description": "a format for each resource",
     "type": "object",
@@ -89,7 +80,7 @@ class Field(Kind):
         compare=comparisons.any_change(REPLACED),
     )
     enum: tuple[Json, ...] = parameters.parameter(
-        _ENUM,
+        VALUES,
         lambda value, _: tuple(value),
         key="enum",
         required=False,
