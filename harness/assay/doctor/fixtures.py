@@ -10,10 +10,12 @@ from assay.binding.target import FixtureKind, ScaKind, Target
 from assay.contract.model import Capability
 from assay.doctor.context import DoctorContext, Finding, Weight
 from assay.doctor.pointer_probe import nearest
+from assay.doctor.probes import SEGMENT
 from assay.doctor.request_probes import DENIED
 from assay.errors import TargetError
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
+from assay.rules import clauses
 from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
@@ -95,10 +97,12 @@ def _capabilities(context: DoctorContext, description: Mapping[str, Any]) -> Ite
 
 
 def zone(context: DoctorContext) -> Iterator[Finding]:
-    """Compare the zone with the offset of the fixture provider's clock."""
-    zone = context.target.zone
-    if zone is None or context.target.fixtures.kind is not FixtureKind.CONTROL:
+    """Compare the zone with the offset of the bank's clock, as the fixture provider shows it."""
+    zone, fixtures = context.target.zone, context.target.fixtures
+    if zone is None or fixtures.kind is FixtureKind.ROLES:
         return
+    if fixtures.kind is not FixtureKind.CONTROL and Capability.CLOCK not in fixtures.offers:
+        return  # the clock may be that of the machine
     for subject in list(context.subjects.values())[:1]:
         theirs, ours = subject.now.utcoffset(), subject.now.astimezone(zone).utcoffset()
         if theirs and theirs != ours:
@@ -121,6 +125,31 @@ def screens(context: DoctorContext) -> Iterator[Finding]:
             yield context.finding(place, expected, found, weight=Weight.DOUBT)
         elif event.ending is not Ending.CONFIRMED and not event.step.variation:
             yield from _stopped(context, event, page)
+    yield from _offered_to_segments(context)
+
+
+def _offered_to_segments(context: DoctorContext) -> Iterator[Finding]:
+    """Report a factor in whose place the screens of a segment offer another one."""
+    for contract in context.contracts_bound:
+        for operation in (each for each in contract.operations.values() if each.makes):
+            by_segment = clauses.factors_by_segment(contract, operation.makes or "")
+            for segment, factors in by_segment.items():
+                for event in context.events.get(f"{contract.id} {SEGMENT} {segment}", ()):
+                    if isinstance(event, Authorised) and event.offered:
+                        yield from _replaced(context, segment, {*factors}, {*event.offered})
+
+
+def _replaced(
+    context: DoctorContext, segment: str, expected: set[str], offered: set[str]
+) -> Iterator[Finding]:
+    missing, other = expected - offered, offered - expected
+    words = context.target.sca.factors
+    if len(missing) == len(other) == 1 and missing | other <= words.keys():
+        (factor,), (instead,) = missing, other
+        found = f"{instead} in its place on the screens of {segment}"
+        hint = f"are the words of {factor} and {instead} exchanged?"
+        place, weight = ("sca", "factors", factor), Weight.DOUBT
+        yield context.finding(place, f"{factor} to be offered", found, hint, weight=weight)
 
 
 def _stopped(context: DoctorContext, event: Authorised, page: Wire) -> Iterator[Finding]:

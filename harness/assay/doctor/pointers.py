@@ -28,6 +28,7 @@ from assay.doctor.pointer_probe import (
     is_things,
     kind,
     members,
+    nearest,
     suggest,
     values,
 )
@@ -60,6 +61,7 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
     context, pointers = seen.context, seen.binding.list
     found_lists = [lists(body, pointer) for body in seen.bodies for pointer in pointers]
     if any(found_lists):
+        yield from _unlisted(seen)
         return
     probe = PointerProbe(feature="list", at=pointers, fits=is_things, named=False)
     hint, what, weight = correction(seen.bodies, probe), "", Weight.FAULT
@@ -71,6 +73,25 @@ def _listed(seen: AnsweredOperation) -> Iterator[Finding]:
         what, weight = "an empty list for a customer that owns something", Weight.DOUBT
     if what:
         yield context.finding(seen.place("list"), probe.expected, what, hint, weight=weight)
+
+
+def _unlisted(seen: AnsweredOperation) -> Iterator[Finding]:
+    """Report one of several pointers that finds no list in any answer."""
+    context, pointers = seen.context, seen.binding.list
+    for n, pointer in enumerate(pointers):
+        if any(lists(body, pointer) is not None for body in seen.bodies):
+            continue
+        unread = dict.fromkeys(
+            at
+            for body in seen.bodies
+            for at, value in members(body)
+            if is_things(value) and not any(f"{at}/".startswith(f"{known}/") for known in pointers)
+        )
+        meant = nearest(pointer, unread)
+        weight = Weight.DOUBT if meant else Weight.UNSEEN
+        hint = f"did you mean {meant}?" if meant else ""
+        place, found = (*seen.place("list"), n), f"no list at {pointer}"
+        yield context.finding(place, "another list of items", found, hint, weight=weight)
 
 
 def _one(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -162,15 +183,10 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
         for answer in answers
         if answer.exchange.n > given.get(answer.subject, answer.exchange.n)
     ]
-    turned = seen.binding.next
     for name, pointer in seen.binding.values.items():
-        if turned is not None and pointer == turned.at:
-            found = f"{pointer}, where the next page is"
-            yield context.finding(seen.place("value", name), f"{name} beside the items", found)
-            continue
-        if any(pointer.startswith(f"{at}/") for at in seen.binding.list):
-            found = f"{pointer}, which is in the list"
-            yield context.finding(seen.place("value", name), f"{name} beside the items", found)
+        if other := _other_meaning(seen, pointer):
+            place, expected = seen.place("value", name), f"{name} beside the items"
+            yield context.finding(place, expected, f"{pointer}, {other}")
             continue
         probe = PointerProbe(
             feature="value",
@@ -183,6 +199,16 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
             missing=Weight.DOUBT if late else Weight.UNSEEN,
         )
         yield from compare(seen, probe, [answer.body for answer in late or answers])
+
+
+def _other_meaning(seen: AnsweredOperation, pointer: str) -> str:
+    """Return what the target file says elsewhere that a pointer to a value finds, if it does."""
+    binding = seen.binding
+    if binding.next is not None and pointer == binding.next.at:
+        return "where the next page is"
+    if any(pointer.startswith(f"{at}/") for at in binding.list):
+        return "which is in the list"
+    return "which is a link" if pointer in binding.links else ""
 
 
 def _outputs(seen: AnsweredOperation) -> Iterator[Finding]:

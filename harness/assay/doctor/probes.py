@@ -17,13 +17,14 @@ from functools import partial
 
 from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
-from assay.contract.model import Operation
+from assay.contract.model import Capability, Operation
 from assay.doctor import request_probes
 from assay.doctor.probe_plan import ProbePlan
 from assay.doctor.rule_probes import rule_probes
 from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding, Owned, Subject
 from assay.planning.price import submitting
 from assay.rules import steps
+from assay.rules.clauses import factors_by_segment
 from assay.rules.consented import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Script
@@ -65,10 +66,8 @@ def doctor_probes(plan: ProbePlan) -> Iterator[DoctorProbe]:
             yield DoctorProbe(name=ROLES, start=partial(_roles, plan))
     for create in plan.making:
         yield from _requests(plan, create)
-    if plan.makes:
-        for name in plan.target.fixtures.segments if plan.makes_customers else ():
-            start = partial(request_probes.segment, plan, name)
-            yield DoctorProbe(name=f"{SEGMENT} {name}", start=start, segment=name)
+    if plan.makes and plan.makes_customers:
+        yield from _segments(plan, plan.makes)
     for name, start in rule_probes(plan) if plan.makes_customers else ():
         yield DoctorProbe(name=f"{RULE} {name}", start=start, optional=True)
     if plan.makes_customers and plan.counted():
@@ -86,6 +85,20 @@ def _requests(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
         unknown = partial(request_probes.unknown_modes, plan, create)
         altered = request_probes.with_unknown_words(plan, create)
         yield DoctorProbe(name=f"{beginning}unknown modes", start=unknown, target=altered)
+
+
+def _segments(plan: ProbePlan, create: Operation) -> Iterator[DoctorProbe]:
+    """Yield the probes of each segment in the file, and of those that have factors of their own."""
+    fixtures, named = plan.target.fixtures, plan.target.fixtures.segments
+    offered = Capability.SEGMENTS in fixtures.offers
+    by_factors = factors_by_segment(plan.contract, create.makes or "") if offered else ()
+    for name in dict.fromkeys((*named, *by_factors)):
+        yield DoctorProbe(
+            name=f"{SEGMENT} {name}",
+            start=partial(request_probes.segment, plan, name),
+            segment=name,
+            optional=name not in named,
+        )
 
 
 @dataclass(slots=True, kw_only=True)

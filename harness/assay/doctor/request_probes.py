@@ -50,6 +50,8 @@ _Start: TypeAlias = Callable[[], Script]
 REFUSAL: Final = Authorise(
     subject="", request="", approval=None, decision=Decision.REFUSE, variation=DENIED
 )
+#: The signature of a customer of a segment, with the first factor that is offered.
+IN_SEGMENT: Final = replace(request_steps.SIGN, variation=SEGMENT)
 
 
 def requests(plan: ProbePlan, create: Operation) -> Script:
@@ -255,10 +257,14 @@ def further_probes(plan: ProbePlan, create: Operation) -> Iterator[tuple[str, _S
 
 
 def segment(plan: ProbePlan, name: str) -> Script:
-    """Create a customer of a segment, who makes a request."""
+    """Create a customer of a segment, who makes a request, and signs it if the factors matter."""
     owner, create = plan.owner(), plan.makes
     holdings = (Holding(resource=owner),) if owner else ()
     psu = yield Arrange(subject="psu", holdings=holdings, segment=name)
     if isinstance(psu, Subject) and create and (owner or not create.owned):
         lifecycle = lifecycle_of_operation(plan.contract, create)
-        yield from steps.send(replace(request_steps.request(lifecycle, psu), variation=SEGMENT))
+        call = replace(request_steps.request(lifecycle, psu), variation=SEGMENT)
+        made = yield from steps.send(call)
+        offered = clauses.factors_by_segment(plan.contract, lifecycle.request.id)
+        if name in offered and plan.signs and made.item and _leads(plan, made):
+            yield from request_steps.sign(lifecycle, made, IN_SEGMENT)

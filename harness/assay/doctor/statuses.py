@@ -18,6 +18,9 @@ from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
 from assay.doctor.probes import HOST
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
+from assay.rules.clauses import clauses_of
+from assay.rules.consented import named_operations
+from assay.rules.refusing_kind import RefusingKind
 
 __all__ = ["examine", "matched"]
 
@@ -26,6 +29,8 @@ UNKNOWN, NOT_ALLOWED, NOT_MADE, CLOSED = 404, 405, 501, 503
 DENIED = frozenset({401, 403})
 #: The statuses with which banks answer what they do not have.
 ABSENT = frozenset({404, 405, 501})
+#: The statuses with which banks answer a call that lacks an argument, or has a wrong one.
+MALFORMED = frozenset({400, 422})
 MOVED, REFUSED = range(300, 400), range(400, 500)
 
 
@@ -288,6 +293,23 @@ def _unavailable(context: DoctorContext, operation: Operation) -> Iterator[Findi
             place = _outcomes(target, answer, "unavailable")
             found = f"no matcher for {answer.status}"
             yield context.finding(place, "the refusal of an unavailable method to match", found)
+        elif answer.status in MALFORMED and answer.binding.arguments:
+            yield from _not_as_unavailable(context, answer)
+
+
+def _not_as_unavailable(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
+    """Report a refusal that may be for an argument, where a rule expects another status."""
+    contract = context.contract_of(answer.operation)
+    expected = [
+        status
+        for kind in clauses_of(contract)
+        if isinstance(kind, RefusingKind) and answer.operation in named_operations(kind)
+        for status in kind.refusal_statuses
+    ]
+    if expected and str(answer.status) not in expected:
+        for finding in refusals.arguments(context, answer):
+            refused = f"a refusal with the status {' or '.join(expected)}"
+            yield replace(finding, expected=refused, weight=Weight.DOUBT)
 
 
 def _aliases(context: DoctorContext) -> Iterator[Finding]:

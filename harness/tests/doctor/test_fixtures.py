@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from assay.binding.target import ScaKind
+from assay.binding.target import FixtureKind, ScaKind
+from assay.contract.model import Capability
 from assay.doctor.context import DoctorContext, Weight
-from assay.doctor.fixtures import screens
-from assay.history import Authorise, Authorised, Ending, Wire
+from assay.doctor.fixtures import screens, zone
+from assay.history import Authorise, Authorised, Ending, Subject, Wire
 from assay.planning.prepare import prepare
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
@@ -55,3 +57,27 @@ def test_a_code_that_is_not_known(event: Authorised, found: list[Weight]) -> Non
     """A screen that asks for a code which the test data does not have is reported, by its factor."""
     assert found == weights(event)
     assert not weights(event, ScaKind.MANUAL)
+
+
+@pytest.mark.parametrize(
+    ("kind", "offers", "hours", "found"),
+    [
+        (FixtureKind.CONTROL, frozenset(), -5, [Weight.DOUBT]),
+        (FixtureKind.PYTHON, frozenset({Capability.CLOCK}), -5, [Weight.DOUBT]),
+        (FixtureKind.PYTHON, frozenset({Capability.CLOCK}), 2, []),
+        (FixtureKind.PYTHON, frozenset({Capability.CLOCK}), 0, []),
+        (FixtureKind.PYTHON, frozenset(), -5, []),
+        (FixtureKind.ROLES, frozenset(), -5, []),
+    ],
+)
+def test_the_clock_of_another_zone(
+    kind: FixtureKind, offers: frozenset[Capability], hours: int, found: list[Weight]
+) -> None:
+    """A bank's clock shows its zone; a clock in UTC, or of the machine, shows none."""
+    prepared = prepare()
+    fixtures = replace(prepared.target.fixtures, kind=kind, offers=offers)
+    target = replace(prepared.target, fixtures=fixtures, zone=ZoneInfo("Europe/Paris"))
+    context = DoctorContext(target_name=None, prepared=replace(prepared, target=target))
+    now = NOW.astimezone(timezone(timedelta(hours=hours)))
+    context.subjects["psu"] = Subject(name="psu", now=now, owns=())
+    assert found == [finding.weight for finding in zone(context)]

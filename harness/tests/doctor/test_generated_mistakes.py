@@ -29,6 +29,7 @@ pytestmark = pytest.mark.slow
 #: What is tried: a sample, all, or all with what is blamed without the examination.
 EXTENT = os.environ.get("ASSAY_GENERATED_MISTAKES", "sample")
 STATUS = "operations.payment-status.item.fields.transactionStatus"
+NO_CARDS = "operations.card-accounts.arguments.X-Request-ID"
 #: Mistakes that a run blamed on the bank once, by the bank; the doctor names them since.
 ONCE_BLAMED = {
     "lab": {"factors swapped: sca.factors.pin = 'C'"},
@@ -47,10 +48,16 @@ ONCE_BLAMED = {
     "parcels": {"argument misspelt: operations.parcels.arguments.trace.header = 'Trce'"},
     "xs2a": {
         f"item.fields of a neighbour: {STATUS} = '/scaStatus'",
+        f"argument misspelt: {NO_CARDS}.header = 'X-Requst-ID'",
+        f"argument elsewhere: {NO_CARDS} = {{'query': 'X-Request-ID', 'value': '{{unique}}'}}",
     },
     "holdout": {
         "hosts wrong: hosts.0 = 'http://localhost:8765/openbank/v1x'",
         "next of a neighbour: operations.accounts.next.cursor = '/donnees/cartes/0/reference'",
+        "list misspelt: operations.accounts.list.1 = '/donnees/cares'",
+        "values of a neighbour: operations.accounts.values.PsuIdentity = '/liens/suite'",
+        "factors swapped: sca.factors.soft-token = 'COURRIEL'",
+        "zone wrong: zone = 'America/New_York'",
     },
 }
 #: Ways in which a mistake can end, in the order of the table.

@@ -544,7 +544,7 @@ def test_the_sound_file_is_found_sound(url, tmp_path):
     examined = examine(str(written(SOUND, url, tmp_path)))
     assert (Exit.OK, ()) == (examined.exit, examined.findings)
     assert [] == [one.step.name for one in examined.outcomes if one.findings is None]
-    assert 63 == examined.calls
+    assert 65 == examined.calls
 
 
 def test_without_the_examination_the_bank_would_be_blamed(url, tmp_path, monkeypatch, capsys):
@@ -563,7 +563,7 @@ def test_a_sound_file_is_examined_and_then_run(url, tmp_path, monkeypatch, capsy
     asked = ("--target", path, "--out", tmp_path / "out", "-k", "accounts.available")
     code, printed, said = assay(monkeypatch, capsys, "run", *asked)
     assert (0, "") == (code, said)
-    assert printed.startswith("doctor: about 71 calls (accounts 17, balances 3, ")
+    assert printed.startswith("doctor: about 73 calls (accounts 17, balances 3, ")
     assert (tmp_path / "out" / "journal.jsonl").exists()
 
 

@@ -89,6 +89,24 @@ def test_a_change_that_is_not_offered(tmp_path):
     assert {"operations.modify-payment", "operations.cancel-payment"} == keys
 
 
+def test_a_list_that_no_answer_has(tmp_path):
+    """One of two lists may be left out where it would be empty; a similar name is a question."""
+    two = BANK.replace("    list: /accounts\n", "    list: [/accounts, /loans]\n", 1)
+    with bank(tmp_path, lambda app: app, two) as path:
+        examined = examine(path, ["aisp"])
+    (finding,) = examined.findings
+    assert (Weight.UNSEEN, "operations.accounts.list[1]") == (finding.weight, finding.key)
+
+    def with_loans(body):
+        loans = [{"loan": "L1"}]
+        return {**body, "loan": loans} if isinstance(body, dict) and "accounts" in body else body
+
+    with bank(tmp_path, rewritten(with_loans), two) as path:
+        (finding,) = examine(path, ["aisp"]).blocking
+    assert (Weight.DOUBT, "operations.accounts.list[1]") == (finding.weight, finding.key)
+    assert "did you mean /loan?" == finding.hint
+
+
 def test_a_bank_without_consents(tmp_path):
     """404 to a consent is a question, whose hint leads to a file that can be run."""
     wrap = answering(404, "PUT", "/consents")
