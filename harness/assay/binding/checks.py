@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.binding import outputs
+from assay.binding import authorization, outputs
 from assay.binding.origin import origin
 from assay.binding.security import (
     ALGORITHMS,
@@ -83,6 +83,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     for name in ("headers", "queries", "operations"):
         yield from _days(raw.get(name), (name,))
     yield from outputs.findings(raw)
+    yield from authorization.findings(raw)
 
 
 def _modes(raw: _Raw) -> Iterator[Finding]:

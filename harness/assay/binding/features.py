@@ -154,8 +154,8 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
 def is_bound(requirement: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether a target binds what a facet requires."""
     unseen = target.sca.kind is ScaKind.CONTROL and requirement.name != LINK
-    if requirement.feature == "approval" and unseen:
-        return True  # a signer without screens needs no link to them
+    if requirement.feature == "approval" and (unseen or _is_authorized(requirement, target)):
+        return True  # a signer without screens, or an authorization server, needs no link to them
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True
     if requirement.feature == "token":
@@ -169,6 +169,12 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
+
+
+def _is_authorized(requirement: BindingRequirement, target: Target) -> bool:
+    """Whether the customer authorises what an operation makes at the authorization server."""
+    binding = target.operations.get(requirement.operation)
+    return requirement.name != LINK and binding is not None and binding.authorize is not None
 
 
 def _has_own_paths(contract: Contract, target: Target) -> bool:

@@ -231,7 +231,9 @@ class OperationBinding:
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
-    values of its accepted answers that later calls send. `given` says that there is no call: the
+    values of its accepted answers that later calls send. `authorize` are the parameters of the
+    authorization request with which the customer authorises what the operation made, in place of an
+    approval link. `given` says that there is no call: the
     consent comes with the customer's token. `outcomes` are this operation's
     own, where they differ from the common ones. `submission` is the second call that carries out
     a request which the operation made; `submitted` is the binding of the operation about a request since
@@ -251,6 +253,7 @@ class OperationBinding:
     one: str | None = None
     approval: str | None = None
     approval_header: str | None = None
+    authorize: Mapping[str, Json] | None = None
     next: NextPage | None = None
     links: tuple[str, ...] = ()
     optional_links: frozenset[str] = frozenset()

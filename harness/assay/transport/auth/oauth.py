@@ -9,17 +9,19 @@ flow.
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 from typing import Any, TypeAlias, cast
-from urllib.parse import parse_qs, quote_plus, urlsplit
+from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
 from assay.binding.decode import SERVER_ERRORS, body_of
 from assay.binding.encode import HttpRequest
 from assay.binding.target import ClientAuth, OAuth, Target
+from assay.contract.model import Json
 from assay.history import Wire
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError, problem
@@ -32,6 +34,7 @@ __all__ = [
     "OAuthClient",
     "SignIn",
     "TokenRefused",
+    "redirect_parameters",
     "request_code",
     "request_token",
 ]
@@ -194,9 +197,17 @@ def _lifetime(expires_in: object) -> timedelta | None:
 
 
 def request_code(
-    target: Target, section: tuple[str, ...], oauth: OAuth, client: OAuthClient, sign_in: SignIn
+    target: Target,
+    section: tuple[str, ...],
+    oauth: OAuth,
+    client: OAuthClient,
+    sign_in: SignIn,
+    *,
+    more: Mapping[str, Json],
 ) -> AuthorizationCode:
     """Have the customer consent, and return the code.
+
+    `more` are further parameters of the authorization request; they precede those of the file.
 
     Raises:
         CannotArrange: there is no signer for the screens.
@@ -207,20 +218,20 @@ def request_code(
     from authlib.oauth2.rfc7636 import create_s256_code_challenge  # noqa: PLC0415
 
     state, verifier = token_urlsafe(24), token_urlsafe(48) if oauth.pkce else ""
-    proof = {}
+    sent = {name: _parameter(value) for name, value in more.items()}
     if verifier:
         # Authlib has no type annotations.
         challenge = cast("Callable[[str], str]", create_s256_code_challenge)(verifier)
-        proof = {"code_challenge": challenge, "code_challenge_method": "S256"}
+        sent |= {"code_challenge": challenge, "code_challenge_method": "S256"}
     link: str = parameters.prepare_grant_uri(
         oauth.authorize_url,
         client.id,
-        "code",
+        sent.pop("response_type", "code"),
         redirect_uri=oauth.redirect_uri,
-        scope=oauth.scope,
+        scope=sent.pop("scope", oauth.scope),
         state=state,
-        **proof,
     )
+    link += f"&{urlencode(sent)}" if sent else ""
     result = sign_in(link)
     redirect = result.redirected or ""
     if not redirect:
@@ -228,17 +239,35 @@ def request_code(
     if not _same_address(redirect, oauth.redirect_uri):
         what = "the customer was redirected elsewhere"
         raise AuthenticationError(problem(target, *section, "redirect_uri", what=what))
-    query = parse_qs(urlsplit(redirect).query, keep_blank_values=True)
-    if query.get("state") != [state]:
+    answer = redirect_parameters(redirect)
+    if answer.get("state") != [state]:
         what = "the redirect has another state than was sent: the code is not used"
         raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
-    if "error" in query:
-        raise _denied(target, section, query["error"][0])
-    codes = query.get("code", [""])
+    if "error" in answer:
+        raise _denied(target, section, answer["error"][0])
+    codes = answer.get("code", [""])
     if len(codes) != 1 or not codes[0]:
         what = "the redirect has no code"
         raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
     return AuthorizationCode(code=codes[0], verifier=verifier)
+
+
+def _parameter(value: Json) -> str:
+    """Return a parameter as it is sent: a structure as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def redirect_parameters(redirect: str) -> Mapping[str, list[str]]:
+    """Return the parameters of a redirect: in its query, or, for some response types, its fragment."""
+    try:
+        parts = urlsplit(redirect)
+    except ValueError:
+        return {}
+    query, fragment = (
+        parse_qs(part, keep_blank_values=True) for part in (parts.query, parts.fragment)
+    )
+    names = {**query, **fragment}
+    return {name: [*query.get(name, ()), *fragment.get(name, ())] for name in names}
 
 
 def _same_address(redirect: str, redirect_uri: str) -> bool:
