@@ -26,16 +26,17 @@ from assay.history import (
     Call,
     Code,
     Decision,
+    Ending,
     Exchange,
     Indeterminate,
     Renew,
     Wire,
 )
 from assay.judging.corrections import UNAUTHORIZED, rejected_token
-from assay.rules.consents import last_day
+from assay.rules.consents import consented_keys, last_day
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.oauth import Grant
+from assay.transport.auth.oauth import Grant, redirect_parameters
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
@@ -123,12 +124,16 @@ def _is_due(executor: Executor, step: Authorise, made: Exchange) -> bool:
         for event in executor.events
     )
     prompt = executor.look() - made.at < _PROMPT
-    return plain and first and prompt and not _is_over(executor, step.request, made)
+    keys = consented_keys(made.call, executor.operations[made.call.operation])
+    own = all(executor.owners.get(key) == step.subject for key in keys)
+    return plain and first and prompt and own and not _is_over(executor, step.request, made)
 
 
 def _without_answer(flow: ScreenFlowResult) -> ScreenFlowResult:
-    """Return a flow without the answer in its redirect: that has the code."""
+    """Return a flow without the answer in its redirect, which has the code or an error."""
     if flow.redirected:
+        if "error" in redirect_parameters(flow.redirected) and flow.ending is Ending.CONFIRMED:
+            flow.ending = Ending.REFUSED
         flow.redirected = flow.redirected.partition("?")[0].partition("#")[0]
     return flow
 
