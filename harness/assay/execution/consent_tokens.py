@@ -246,19 +246,21 @@ def refused_token(
 ) -> Indeterminate | None:
     """Return why a refusal of our own token shows nothing; None if it is a refusal like others.
 
-    The token of a consent stands for the consent, so a bank that no longer knows it refuses that. Its
-    scope may be a mistake of the target file, unless the token was accepted before.
+    The token of a consent stands for the consent, so a bank that no longer knows it refuses that. The
+    scope may be a mistake of the target file, unless the operation was called with it before.
     """
     target = executor.environment.target
     why = rejected_token(operation, wire, target) if call.own_token else None
     if why is None or not has_consent_tokens(executor, operation):
         return why
-    token = _token_in(executor, wire)
-    known = token not in executor.tokens.issued or any(
-        isinstance(event, Exchange) and event.accepted and _token_in(executor, event.wire) == token
+    if wire.status == UNAUTHORIZED or _token_in(executor, wire) not in executor.tokens.issued:
+        return None
+    enough = any(
+        event.accepted and event.call.operation == operation.id and event.call.own_token
         for event in executor.events
+        if isinstance(event, Exchange)
     )
-    return None if known or wire.status == UNAUTHORIZED else why
+    return None if enough else why
 
 
 def _token_in(executor: Executor, wire: Wire) -> str | None:
