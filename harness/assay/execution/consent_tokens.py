@@ -180,16 +180,15 @@ def renewed_token(executor: Executor, step: Renew, operation: Operation) -> str 
     access = executor.access.get(step.subject, Access())
     call = Call(operation=operation.id, subject=step.subject, by=step.by)
     key = _used(executor, call, operation)
-    if key not in executor.tokens.grants:
-        raise CannotArrange("a token of a consent that can be renewed", key=("auth",))
-    grant = _renewed(executor, call, access, key)
+    grant = _renewed(executor, call, access, key) if key in executor.tokens.grants else None
     return grant.token if grant else None
 
 
 def _renewed(executor: Executor, call: Call, access: Access, key: str) -> Grant | None:
-    """Renew the token of a consent by its refresh token."""
-    store = executor.environment.token_store
-    request = token_request(executor, call, access, by_tpp=False)
+    """Renew the token of a consent by its refresh token, as the TPP that made it."""
+    store, made = executor.environment.token_store, making(executor, key)
+    by = made.call.by if made else call.by
+    request = token_request(executor, replace(call, by=by), access, by_tpp=False)
     grant = store.refreshed(executor.tokens.grants[key], request) if store else None
     if grant is not None:
         executor.tokens.keep(key, grant)
