@@ -36,7 +36,7 @@ from assay.judging.corrections import UNAUTHORIZED, rejected_token
 from assay.rules.consents import consented_keys, last_day
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.oauth import Grant, redirect_parameters
+from assay.transport.auth.oauth import Grant, Parameters, redirect_parameters
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor
@@ -106,7 +106,8 @@ def authorised_flow(executor: Executor, step: Authorise, access: Access) -> Scre
     parameters = {name: filled(value, values) for name, value in binding.authorize.items()}
     try:
         request = replace(token_request(executor, call, access, by_tpp=False), sign_in=sign_in)
-        grant = store.authorised(request, parameters)
+        at = ("operations", call.operation, *AUTHORIZE)
+        grant = store.authorised(request, Parameters(at=at, values=parameters))
     except AuthenticationError:
         if not flows or _is_due(executor, step, made):
             raise
@@ -158,15 +159,18 @@ def consent_token(
 ) -> str | None:
     """Return the token of the consent that a call uses, or the TPP's own where that has none.
 
+    Without any consent, only a call is made that the bank is to refuse for that.
+
     Raises:
-        CannotArrange: no consent was made, and the contract demands none; or its token has expired.
+        CannotArrange: no consent was made, or its token has expired.
         AuthenticationError: the token endpoint does not issue one.
 
     """
     key = _used(executor, call, operation)
-    if key is None and operation.consent is None:
-        what = "a token: the customer has authorised nothing, and without that there is none"
-        raise CannotArrange(f"{what} ({_makers(executor)})", key=("auth",))
+    if key is None and not (operation.consent and call.variation):
+        at = _authorize_key(executor, operation)
+        what = f"the token of a consent, and no consent was made ({'.'.join(at)})"
+        raise CannotArrange(what, key=at)
     grant = executor.tokens.grants.get(key or "")
     if key is None or grant is None:
         return tpp_token(executor, call, access)
@@ -227,11 +231,12 @@ def _used(executor: Executor, call: Call, operation: Operation) -> str | None:
     return executor.kept.last_made(call, named)
 
 
-def _makers(executor: Executor) -> str:
-    """Return the keys of the target file by which a customer authorises something."""
-    bindings = executor.environment.target.operations.items()
-    named = [name for name, binding in bindings if binding.authorize is not None]
-    return ", ".join(".".join(("operations", name, *AUTHORIZE)) for name in named)
+def _authorize_key(executor: Executor, operation: Operation) -> tuple[str, ...]:
+    """Return the key of the target file by which a customer would authorise what a call needs."""
+    bindings = executor.environment.target.operations
+    named = [name for name, binding in bindings.items() if binding.authorize is not None]
+    maker = operation.consent if operation.consent in named else named[0]
+    return "operations", str(maker), *AUTHORIZE
 
 
 def lacks_token(executor: Executor, request: str, operation: Operation) -> bool:

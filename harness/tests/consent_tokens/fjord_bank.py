@@ -156,8 +156,11 @@ class Bank:
             if customer is None or customer.password != given["secret"]:
                 return page(key, '<input name="user"><input name="secret" type="password">')
             session["customer"] = customer
-            return page(key, '<button name="answer" value="allow">Allow</button>'
-                             '<button name="answer" value="deny">Deny</button>')
+            return page(
+                key,
+                '<button name="answer" value="allow">Allow</button>'
+                '<button name="answer" value="deny">Deny</button>',
+            )
         del self.sessions[key]
         consent, world = session["consent"], session["world"]
         if given["answer"] != "allow" or not {*consent.accounts} <= {*session["customer"].accounts}:
@@ -187,15 +190,13 @@ class Bank:
                 return self.issued(world, client, None)
             case "authorization_code":
                 session = self.codes.pop(given["code"], None)
-                if session is None or session["given"]["client_id"] != client or not proven(session, given):
-                    return 400, {"error": "invalid_grant"}, []
-                return self.issued(world, client, session["consent"])
+                if session and session["given"]["client_id"] == client and proven(session, given):
+                    return self.issued(world, client, session["consent"])
             case "refresh_token":
                 consent = self.refreshing.get((client, given["refresh_token"]))
-                if consent is None or not self.refreshable(consent, world.now):
-                    return 400, {"error": "invalid_grant"}, []
-                return self.issued(world, client, consent)
-        return 400, {"error": "unsupported_grant_type"}, []
+                if consent and self.refreshable(consent, world.now):
+                    return self.issued(world, client, consent)
+        return 400, {"error": "invalid_grant"}, []
 
     def issued(self, world, client, consent):
         token = f"access-{secrets.token_hex(12)}"
@@ -338,15 +339,19 @@ class Bank:
                 entries = [{"key": f"{number}-{n}", "date": day} for n, day in enumerate(days)]
                 owned = {"resource": holding["resource"], "key": number, "traits": {}}
                 holdings.append({**owned, "entries": entries})
-        return 201, {
-            "customer": customer.login,
-            "token": f"no-token-{n}",
-            "login": customer.login,
-            "password": customer.password,
-            "name": f"Name {n}",
-            "holdings": holdings,
-            "now": world.now.isoformat(),
-        }, []
+        return (
+            201,
+            {
+                "customer": customer.login,
+                "token": f"no-token-{n}",
+                "login": customer.login,
+                "password": customer.password,
+                "name": f"Name {n}",
+                "holdings": holdings,
+                "now": world.now.isoformat(),
+            },
+            [],
+        )
 
 
 def proven(session, given):

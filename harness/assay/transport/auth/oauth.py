@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 from typing import Any, TypeAlias, cast
@@ -32,6 +32,7 @@ __all__ = [
     "AuthorizationCode",
     "Grant",
     "OAuthClient",
+    "Parameters",
     "SignIn",
     "TokenRefused",
     "redirect_parameters",
@@ -119,6 +120,21 @@ class AuthorizationCode:
     verifier: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """Further parameters of an authorization request, which precede those of `auth`.
+
+    `at` is the key of the target file that has them; it is empty if there are none.
+    """
+
+    at: tuple[str, ...] = ()
+    values: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    def suspect(self, section: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the key to check if the bank does not take the request."""
+        return self.at or (*section, "authorize_url")
+
+
 def request_token(
     transport: Transport, oauth: OAuth, client: OAuthClient, grant: str, now: datetime, **form: str
 ) -> Grant | TokenRefused:
@@ -203,11 +219,9 @@ def request_code(
     client: OAuthClient,
     sign_in: SignIn,
     *,
-    more: Mapping[str, Json],
+    more: Parameters,
 ) -> AuthorizationCode:
     """Have the customer consent, and return the code.
-
-    `more` are further parameters of the authorization request; they precede those of the file.
 
     Raises:
         CannotArrange: there is no signer for the screens.
@@ -218,7 +232,7 @@ def request_code(
     from authlib.oauth2.rfc7636 import create_s256_code_challenge  # noqa: PLC0415
 
     state, verifier = token_urlsafe(24), token_urlsafe(48) if oauth.pkce else ""
-    sent = {name: _parameter(value) for name, value in more.items()}
+    sent = {name: _parameter(value) for name, value in more.values.items()}
     if verifier:
         # Authlib has no type annotations.
         challenge = cast("Callable[[str], str]", create_s256_code_challenge)(verifier)
@@ -235,7 +249,7 @@ def request_code(
     result = sign_in(link)
     redirect = result.redirected or ""
     if not redirect:
-        raise _stopped(target, section, result)
+        raise _stopped(target, section, result, more)
     if not _same_address(redirect, oauth.redirect_uri):
         what = "the customer was redirected elsewhere"
         raise AuthenticationError(problem(target, *section, "redirect_uri", what=what))
@@ -244,7 +258,7 @@ def request_code(
         what = "the redirect has another state than was sent: the code is not used"
         raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
     if "error" in answer:
-        raise _denied(target, section, answer["error"][0])
+        raise _denied(target, section, answer["error"][0], more)
     codes = answer.get("code", [""])
     if len(codes) != 1 or not codes[0]:
         what = "the redirect has no code"
@@ -283,25 +297,31 @@ def _same_address(redirect: str, redirect_uri: str) -> bool:
     )
 
 
-def _denied(target: Target, section: tuple[str, ...], error: str) -> AuthenticationError:
+def _denied(
+    target: Target, section: tuple[str, ...], error: str, more: Parameters
+) -> AuthenticationError:
     code = error if error in ERROR_CODES else "not an error code of RFC 6749"
-    key = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error, "authorize_url")
+    key = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error)
+    own = key is None or key in more.values
+    at = more.suspect(section) if own else (*section, key or "")
     what = f"the bank refused the authorization ({code})"
-    by_tpp = False if error in CLIENT_ERRORS else None
-    return AuthenticationError(problem(target, *section, key, what=what), party_lost=by_tpp)
+    by_tpp = False if error in CLIENT_ERRORS and not own else None
+    return AuthenticationError(problem(target, *at, what=what), party_lost=by_tpp)
 
 
 def _stopped(
-    target: Target, section: tuple[str, ...], result: ScreenFlowResult
+    target: Target, section: tuple[str, ...], result: ScreenFlowResult, more: Parameters
 ) -> AuthenticationError:
     """Explain why the screens did not lead to the redirect."""
     status = result.wire.status
     if not result.screens and status in REFUSALS:
         what = f"the bank shows no screens ({status})"
         hint = "check that the client is registered with this redirect_uri and scope"
-        cause = problem(target, *section, "authorize_url", what=what, hint=hint)
+        hint += ", and the names of the parameters" if more.at else ""
+        cause = problem(target, *more.suspect(section), what=what, hint=hint)
         # The screens never opened, so it is the same for all customers.
-        return AuthenticationError(cause, party_lost=None if status in SERVER_ERRORS else False)
+        own = status in SERVER_ERRORS or bool(more.at)
+        return AuthenticationError(cause, party_lost=None if own else False)
     if not result.screens:
         what = f"no screen matches sca.screens ({result.why or status})"
         hint = "list the fields of each form in sca.screens"

@@ -19,7 +19,6 @@ from urllib.parse import quote_plus
 from assay.binding.encode import Access
 from assay.binding.security import ISSUING
 from assay.binding.target import AuthKind, OAuth, Target
-from assay.contract.model import Json
 from assay.errors import CannotArrange, TargetError
 from assay.sca.protocol import ScreenFlowResult
 from assay.transport.auth.diagnostics import AuthenticationError, place, problem
@@ -27,6 +26,7 @@ from assay.transport.auth.oauth import (
     AuthorizationCode,
     Grant,
     OAuthClient,
+    Parameters,
     SignIn,
     TokenRefused,
     redirect_parameters,
@@ -44,7 +44,7 @@ MOST = 1000
 #: The fields of a token request that are secrets, by the kind of secret.
 SECRET_FIELDS = {"refresh_token": "token", "code": "code", "code_verifier": "secret"}
 #: The parameters of a redirect that are secrets, by the kind of secret.
-REDIRECTED = {"code": "code", "id_token": "token", "access_token": "token", "state": "state"}
+REDIRECTED = {"code": "code", "id_token": "token", "access_token": "token"}
 
 _Key: TypeAlias = tuple[bool, str, str]
 
@@ -149,7 +149,7 @@ class TokenStore:
             self._keep(key, grant)
             return grant.token
 
-    def authorised(self, request: TokenRequest, parameters: Mapping[str, Json]) -> Grant:
+    def authorised(self, request: TokenRequest, parameters: Parameters) -> Grant:
         """Have the customer authorise one consent or request, and return the token of that alone.
 
         `parameters` of the authorization request say which one it is. Nothing is kept.
@@ -257,7 +257,7 @@ class TokenStore:
             form = {"scope": oauth.scope} if oauth.scope else {}
             answer = self._request(oauth, client, "client_credentials", request, **form)
         else:
-            return self._for_code(oauth, client, request, {})
+            return self._for_code(oauth, client, request, Parameters())
         if isinstance(answer, TokenRefused):
             raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
         return answer
@@ -267,7 +267,7 @@ class TokenStore:
         oauth: OAuth,
         client: OAuthClient,
         request: TokenRequest,
-        parameters: Mapping[str, Json],
+        parameters: Parameters,
     ) -> Grant:
         """Have the customer authorise what the parameters say, and exchange the code."""
         consented = self._consented(oauth, client, request, parameters)
@@ -284,7 +284,7 @@ class TokenStore:
         oauth: OAuth,
         client: OAuthClient,
         request: TokenRequest,
-        parameters: Mapping[str, Json],
+        parameters: Parameters,
     ) -> AuthorizationCode:
         """Have the customer consent on the bank's screens."""
         section = place(self.target, by_tpp=request.by_tpp)
