@@ -240,7 +240,7 @@ def test_a_plain_consent_without_a_token_proves_nothing_about_the_bank(bank, sai
         ("nonce:", "state:", "the parameter 'state' is set by Assay"),
         (
             "  permission:\n",
-            '  permission:\n    approval: {authorize: {id: "{now}"}}\n',
+            '  permission:\n    outputs: {own: /id}\n    approval: {authorize: {id: "{own}"}}\n',
             "the operation makes nothing that is authorised",
         ),
         ("authorize: {", "authorise: {", "expected a JSON pointer, the header with the link"),
@@ -282,3 +282,68 @@ def test_without_an_authorization_server_there_is_nothing_to_authorise_at(tmp_pa
 
     assert 2 == code
     assert "there is no authorization server where customers log in" in err
+
+
+# -- the recording of a client -------------------------------------------------------------
+def entry(method, path, status, body, token, sent=None):  # noqa: PLR0917
+    """Return an entry of a HAR file, without its time."""
+    request = {
+        "method": method,
+        "url": f"https://api.fjord.example{path}",
+        "headers": [
+            {"name": "Authorization", "value": f"Bearer {token}"},
+            {"name": "Customer-Here", "value": "1"},
+        ],
+        "queryString": [],
+    }
+    if sent is not None:
+        request["postData"] = {"mimeType": "application/json", "text": json.dumps(sent)}
+    content = {"mimeType": "application/json", "text": json.dumps(body)}
+    typed = [{"name": "Content-Type", "value": "application/json"}]
+    response = {"status": status, "headers": typed, "content": content}
+    return {"time": 5, "request": request, "response": response}
+
+
+def consent_made(id_, number):
+    """Return the entry of a consent that a TPP makes."""
+    sent = {"consent": {"accounts": [{"number": number}], "until": "2027-01-01"}}
+    body = {"consent": {"id": id_, "status": "awaiting"}}
+    return entry("POST", "/consents", 201, body, "access-of-the-tpp", sent)
+
+
+def entries_read(number, status, token):
+    """Return the entry of a read."""
+    body = {"entries": [{"id": "1", "day": "2026-09-15"}]} if status == 200 else {}
+    return entry("GET", f"/accounts/{number}/entries", status, body, token)
+
+
+def test_a_recording_of_a_client_does_not_show_whose_consent_a_token_is(tmp_path):
+    """A sound bank is not blamed for what each token opens; no token is written."""
+    entries = [
+        consent_made("consent-4711", "NO-1"),
+        consent_made("consent-4712", "NO-2"),
+        entries_read("NO-1", 200, "access-of-4711"),
+        entries_read("NO-2", 403, "access-of-4711"),
+        entries_read("NO-2", 200, "access-of-4712"),
+        entry(
+            "GET",
+            "/consents/consent-4711",
+            200,
+            {"consent": {"status": "authorised"}},
+            "access-of-the-tpp",
+        ),
+        entry("DELETE", "/consents/consent-4711", 204, {}, "access-of-the-tpp"),
+        entries_read("NO-1", 401, "access-of-4711"),
+        entries_read("NO-2", 200, "access-of-4712"),
+    ]
+    for n, each in enumerate(entries):
+        each["startedDateTime"] = f"2026-09-16T09:00:{n:02d}Z"
+    har = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": entries}}
+    (tmp_path / "x.har").write_text(json.dumps(har))
+    words = "judge", "x.har", "-c", CONTRACT, "-t", TARGET, "--out", "run"
+    _, shown, err = assay(*words, cwd=tmp_path)
+    report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
+    text = written(tmp_path / "run") + shown + err
+
+    assert 0 == report["counts"]["violates"], shown
+    assert [] == [each for each in ("access-of", "consent-471") if each in text]
