@@ -107,6 +107,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         is_bound=lambda binding, _, __: bool(
             binding.approval is not None or binding.approval_header
         ),
+        lacking="the target's answers have no link to the screens (`approval` in the target file)",
     ),
     "given": BindingFeature(
         key=("given",), is_bound=lambda binding, _, __: binding.given is not None

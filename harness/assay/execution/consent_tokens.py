@@ -109,8 +109,11 @@ def authorised_flow(executor: Executor, step: Authorise, access: Access) -> Scre
         at = ("operations", call.operation, *AUTHORIZE)
         grant = store.authorised(request, Parameters(at=at, values=parameters))
     except AuthenticationError:
-        if not flows or _is_due(executor, step, made):
+        grants = bool(executor.operations[made.call.operation].grants)
+        if not flows or (_is_due(executor, step, made) and (grants or not _rejected(flows[-1]))):
             raise
+        if grants and _rejected(flows[-1]):
+            flows[-1].ending = Ending.REFUSED
     else:
         executor.tokens.keep(step.request, grant)
     return _without_answer(flows[-1])
@@ -130,11 +133,15 @@ def _is_due(executor: Executor, step: Authorise, made: Exchange) -> bool:
     return plain and first and prompt and own and not _is_over(executor, step.request, made)
 
 
+def _rejected(flow: ScreenFlowResult) -> bool:
+    """Whether the bank answers with an error what the customer confirmed: a rule may reject it."""
+    answered = "error" in redirect_parameters(flow.redirected or "")
+    return answered and flow.ending is Ending.CONFIRMED
+
+
 def _without_answer(flow: ScreenFlowResult) -> ScreenFlowResult:
     """Return a flow without the answer in its redirect, which has the code or an error."""
     if flow.redirected:
-        if "error" in redirect_parameters(flow.redirected) and flow.ending is Ending.CONFIRMED:
-            flow.ending = Ending.REFUSED
         flow.redirected = flow.redirected.partition("?")[0].partition("#")[0]
     return flow
 
