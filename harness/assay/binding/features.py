@@ -18,7 +18,7 @@ from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
 from assay.judging.verdict import Standing
-from assay.rules.rule import LINK, BindingRequirement
+from assay.rules.rule import LINK, RETURN, BindingRequirement
 
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
 _IsBound: TypeAlias = Callable[[OperationBinding, Operation, str], bool]
@@ -154,9 +154,12 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
 
 def is_bound(requirement: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether a target binds what a facet requires."""
-    unseen = target.sca.kind is ScaKind.CONTROL and requirement.name != LINK
-    if requirement.feature == "approval" and (unseen or _is_authorized(requirement, target)):
-        return True  # a signer without screens, or an authorization server, needs no link to them
+    if requirement.feature == "approval" and requirement.name != LINK:
+        authorized = _is_authorized(requirement, target)
+        if requirement.name == RETURN:
+            return not authorized
+        if authorized or target.sca.kind is ScaKind.CONTROL:
+            return True  # an authorization server, or a signer without screens, needs no link
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True
     if requirement.feature == "token":
@@ -175,7 +178,7 @@ def is_bound(requirement: BindingRequirement, contract: Contract, target: Target
 def _is_authorized(requirement: BindingRequirement, target: Target) -> bool:
     """Whether the customer authorises what an operation makes at the authorization server."""
     binding = target.operations.get(requirement.operation)
-    return requirement.name != LINK and binding is not None and binding.authorize is not None
+    return binding is not None and binding.authorize is not None
 
 
 def _has_own_paths(contract: Contract, target: Target) -> bool:
@@ -209,6 +212,8 @@ def missing_reason(requirement: BindingRequirement) -> str:
         return (
             f"needs {'error.code' if name == CODE else f'error.fields.{name}'} in the target file"
         )
+    if requirement.feature == "approval" and requirement.name == RETURN:
+        return "the customer returns from the authorization server to auth.redirect_uri"
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

@@ -146,7 +146,7 @@ def submit_signed(executor: Executor, step: Step, event: Event) -> None:
     elif isinstance(event, Exchange) and event.item is not None and isinstance(step, Call):
         operation = executor.operations[step.operation]
         request = (event.item.key or "") if operation.makes and not operation.signed else ""
-    submitted = submit(executor, request) if request else None
+    submitted = submit(executor, request, signed=True) if request else None
     if submitted is None:
         return
     executor.keep(submitted, submitted.call.subject)
@@ -159,8 +159,11 @@ def submit_signed(executor: Executor, step: Step, event: Event) -> None:
         raise CannotArrange(f"an outcome of the submission ({'.'.join(key)}): {why}", key=key)
 
 
-def submit(executor: Executor, request: str) -> Submitted | None:
+def submit(executor: Executor, request: str, *, signed: bool = False) -> Submitted | None:
     """Submit a request; None if the bank takes no submission of it, or has had it.
+
+    What was `signed` is not submitted if that led to no token. What was not is submitted with the TPP's
+    own token, if it takes one of the customer.
 
     Raises:
         CannotArrange: the call cannot be made.
@@ -176,7 +179,7 @@ def submit(executor: Executor, request: str) -> Submitted | None:
         return None
     call = _call(_in_force(executor, made, request), operation, binding)
     caller = operation if binding.by is None else replace(operation, by_tpp=binding.by == "tpp")
-    if lacks_token(executor, request, caller):
+    if signed and lacks_token(executor, request, caller):
         return None
     with_submission = _with_binding(target, operation, binding)
     named = replace(call, consent=request)
