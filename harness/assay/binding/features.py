@@ -154,25 +154,28 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
 
 def is_bound(requirement: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether a target binds what a facet requires."""
-    if requirement.feature == "approval" and requirement.name != LINK:
-        authorized = _is_authorized(requirement, target)
-        if requirement.name == RETURN:
-            return not authorized
-        if authorized or target.sca.kind is ScaKind.CONTROL:
-            return True  # an authorization server, or a signer without screens, needs no link
+    if requirement.feature == "approval" and requirement.name == RETURN:
+        return not _is_authorized(requirement, target)
+    if requirement.feature == "approval" and _needs_no_link(requirement, target):
+        return True
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True
-    if requirement.feature == "token":
+    if requirement.feature in {"token", "token-endpoint"}:
         made_by = contract.operations[requirement.operation].by_tpp
-        return target.auth.of(by_tpp=made_by).kind is not AuthKind.NONE
-    if requirement.feature == "token-endpoint":
-        made_by = contract.operations[requirement.operation].by_tpp
-        return target.auth.of(by_tpp=made_by).oauth is not None
+        auth = target.auth.of(by_tpp=made_by)
+        issued = auth.oauth is not None
+        return issued if requirement.feature == "token-endpoint" else auth.kind is not AuthKind.NONE
     if requirement.feature == "error":
         return target.error is not None and requirement.name in target.error.located
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
+
+
+def _needs_no_link(requirement: BindingRequirement, target: Target) -> bool:
+    """Whether requests are signed without a link: by a control API, or at an authorization server."""
+    unseen = target.sca.kind is ScaKind.CONTROL or _is_authorized(requirement, target)
+    return unseen and requirement.name != LINK
 
 
 def _is_authorized(requirement: BindingRequirement, target: Target) -> bool:

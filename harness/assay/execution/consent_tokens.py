@@ -53,6 +53,8 @@ __all__ = [
 
 #: How long after a request was made its authorization cannot be late.
 _PROMPT: Final = timedelta(minutes=1)
+#: The error with which a bank rejects a request by a rule, as it does a refusal of the customer.
+_REJECTED: Final = "access_denied"
 #: The zone in which a day ends last, for a bank whose zone is not known.
 _LATEST: Final = timezone(timedelta(hours=-12))
 
@@ -110,9 +112,11 @@ def authorised_flow(executor: Executor, step: Authorise, access: Access) -> Scre
         grant = store.authorised(request, Parameters(at=at, values=parameters))
     except AuthenticationError:
         grants = bool(executor.operations[made.call.operation].grants)
-        if not flows or (_is_due(executor, step, made) and (grants or not _rejected(flows[-1]))):
+        error = _error(flows[-1]) if flows else ""
+        rejected = error == _REJECTED and not grants
+        if not flows or (_is_due(executor, step, made) and not rejected):
             raise
-        if grants and _rejected(flows[-1]):
+        if grants and error:
             flows[-1].ending = Ending.REFUSED
     else:
         executor.tokens.keep(step.request, grant)
@@ -133,10 +137,11 @@ def _is_due(executor: Executor, step: Authorise, made: Exchange) -> bool:
     return plain and first and prompt and own and not _is_over(executor, step.request, made)
 
 
-def _rejected(flow: ScreenFlowResult) -> bool:
-    """Whether the bank answers with an error what the customer confirmed: a rule may reject it."""
-    answered = "error" in redirect_parameters(flow.redirected or "")
-    return answered and flow.ending is Ending.CONFIRMED
+def _error(flow: ScreenFlowResult) -> str:
+    """Return the error with which the bank answers what the customer confirmed; empty if none."""
+    if flow.ending is not Ending.CONFIRMED:
+        return ""
+    return redirect_parameters(flow.redirected or "").get("error", [""])[0]
 
 
 def _without_answer(flow: ScreenFlowResult) -> ScreenFlowResult:

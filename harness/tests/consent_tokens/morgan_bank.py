@@ -56,7 +56,10 @@ class Morgan:
         client, _, secret = pair.partition(":")
         if client not in self.clients or self.clients[client][0] != secret:
             return 401, [], b'{"error": "invalid_client"}'
-        kinds = {"authorization_code": self.codes.pop(given.get("code"), ""), "client_credentials": None}
+        kinds = {
+            "authorization_code": self.codes.pop(given.get("code"), ""),
+            "client_credentials": None,
+        }
         consent = kinds.get(given["grant_type"], "")
         if consent == "":
             return 400, [], b'{"error": "invalid_grant"}'
