@@ -28,7 +28,8 @@ from assay.history import (
     Decision,
     Ending,
     Exchange,
-    Indeterminate,
+    Outcome,
+    Rejected,
     Renew,
     Wire,
 )
@@ -47,8 +48,8 @@ __all__ = [
     "consent_token",
     "has_consent_tokens",
     "lacks_token",
-    "refused_token",
     "renewed_token",
+    "with_token",
 ]
 
 #: How long after a request was made its authorization cannot be late.
@@ -61,10 +62,14 @@ _LATEST: Final = timezone(timedelta(hours=-12))
 
 @dataclass(slots=True)
 class ConsentTokens:
-    """The tokens of one trial, by the key of the consent or request; `issued` are all of them."""
+    """The tokens of one trial, by the key of the consent or request.
+
+    `issued` are all of them, and `outlived` those that expired, and were sent all the same.
+    """
 
     grants: dict[str, Grant] = field(default_factory=dict[str, Grant])
     issued: set[str] = field(default_factory=set[str])
+    outlived: set[str] = field(default_factory=set[str])
 
     def keep(self, key: str, grant: Grant) -> None:
         """Keep the token of a consent in place of its former one."""
@@ -220,6 +225,7 @@ def _outlived(executor: Executor, key: str, grant: Grant) -> Grant:
     """
     made = making(executor, key)
     if made is not None and _is_over(executor, key, made):
+        executor.tokens.outlived.add(grant.token)
         return grant
     why = "its refresh token was refused" if grant.refresh else "there is no refresh token"
     raise CannotArrange(f"a valid token of the consent: it expired, and {why}", key=("auth",))
@@ -257,26 +263,30 @@ def lacks_token(executor: Executor, request: str, operation: Operation) -> bool:
 
 
 # -- refusals ----------------------------------------------------------------------------
-def refused_token(
-    executor: Executor, call: Call, operation: Operation, wire: Wire
-) -> Indeterminate | None:
-    """Return why a refusal of our own token shows nothing; None if it is a refusal like others.
+def with_token(
+    executor: Executor, call: Call, operation: Operation, wire: Wire, outcome: Outcome
+) -> Outcome:
+    """Return an outcome by what the token of its call says.
 
-    The token of a consent stands for the consent, so a bank that no longer knows it refuses that. The
-    scope may be a mistake of the target file, unless the operation was called with it before.
+    A refusal of our own token shows nothing, but the token of a consent stands for the consent: a bank
+    that no longer knows it refuses that. The scope may be a mistake of the target file, unless the
+    operation was called with it before. The refusal of another token than that of a consent in force may
+    have the code and status of that.
     """
-    target = executor.environment.target
+    target, tokens = executor.environment.target, executor.tokens
     why = rejected_token(operation, wire, target) if call.own_token else None
-    if why is None or not has_consent_tokens(executor, operation):
-        return why
-    if wire.status == UNAUTHORIZED or _token_in(executor, wire) not in executor.tokens.issued:
-        return None
+    if not call.own_token or not has_consent_tokens(executor, operation):
+        return why or outcome
+    token = _token_in(executor, wire)
+    other = token not in tokens.issued or token in tokens.outlived
     enough = any(
         event.accepted and event.call.operation == operation.id and event.call.own_token
         for event in executor.events
         if isinstance(event, Exchange)
     )
-    return None if enough else why
+    if why is not None and not (other or enough or wire.status == UNAUTHORIZED):
+        return why
+    return replace(outcome, other_token=other) if isinstance(outcome, Rejected) else outcome
 
 
 def _token_in(executor: Executor, wire: Wire) -> str | None:

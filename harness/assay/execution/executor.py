@@ -25,7 +25,7 @@ from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
 from assay.execution.call_values import values_for
-from assay.execution.consent_tokens import ConsentTokens, refused_token
+from assay.execution.consent_tokens import ConsentTokens, with_token
 from assay.execution.credentials import credentials_for, renew_token
 from assay.execution.environment import Environment
 from assay.execution.fixture_events import new_effects, registered, withdrawn
@@ -287,9 +287,9 @@ class Executor:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
         else:
             body = body_of(wire)
-            refused = refused_token(self, call, operation, wire)
             binding = target.operations.get(operation.id, BARE)
-            decoded = refused or decode(wire, body, operation, target)
+            decoded = decode(wire, body, operation, target)
+            decoded = with_token(self, call, operation, wire, decoded)
             decoded = page_of_call(decoded, call, binding.next)
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):

@@ -91,11 +91,13 @@ class ErrorBody:
 class Rejected:
     """The target refused the call; `leaked` are items in the refusal nevertheless.
 
-    `error` is None if the target file does not say where errors are.
+    `error` is None if the target file does not say where errors are. `other_token` says that the call
+    had not a valid token of its consent, so that the refusal may have the code and status of that.
     """
 
     leaked: tuple[Item, ...] = ()
     error: ErrorBody | None = None
+    other_token: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

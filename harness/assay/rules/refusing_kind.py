@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
-from assay.history import Exchange, History
+from assay.history import Exchange, History, Rejected
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters
 from assay.rules.comparisons import ABSENT, ParameterDifference, Versions
@@ -161,6 +161,7 @@ def check_refusals(kind: Kind, history: History) -> Iterator[Evidence]:
             continue
         sure = bool(decisive.call.variation) or decisive.call.subject in subjects
         sure = sure and not _perhaps_limited(kind, decisive, history)
+        sure = sure and not _of_another_token(decisive)
         yield from _judged(kind, evidence, decisive, sure=sure)
 
 
@@ -174,6 +175,11 @@ def _not_refused(kind: RefusingKind, evidence: Evidence) -> Iterator[Evidence]:
                 agreement=Agreement.UNCLEAR,
                 expected=f"a refusal with the {noun} {' or '.join(expected)}",
             )
+
+
+def _of_another_token(exchange: Exchange) -> bool:
+    """Whether a call had not a valid token of its consent, so that this may be what was refused."""
+    return isinstance(exchange.outcome, Rejected) and exchange.outcome.other_token
 
 
 def _perhaps_limited(kind: Kind, exchange: Exchange, history: History) -> bool:

@@ -74,6 +74,23 @@ def test_the_id_of_a_consent_can_be_in_the_scope_or_in_a_claim(right, wrong, tmp
     )
 
 
+def test_the_status_of_a_refusal_is_not_judged_where_another_token_was_refused(tmp_path):
+    """The TPP's own token, and one that expired, are refused for what they are."""
+    contract = tmp_path / "fjord.yaml"
+    text = CONTRACT.read_text("utf-8")
+    for rule in ("consent-authorisation", "consent-validity", "consent-revocation"):
+        text = text.replace(f"kind: {rule},", f"kind: {rule}, refusal-status: 410,")
+    contract.write_text(text)
+    found = verdicts(contract, TARGET, Bank())
+    other = {"signed/unsigned-refused", "signed/declined-refused", "until/next-day-refused"}
+
+    assert {Standing.CONFORMS} == {found[name] for name in other}
+    assert {Standing.INDETERMINATE} == {found[f"{name}-status"] for name in other}
+    assert {"revoked/ended-refused-status"} == {
+        name for name in standing(found, Standing.VIOLATES) if name.startswith(("until", "revoked"))
+    }
+
+
 # -- whole runs ------------------------------------------------------------------------
 def served(path, address, *edits):
     """Write the target file for a bank at an address."""
