@@ -36,7 +36,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 OAUTH_URLS = ("token_url", "authorize_url", "redirect_uri")
 #: The keys of OAuth, and those of authorization codes only.
 OAUTH_KEYS = tuple(field.name for field in fields(OAuth))
-CODE_KEYS = ("authorize_url", "redirect_uri", "pkce")
+CODE_KEYS = ("authorize_url", "redirect_uri", "pkce", "request_object")
 #: The signers that fill in the screens.
 SCREEN_SIGNERS = frozenset({ScaKind.FORMS.value, ScaKind.BROWSER.value})
 

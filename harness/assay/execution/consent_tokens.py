@@ -36,8 +36,9 @@ from assay.history import (
 from assay.judging.corrections import UNAUTHORIZED, rejected_token
 from assay.rules.consents import consented_keys, last_day
 from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.authorization_code import Parameters, redirect_parameters
 from assay.transport.auth.diagnostics import AuthenticationError
-from assay.transport.auth.oauth import Grant, Parameters, redirect_parameters
+from assay.transport.auth.oauth import Grant
 
 if TYPE_CHECKING:
     from assay.execution.executor import Executor

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from threading import RLock
 from typing import TypeAlias
 from urllib.parse import quote_plus
@@ -19,20 +20,18 @@ from urllib.parse import quote_plus
 from assay.binding.encode import Access
 from assay.binding.security import ISSUING
 from assay.binding.target import AuthKind, OAuth, Target
+from assay.contract.model import Json
 from assay.errors import CannotArrange, TargetError
 from assay.sca.protocol import ScreenFlowResult
-from assay.transport.auth.diagnostics import AuthenticationError, place, problem
-from assay.transport.auth.oauth import (
+from assay.transport.auth.authorization_code import (
     AuthorizationCode,
-    Grant,
-    OAuthClient,
     Parameters,
     SignIn,
-    TokenRefused,
     redirect_parameters,
     request_code,
-    request_token,
 )
+from assay.transport.auth.diagnostics import AuthenticationError, place, problem
+from assay.transport.auth.oauth import Grant, OAuthClient, TokenRefused, request_token
 from assay.transport.auth.token_refusals import refusal
 from assay.transport.protocol import Transport
 from assay.transport.secrets import KnownSecrets
@@ -80,6 +79,8 @@ class TokenStore:
         default_factory=dict[tuple[bool, str], AuthenticationError]
     )
     known: KnownSecrets = field(default_factory=KnownSecrets)
+    #: Signs the parameters of a client's authorization requests, at a moment.
+    sign_request: Callable[[str, datetime, Mapping[str, Json]], str] | None = None
     #: The parties to whom a token was ever issued.
     served: set[bool] = field(default_factory=set[bool])
     _locks: dict[_Key, RLock] = field(default_factory=dict["_Key", RLock])
@@ -296,8 +297,12 @@ class TokenStore:
                     self.known.add(value, REDIRECTED[name])
             return flow
 
+        signer = self.sign_request
+        sign = partial(signer, client.id, request.now) if signer else None
         try:
-            return request_code(self.target, section, oauth, client, sign_in, more=parameters)
+            return request_code(
+                self.target, section, oauth, client, sign_in, more=parameters, sign=sign
+            )
         except AuthenticationError as error:
             lost = request.by_tpp if error.unconnected else error.party_lost
             raise AuthenticationError(error.problem, party_lost=lost) from None
