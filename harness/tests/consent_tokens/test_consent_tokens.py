@@ -91,6 +91,41 @@ def test_the_status_of_a_refusal_is_not_judged_where_another_token_was_refused(t
     }
 
 
+class WithoutRefresh(Bank):
+    """A bank whose tokens last for ten minutes and are not renewed."""
+
+    def issued(self, world, client, consent):
+        status, body, headers = super().issued(world, client, consent)
+        body.pop("refresh_token", None)
+        return status, body, headers
+
+
+class WithoutLifetime(WithoutRefresh):
+    """The same, and no answer says how long a token lasts."""
+
+    def issued(self, world, client, consent):
+        status, body, headers = super().issued(world, client, consent)
+        del body["expires_in"]
+        return status, body, headers
+
+
+@pytest.mark.parametrize(
+    ("bank", "left"),
+    [(WithoutRefresh, Standing.UNVERIFIED), (WithoutLifetime, Standing.INDETERMINATE)],
+)
+def test_a_token_that_cannot_be_renewed_violates_nothing(bank, left):
+    """What takes longer than the token lasts stays open: its refusal is none of the consent."""
+    found = verdicts(CONTRACT, TARGET, bank())
+    later = {
+        *("until/last-day-served", "until/next-day-refused", "until/expired-shown"),
+        *("daily/entries-next-day", "daily/before-midnight", "daily/long-day"),
+    }
+
+    assert set() == standing(found, Standing.VIOLATES)
+    assert later == standing(found, left)
+    assert NOT_APPLICABLE | later == standing(found, *{*Standing} - {Standing.CONFORMS})
+
+
 # -- whole runs ------------------------------------------------------------------------
 def served(path, address, *edits):
     """Write the target file for a bank at an address."""
