@@ -19,7 +19,7 @@ from pathlib import Path
 from assay.binding.encode import Access
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
-from assay.contract.model import Contract, Party
+from assay.contract.model import Capability, Contract, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
@@ -32,10 +32,12 @@ from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.rules.clauses import call_limits
+from assay.traffic.clocks import other_clocks
+from assay.traffic.evidence_summary import CLOCK_UNKNOWN, MISSING
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
-from assay.traffic.judge import Judge, NamedHistory
+from assay.traffic.judge import DoubtedHistory, Judge, NamedHistory
 from assay.traffic.readings import readings, with_gaps
 from assay.traffic.recorded_entries import RecordedEntry
 
@@ -156,10 +158,12 @@ def open_recording(
     marks: str = "",
     bases: Sequence[str] = (),
     complete: bool = False,
+    bank_clock: bool = False,
 ) -> RecordingSession:
     """Read a recording, with the contracts and the target file that describe it.
 
-    `complete` says that a HAR file has every call of its callers, as it was sent.
+    `complete` says that a HAR file has every call of its callers, as it was sent; `bank_clock`
+    that its times are those of the bank, though the bank's clock can be moved.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -191,7 +195,10 @@ def open_recording(
     )
     if journal is not None:
         return session
-    recorded, named = _read_har(path, bound, target, session.redactor, party, complete=complete)
+    bank_clock = bank_clock or Capability.CLOCK not in target.fixtures.offers
+    recorded, named = _read_har(
+        path, bound, target, session.redactor, party, complete=complete, bank_clock=bank_clock
+    )
     return replace(
         session,
         histories=(named,),
@@ -209,6 +216,7 @@ def _read_har(
     party: Party,
     *,
     complete: bool,
+    bank_clock: bool,
 ) -> tuple[RecordedHistory, NamedHistory]:
     """Read a HAR file as a history, with every other way in which it can be read."""
     contracts = [each.contract for each in bound]
@@ -230,8 +238,6 @@ def _read_har(
                 yield convert(reading, Redactor()).history
 
         named = replace(named, others=others)
-    if complete:
-        return recorded, named
     known = (call_limits(contract, attended=False).items() for contract in contracts)
     limits = {name: limit for limits in known for name, limit in limits}
     presence = target.presence
@@ -239,12 +245,17 @@ def _read_har(
         entry.wire.request_header(presence.header) is not None for entry in entries
     )
 
-    def gaps() -> Iterator[History]:
-        yield with_gaps(recorded.history, operations, limits)
-        if not marked:  # a filter may have removed the header from every call
-            yield with_gaps(recorded.history, operations, dict.fromkeys(limits, 0))
+    def doubts() -> Iterator[DoubtedHistory]:
+        history = recorded.history
+        if not complete:
+            yield DoubtedHistory(history=with_gaps(history, operations, limits), why=MISSING)
+        if not complete and not marked:  # a filter may have removed the header from every call
+            every = dict.fromkeys(limits, 0)
+            yield DoubtedHistory(history=with_gaps(history, operations, every), why=MISSING)
+        for moved in () if bank_clock else other_clocks(history, contracts):
+            yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
 
-    return recorded, replace(named, gaps=gaps)
+    return recorded, replace(named, doubts=doubts)
 
 
 def plan_recording(
