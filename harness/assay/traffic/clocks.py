@@ -12,14 +12,14 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias, cast
+from typing import TypeAlias
 from zlib import crc32
 
 from assay.contract.model import Contract
-from assay.history import AnsweredCall, Event, Exchange, History, Subject
+from assay.history import AnsweredCall, History
 from assay.rules.clauses import closed_at
 from assay.rules.state.calendar import leaves_room
-from assay.traffic.repeatable import Repeatable
+from assay.traffic.changed_history import ChangedHistory
 
 #: Returns when a call was made by another clock, by its number and the recorded time.
 Clock: TypeAlias = Callable[[int, datetime], datetime]
@@ -35,42 +35,6 @@ _HALF_HOUR = timedelta(minutes=30)
 _HALF_HOURS_A_WEEK = 7 * 48
 
 
-class MovedHistory(History):
-    """A history by another clock. Its events are made whenever they are read."""
-
-    __slots__ = ("_clock", "_whole")
-
-    _whole: History
-    _clock: Clock
-
-    def __init__(self, *, whole: History, clock: Clock) -> None:
-        for name, value in (("_whole", whole), ("_clock", clock)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """All events, at the times of the clock."""
-        return cast("tuple[Event, ...]", Repeatable(lambda: self._moved(self._whole.events)))
-
-    @property
-    def exchanges(self) -> tuple[Exchange, ...]:
-        """The exchanges, at the times of the clock."""
-        exchanges = Repeatable(lambda: self._moved(self._whole.exchanges))
-        return cast("tuple[Exchange, ...]", exchanges)
-
-    @property
-    def subjects(self) -> dict[str, Subject]:
-        """The subjects of the whole history."""
-        return self._whole.subjects
-
-    def _moved(self, events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
-            if isinstance(event, AnsweredCall):
-                yield replace(event, at=self._clock(event.n, event.at))
-            else:
-                yield event
-
-
 def other_clocks(history: History, contracts: Iterable[Contract]) -> Iterator[History]:
     """Yield a history by other clocks that the bank may have had."""
     first = next((exchange.at for exchange in history.exchanges), None)
@@ -81,7 +45,11 @@ def other_clocks(history: History, contracts: Iterable[Contract]) -> Iterator[Hi
     clocks = [_shifted(-FAR), _shifted(FAR), *map(_standing, instants)]
     clocks += [_running(first, seed, count) for seed in range(RUNS)]
     for clock in clocks:
-        yield MovedHistory(whole=history, clock=clock)
+        yield ChangedHistory(whole=history, change=_by(clock))
+
+
+def _by(clock: Clock) -> Callable[[AnsweredCall], AnsweredCall]:
+    return lambda event: replace(event, at=clock(event.n, event.at))
 
 
 def _shifted(by: timedelta) -> Clock:

@@ -22,6 +22,8 @@ CLOCK_UNKNOWN = (
     "but this bank's clock can be moved, and may show another time than the recording "
     "(`--bank-clock`: it shows the same)"
 )
+#: Why it does not decide where tokens do not tell callers apart.
+CALLERS_UNKNOWN = "but this recording does not show for certain to which callers its tokens belong"
 #: How much evidence of one agreement is kept for one obligation.
 MAX_EVIDENCE = 20
 #: How many numbers one entry of a set of numbers covers.

@@ -19,8 +19,8 @@ from zlib import crc32
 from assay.contract.model import Json, Operation
 from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject
 from assay.rules.lifecycle.request_queries import same_value
+from assay.traffic.changed_history import Repeatable
 from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry, bank_time, is_skewed
-from assay.traffic.repeatable import Repeatable
 from assay.traffic.stored_wire import StoredWire
 
 #: How many random orders are tried where the order is unknown.
@@ -226,14 +226,19 @@ def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str,
         if operation is None or operation.request:
             continue
         own = keys.setdefault(exchange.call.subject, {})
-        own |= dict.fromkeys(item.key for item in exchange.items if item.key is not None)
-        for name in (operation.about, operation.grants):
-            value = exchange.call.arguments.get(name or "")
-            values = value if isinstance(value, list | tuple) else (value,)
-            own |= dict.fromkeys(key for key in values if isinstance(key, str))
+        own |= dict.fromkeys(used_keys(exchange, operation))
     some = next((key for own in keys.values() for key in own), None)
     others: list[Json] = [] if some is None else [some]
     return defaultdict(lambda: others, {name: [*own] for name, own in keys.items() if own})
+
+
+def used_keys(exchange: Exchange, operation: Operation) -> Iterator[str]:
+    """Yield the keys that a call names, or its answer shows."""
+    yield from (item.key for item in exchange.items if item.key is not None)
+    for name in (operation.about, operation.grants):
+        value = exchange.call.arguments.get(name or "")
+        values = value if isinstance(value, list | tuple) else (value,)
+        yield from (key for key in values if isinstance(key, str))
 
 
 def _attended(history: History, limits: Mapping[str, int]) -> Iterator[Event]:

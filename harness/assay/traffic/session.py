@@ -33,11 +33,12 @@ from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.rules.clauses import call_limits
 from assay.traffic.clocks import other_clocks
-from assay.traffic.evidence_summary import CLOCK_UNKNOWN, MISSING
+from assay.traffic.evidence_summary import CALLERS_UNKNOWN, CLOCK_UNKNOWN, MISSING
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
 from assay.traffic.judge import DoubtedHistory, Judge, NamedHistory
+from assay.traffic.other_callers import other_callers
 from assay.traffic.readings import readings, with_gaps
 from assay.traffic.recorded_entries import RecordedEntry
 
@@ -252,6 +253,8 @@ def _read_har(
         if not complete and not marked:  # a filter may have removed the header from every call
             every = dict.fromkeys(limits, 0)
             yield DoubtedHistory(history=with_gaps(history, operations, every), why=MISSING)
+        for other in other_callers(history, recorded.access, operations):
+            yield DoubtedHistory(history=other, why=CALLERS_UNKNOWN)
         for moved in () if bank_clock else other_clocks(history, contracts):
             yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
 
