@@ -42,7 +42,7 @@ def other_clocks(history: History, contracts: Iterable[Contract]) -> Iterator[Hi
         return
     count = len(history.exchanges)
     instants = [first, *_in_closed_hours(contracts, first)]
-    clocks = [_shifted(-FAR), _shifted(FAR), *map(_standing, instants)]
+    clocks = [shifted(-FAR), shifted(FAR), *map(_standing, instants)]
     clocks += [_running(first, seed, count) for seed in range(RUNS)]
     for clock in clocks:
         yield ChangedHistory(whole=history, change=_by(clock))
@@ -52,7 +52,7 @@ def _by(clock: Clock) -> Callable[[AnsweredCall], AnsweredCall]:
     return lambda event: replace(event, at=clock(event.n, event.at))
 
 
-def _shifted(by: timedelta) -> Clock:
+def shifted(by: timedelta) -> Clock:
     """Return a clock that is ahead of the recorder's, or behind."""
     return lambda _, at: _later(at, by)
 

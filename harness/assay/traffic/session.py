@@ -32,7 +32,7 @@ from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
 from assay.rules.clauses import call_limits
-from assay.traffic.clocks import other_clocks
+from assay.traffic.clocks import FAR, other_clocks, shifted
 from assay.traffic.evidence_summary import CALLERS_UNKNOWN, CLOCK_UNKNOWN, MISSING
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
@@ -255,8 +255,14 @@ def _read_har(
             yield DoubtedHistory(history=with_gaps(history, operations, every), why=MISSING)
         for other in other_callers(history, recorded.access, operations):
             yield DoubtedHistory(history=other, why=CALLERS_UNKNOWN)
-        for moved in () if bank_clock else other_clocks(history, contracts):
+        if bank_clock:
+            return
+        for moved in other_clocks(history, contracts):
             yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
+        for by in (-FAR, FAR) if any(each.due for each in operations.values()) else ():
+            # A day to come may be what tells the modes of requests apart.
+            reading = [replace(each, at=shifted(by)(0, each.at)) for each in next(readings(entries))]
+            yield DoubtedHistory(history=convert(reading, Redactor()).history, why=CLOCK_UNKNOWN)
 
     return recorded, replace(named, doubts=doubts)
 
