@@ -261,7 +261,9 @@ def _read_har(
             yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
         for by in (-FAR, FAR) if any(each.due for each in operations.values()) else ():
             # A day to come may be what tells the modes of requests apart.
-            reading = [replace(each, at=shifted(by)(0, each.at)) for each in next(readings(entries))]
+            reading = [
+                replace(each, at=shifted(by)(0, each.at)) for each in next(readings(entries))
+            ]
             yield DoubtedHistory(history=convert(reading, Redactor()).history, why=CLOCK_UNKNOWN)
 
     return recorded, replace(named, doubts=doubts)

@@ -76,7 +76,9 @@ def real(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("obligation", "calls"), [(OLD, entries_of_a_day), (QUOTA, batch_accesses)], ids=["day", "count"]
+    ("obligation", "calls"),
+    [(OLD, entries_of_a_day), (QUOTA, batch_accesses)],
+    ids=["day", "count"],
 )
 def test_a_clock_that_can_be_moved(obligation, calls, real, tmp_path):
     """What the time alone makes a violation is none, unless the times are those of the bank."""
