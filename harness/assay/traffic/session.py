@@ -31,15 +31,12 @@ from assay.judging.verdict import Verdict
 from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
-from assay.rules.clauses import call_limits
-from assay.traffic.clocks import FAR, other_clocks, shifted
-from assay.traffic.evidence_summary import CALLERS_UNKNOWN, CLOCK_UNKNOWN, MISSING
+from assay.traffic.doubts import RecordingDoubts
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
-from assay.traffic.judge import DoubtedHistory, Judge, NamedHistory
-from assay.traffic.other_callers import other_callers
-from assay.traffic.readings import readings, with_gaps
+from assay.traffic.judge import Judge, NamedHistory
+from assay.traffic.readings import readings
 from assay.traffic.recorded_entries import RecordedEntry
 
 #: The name of the trial for a recording that is a HAR file.
@@ -239,34 +236,17 @@ def _read_har(
                 yield convert(reading, Redactor()).history
 
         named = replace(named, others=others)
-    known = (call_limits(contract, attended=False).items() for contract in contracts)
-    limits = {name: limit for limits in known for name, limit in limits}
-    presence = target.presence
-    marked = presence is None or any(
-        entry.wire.request_header(presence.header) is not None for entry in entries
+    doubts = RecordingDoubts(
+        recorded=recorded,
+        operations=operations,
+        contracts=contracts,
+        complete=complete,
+        bank_clock=bank_clock,
+        marked=target.presence is None
+        or any(each.wire.request_header(target.presence.header) is not None for each in entries),
+        read=lambda change: convert([*map(change, next(readings(entries)))], Redactor()).history,
     )
-
-    def doubts() -> Iterator[DoubtedHistory]:
-        history = recorded.history
-        if not complete:
-            yield DoubtedHistory(history=with_gaps(history, operations, limits), why=MISSING)
-        if not complete and not marked:  # a filter may have removed the header from every call
-            every = dict.fromkeys(limits, 0)
-            yield DoubtedHistory(history=with_gaps(history, operations, every), why=MISSING)
-        for other in other_callers(history, recorded.access, operations):
-            yield DoubtedHistory(history=other, why=CALLERS_UNKNOWN)
-        if bank_clock:
-            return
-        for moved in other_clocks(history, contracts):
-            yield DoubtedHistory(history=moved, why=CLOCK_UNKNOWN)
-        for by in (-FAR, FAR) if any(each.due for each in operations.values()) else ():
-            # A day to come may be what tells the modes of requests apart.
-            reading = [
-                replace(each, at=shifted(by)(0, each.at)) for each in next(readings(entries))
-            ]
-            yield DoubtedHistory(history=convert(reading, Redactor()).history, why=CLOCK_UNKNOWN)
-
-    return recorded, replace(named, doubts=doubts)
+    return recorded, replace(named, doubts=doubts.histories)
 
 
 def plan_recording(

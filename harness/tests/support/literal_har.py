@@ -6,7 +6,7 @@ from assay.judging.verdict import Standing
 from assay.traffic.session import open_recording
 
 
-def entry(at, method, url, status, body, *, token="token-1", sent=None, headers=(), answered=()):  # noqa: PLR0913, PLR0917
+def entry(at, method, url, status, body, *, token="token-1", sent=None, headers=(), answered=()):
     """Return one call and its answer, at a time."""
     own = {"Authorization": f"Bearer {token}"} if token else {}
     request = {
