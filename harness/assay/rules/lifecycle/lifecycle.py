@@ -51,11 +51,16 @@ class Lifecycle:
 
     @property
     def changeable_arguments(self) -> tuple[str, ...]:
-        """The arguments of a plain change: one argument, which is not the day."""
+        """The arguments of a plain change: one argument, which is not the day.
+
+        It is one that a clause calls changeable, if a clause names any: another may only identify
+        the call, as a header does.
+        """
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
-        return tuple(argument for argument in named if argument != day)[:1]
+        fields = clauses.changeable_fields(self.contract, self.request.id) or {*named}
+        return tuple(name for name in named if name != day and name in fields)[:1]
 
     @property
     def deferred_modes(self) -> tuple[str, ...]:
