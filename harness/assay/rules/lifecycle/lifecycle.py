@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.contract.model import Capability, Contract, Operation, Resource
+from assay.contract.model import Capability, Contract, Json, Operation, Resource
+from assay.history import Exchange
 from assay.rules import clauses, steps
 from assay.rules.rule import BindingRequirement, needs
 
@@ -61,6 +63,11 @@ class Lifecycle:
         named = self.change.arguments if self.change else ()
         fields = clauses.changeable_fields(self.contract, self.request.id) or {*named}
         return tuple(name for name in named if name != day and name in fields)[:1]
+
+    def new_values(self, change: Exchange) -> Mapping[str, Json]:
+        """Return what a change asks for: the request's arguments in it that no call id is."""
+        sent = clauses.without_call_ids(self.contract, change).call.arguments
+        return {name: value for name, value in sent.items() if name in self.create.arguments}
 
     @property
     def deferred_modes(self) -> tuple[str, ...]:

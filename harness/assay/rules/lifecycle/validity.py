@@ -247,8 +247,7 @@ def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bo
     lifecycle, call = past.lifecycle, exchange.call
     only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
-    about = lifecycle.change.about if lifecycle.change else None
-    new = {name: value for name, value in call.arguments.items() if name != about}
+    new = lifecycle.new_values(exchange)
     good = all(
         name in call.varied or repr(value) in past.accepted_values.get(name, ())
         for name, value in new.items()
