@@ -53,6 +53,8 @@ def test_a_file_that_is_missing_says_where_it_was_looked_for(tmp_path):
     (tmp_path / "bank.yaml").touch()
     assert "did you mean 'bank.yaml'?" in assay("check", "bank.yml", cwd=tmp_path)[2]
     assert "did you mean 'stet-1.4.0'?" in assay("check", "stet-1.4.1", cwd=tmp_path)[2]
+    # A schema is shipped, too, and is no file that can be checked.
+    assert "did you mean 'target'" not in assay("check", "target.yaml", cwd=tmp_path)[2]
 
 
 def test_a_folder_with_the_name_of_what_is_shipped_is_no_file(tmp_path):
