@@ -49,7 +49,9 @@ def test_closing(mixed):
 
 def test_reasons_that_differ_in_the_time_to_wait_are_one() -> None:
     """A single one keeps its time; other reasons, and other differences, stay apart."""
-    short, long = (f"needs a clock, or waiting: --wait {time} (this trial)" for time in ("4h", "9d"))
+    short, long = (
+        f"needs a clock, or waiting: --wait {time} (this trial)" for time in ("4h", "9d")
+    )
     other = "needs a zone, or waiting: --wait 4h (this trial)"
     both = "needs a clock, or waiting: --wait (`assay plan` says how long)"
     assert {short: both, long: both, other: other} == shared_reasons([short, long, other, short])
