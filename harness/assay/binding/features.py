@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import ISSUING, AuthKind
-from assay.binding.spelling import CODE, OperationBinding
+from assay.binding.spelling import OperationBinding
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
+from assay.history import ERROR_CODE
 from assay.judging.verdict import Standing
 from assay.rules.rule import LINK, BindingRequirement
 
@@ -199,9 +200,7 @@ def missing_reason(requirement: BindingRequirement) -> str:
         return "the target file names no token endpoint (`auth`)"
     if requirement.feature == "error":
         name = requirement.name
-        return (
-            f"needs {'error.code' if name == CODE else f'error.fields.{name}'} in the target file"
-        )
+        return f"needs {'error.code' if name == ERROR_CODE else f'error.fields.{name}'} in the target file"
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

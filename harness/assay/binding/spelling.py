@@ -15,7 +15,7 @@ from enum import Enum
 from assay.binding.outputs import OutputAt
 from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
-from assay.history import State
+from assay.history import ERROR_CODE, State
 
 #: What stands in a path for an argument.
 SLOT = re.compile(r"\{([^{}]*)\}")
@@ -35,8 +35,6 @@ class Place(Enum):
     BASE = "base_url"
 
 
-#: The name of the field of an error that is its code.
-CODE = "code"
 #: The places that only a mode has, which is then the value itself.
 MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
@@ -147,7 +145,7 @@ class ErrorAt:
     @property
     def located(self) -> tuple[str, ...]:
         """The names of the fields that have a pointer, the code among them."""
-        return tuple(dict.fromkeys((*([CODE] if self.code else []), *self.fields)))
+        return tuple(dict.fromkeys((*([ERROR_CODE] if self.code else []), *self.fields)))
 
 
 class Turn(Enum):

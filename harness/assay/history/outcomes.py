@@ -63,6 +63,10 @@ class Accepted:
     outputs: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
 
+#: The name of the field of an error that is its code.
+ERROR_CODE = "code"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownError:
     """One error in the body of a refusal.
@@ -79,8 +83,8 @@ class ShownError:
 class ErrorBody:
     """The errors in the body of a refusal.
 
-    `located` are the fields that the target file locates, "code" among them. What it does not
-    locate may be there nevertheless.
+    `located` are the fields that the target file locates, `ERROR_CODE` among them. What it does
+    not locate may be there nevertheless.
     """
 
     located: tuple[str, ...] = ()
