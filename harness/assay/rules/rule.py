@@ -239,6 +239,10 @@ class Kind:
         """Return the modes in which a request can be changed, if the clause restricts them."""
         return None
 
+    def changeable_fields(self, request: str) -> Sequence[str]:
+        """Return the arguments of a request that the clause says can be changed."""
+        return ()
+
     def accepted_modes(self, request: str) -> Sequence[str]:
         """Return the modes in which the clause says that a request is accepted, if offered."""
         return ()
