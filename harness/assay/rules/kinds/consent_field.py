@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Operation
@@ -31,6 +31,8 @@ from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
 
 SHOWN, WITHHELD = "shown-in-mode", "withheld-otherwise"
+#: How many things the customer owns, where they are listed.
+EACH: Final = 2
 
 
 def _field_of_items() -> Any:
@@ -92,7 +94,9 @@ class ConsentField(Kind):
         today = (yield from steps.clock()).date()
         entries = steps.days_before(today, 1, 2)
         owner = steps.owners(self.contract, self.operation)[0]
-        psu = yield from steps.arrange("psu", Holding(resource=owner, entries=entries))
+        count = 1 if self.operation.about else EACH
+        things = Holding(resource=owner, count=count, entries=entries)
+        psu = yield from steps.arrange("psu", things)
         yield from self._read(psu)
         asked = f"under a consent in the mode {self.mode}"
         made = yield from self._read(psu, self.mode, asked)
