@@ -25,7 +25,7 @@ from assay.rules.lifecycle.consent_kind import mode_of_consent, signed_in_mode, 
 from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse, shown_uses
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, known
-from assay.rules.queries import has_value
+from assay.rules.queries import has_value, plain
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.steps import Part
@@ -141,7 +141,9 @@ class ConsentField(Kind):
         seen = any(shown for _, shown in asked)
         for use in others:
             shown = self._is_shown(use.exchange.items)
-            if use.alone and (shown or seen):
+            # Another consent in no mode does not ask for the field either.
+            sure = all(plain(other.made.call) for other in use.others)
+            if sure and (shown or seen):
                 agreement = DISAGREES if shown else AGREES
                 evidence = self._evidence(WITHHELD, use, agreement, shown=shown)
                 fresh = use.consent.fresh or use.exchange.call.consent is not None

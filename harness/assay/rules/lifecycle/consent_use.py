@@ -29,6 +29,10 @@ class ConsentPhase(Enum):
     UNKNOWN = "it may be signed"
 
 
+#: The phases in which a consent may open something.
+_PERHAPS_OPEN = frozenset({ConsentPhase.AUTHORISED, ConsentPhase.UNKNOWN})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentAt:
     """A consent at a moment: its phase, the exchange that ended it, and the consents around it.
@@ -74,16 +78,22 @@ class ConsentAt:
 class ConsentUse:
     """A read of what a consent covers, or of the consent itself (`shows_consent`).
 
-    `owned` is what a call is about, and None where it is about nothing. `alone` says that no other consent can have opened what was read, and `foreign` that the consent
-    is that of another customer, who does not own it.
+    `owned` is what a call is about, and None where it is about nothing. `others` are the consents
+    that may have opened what was read as well, and `foreign` says that the consent is that of
+    another customer, who does not own it.
     """
 
     exchange: Exchange
     consent: ConsentAt
     owned: Owned | None
-    alone: bool
+    others: tuple[Instance, ...] = ()
     foreign: bool = False
     shows_consent: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other consent can have opened what was read."""
+        return not self.others
 
     @property
     def state(self) -> State | None:
@@ -107,9 +117,7 @@ def uses(
             continue
         if noted is not None and lifecycle.read and event.call.operation == lifecycle.read.id:
             consent = _at(noted, event, tracker)
-            yield ConsentUse(
-                exchange=event, consent=consent, owned=None, alone=True, shows_consent=True
-            )
+            yield ConsentUse(exchange=event, consent=consent, owned=None, shows_consent=True)
         elif _is_of(event.call, operation, named) and event.call.present and not event.call.follow:
             yield from _access(event, operation, tracker)
 
@@ -162,9 +170,7 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
         theirs = tracker.subjects.get(other.made.call.subject)
         if theirs is not None and (about is None or theirs.owned(about) is None):
             consent = _at(other, exchange, tracker)
-            yield ConsentUse(
-                exchange=exchange, consent=consent, owned=owned, alone=True, foreign=True
-            )
+            yield ConsentUse(exchange=exchange, consent=consent, owned=owned, foreign=True)
         return
     any_tpp = not operation.by_tpp and not call.by
     mine = [each for each in tracker.requests if _of(each, call, any_tpp=any_tpp)]
@@ -173,13 +179,13 @@ def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Itera
     for each in named:
         keys = consented_keys(each.made.call, grant)
         if keys if about is None else about in keys:
-            others = [_phase(other, tracker) for other in _in_force(mine) if other is not each]
-            alone = not {ConsentPhase.AUTHORISED, ConsentPhase.UNKNOWN} & {*others}
+            others = () if call.consent else (one for one in _in_force(mine) if one is not each)
+            opening = tuple(one for one in others if _phase(one, tracker) in _PERHAPS_OPEN)
             yield ConsentUse(
                 exchange=exchange,
                 consent=_at(each, exchange, tracker),
                 owned=owned,
-                alone=bool(call.consent) or alone,
+                others=opening,
             )
 
 
