@@ -143,6 +143,8 @@ PARAMETERS = [
     ("consent-scope", "grant", "a", "b", "?? ??"),
     ("consent-scope", "replaces", "unspecified", "b", "?? ??"),
     ("consent-mode", "mode", "a", "b", "?? ??"),
+    ("consent-field", "request", "a", "b", "?? ??"),
+    ("consent-field", "operation", "a", "b", "?? ??"),
     ("consent-field", "mode", "a", "b", "?? ??"),
     ("consent-field", "field", "a", "b", "?? ??"),
     ("consent-history", "days", 90, 60, "?? ??"),
