@@ -190,7 +190,11 @@ def find_mode(
         return name
     if any(spelling.place is Place.SCOPE for spelling in places.values()):
         return UNBOUND_MODE  # the request does not show the scope of its token
+    # What stands at the place of an argument is that argument.
+    taken = {at for each in binding.arguments.values() for at in (each.name, *each.also)}
     for spelling in places.values():
+        if spelling.place is Place.BODY and spelling.name in taken:
+            continue
         is_object = spelling.place is Place.BODY and isinstance(spelling.value, Mapping)
         present = request.value_at(spelling, values) is not MISSING
         if operation.makes and not is_object and present:
