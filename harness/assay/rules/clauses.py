@@ -318,6 +318,13 @@ def conditional_fields(contract: Contract, operation: str) -> Mapping[str, str]:
 
 
 @per_contract
+def showing(contract: Contract, operation: str, field: str) -> tuple[Kind, ...]:
+    """Return the clauses whose probes alone show a field of what an operation returns."""
+    every = _answering(contract, "conditional_fields")
+    return tuple(clause for clause in every if field in clause.conditional_fields(operation))
+
+
+@per_contract
 def factors(contract: Contract) -> tuple[str, ...]:
     """Return every factor that a contract names."""
     answers = (clause.factors() for clause in _answering(contract, "factors"))
