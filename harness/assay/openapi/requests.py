@@ -147,7 +147,11 @@ def _of_modes(use: BoundOperation, values: Sequence[Json]) -> Schema:
     """Return the schema of a place that selects modes by these values, or by an argument's."""
     known = use.binding.arguments
     repeated = dict.fromkeys(argument_in(value, known) for value in values)
-    named = [_argument(use, name) for name in repeated if name is not None]
+    named = [
+        {key: each for key, each in _argument(use, name).items() if key != "x-assay-arguments"}
+        for name in repeated
+        if name is not None
+    ]
     others = [value for value in values if argument_in(value, known) is None]
     if any(any(repeated_arguments(value, known)) for value in others):
         return {}
