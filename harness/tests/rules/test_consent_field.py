@@ -155,6 +155,23 @@ def test_the_field_is_withheld_otherwise(events, expected):
     assert [SHOWN, *expected] == said(*SEEN, *events)
 
 
+@pytest.mark.parametrize(
+    "events",
+    [
+        (made("c", ASKS),),
+        (made("c", ASKS), signed("c", code=Code.WRONG)),
+        (*consent("c", ASKS), ended("c")),
+        (*consent("c", ASKS, until="2020-01-01"),),
+        (*consent("c", ASKS), *consent("d")),
+        (*consent("c", ASKS, keys=["A", "A"]),),
+        (*consent("o", ASKS, keys=["Z"], subject="other"), *consent("c")),
+    ],
+)
+def test_nothing_is_certain_of_a_consent_that_may_open_nothing(events):
+    """One that is unsigned, signed wrongly, ended, over, replaced, odd or another customer's."""
+    assert [] == said(*events, listed(*BARE))
+
+
 def test_a_field_that_never_shows_is_not_withheld():
     """It may stand in another place than the target file says; one that is shown stands there."""
     plain = (*consent("c"), listed(*BARE))
