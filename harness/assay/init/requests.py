@@ -12,7 +12,7 @@ from typing import cast
 
 from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
-from assay.init.granted_lists import granted
+from assay.init.granted_lists import granted, granted_again
 from assay.init.matched_operation import MatchedOperation
 from assay.init.name_matching import called, guessed, is_unique_header
 from assay.init.openapi_operations import OpenApiParameter
@@ -193,7 +193,7 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
-            yield shape.gap("mode", mode)
+            yield granted_again(shape, mode) or shape.gap("mode", mode)
 
 
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:

@@ -7,9 +7,10 @@ is required only where a clause says so, or where it names the item of the call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from assay.binding.mode_values import argument_in, repeated_arguments, repeats_argument
 from assay.binding.spelling import SLOT
 from assay.binding.target import Place, Spelling
 from assay.binding.values import has_placeholder
@@ -95,10 +96,9 @@ def _modes(use: BoundOperation) -> Iterator[Schema]:
         ):
             places.setdefault((spelling.place.value, spelling.name), []).append(mode)
     for (place, name), modes in places.items():
-        values = [ready(use.binding.modes[mode].value) for mode in modes]
         yield _parameter(
             Spelling(place=Place(place), name=name),
-            {"enum": values},
+            _of_modes(use, [use.binding.modes[mode].value for mode in modes]),
             required=False,
             says="Selects the mode of the request.",
         )
@@ -120,22 +120,44 @@ def body(use: BoundOperation, path: str) -> Schema | None:
 
 
 def _modes_in_body(use: BoundOperation) -> Iterator[Schema]:
-    """Yield the values that select a mode in the body, and those that must not be sent."""
+    """Yield the values that select a mode in the body, and those that must not be sent.
+
+    A place that an argument has as well is not bound to the values of modes.
+    """
+    own = {at for each in use.binding.arguments.values() for at in (each.name, *each.also)}
     served: dict[str, list[Json]] = {}
     for mode, spelling in _spelt_in_body(use):
-        if mode not in use.barred_modes and spelling.name:
-            served.setdefault(spelling.name, []).append(ready(spelling.value))
+        if mode not in use.barred_modes and spelling.name and spelling.name not in own:
+            served.setdefault(spelling.name, []).append(spelling.value)
     for pointer, values in served.items():
-        yield in_request(pointer, {"enum": values})
+        yield in_request(pointer, _of_modes(use, values))
     for mode, spelling in _spelt_in_body(use):
-        members = _members(spelling) if mode in use.barred_modes else {}
-        own = [item for item in members.items() if item[1] not in served.get(item[0], ())]
+        barred = mode in use.barred_modes and not repeats_argument(spelling, use.binding)
+        members = _members(spelling) if barred else {}
+        own_members = [item for item in members.items() if item[1] not in served.get(item[0], ())]
         # With two members, either may be the wrong one; and generators of other tools cannot
         # exclude a whole list or object.
-        if len(own) == 1 and not isinstance(own[0][1], list | dict):
-            ((pointer, value),) = own
+        if len(own_members) == 1 and not isinstance(own_members[0][1], list | dict):
+            ((pointer, value),) = own_members
             excluded = {"not": {"const": value}, "x-assay-from": [use.barred_modes[mode].clause]}
             yield in_request(pointer, excluded)
+
+
+def _of_modes(use: BoundOperation, values: Sequence[Json]) -> Schema:
+    """Return the schema of a place that selects modes by these values, or by an argument's."""
+    known = use.binding.arguments
+    repeated = dict.fromkeys(argument_in(value, known) for value in values)
+    named = [
+        {key: each for key, each in _argument(use, name).items() if key != "x-assay-arguments"}
+        for name in repeated
+        if name is not None
+    ]
+    others = [value for value in values if argument_in(value, known) is None]
+    if any(any(repeated_arguments(value, known)) for value in others):
+        return {}
+    words = [ready(value) for value in others]
+    schemas = [*named, *([{"enum": words}] if words else [])]
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:

@@ -319,6 +319,22 @@ def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:
 
 
 @per_contract
+def conditional_fields(contract: Contract, operation: str) -> Mapping[str, str]:
+    """Return the fields that only some answers of an operation have, and when they have them."""
+    named: dict[str, str] = {}
+    for clause in _answering(contract, "conditional_fields"):
+        named |= clause.conditional_fields(operation)
+    return named
+
+
+@per_contract
+def showing(contract: Contract, operation: str, field: str) -> tuple[Kind, ...]:
+    """Return the clauses whose probes alone show a field of what an operation returns."""
+    every = _answering(contract, "conditional_fields")
+    return tuple(clause for clause in every if field in clause.conditional_fields(operation))
+
+
+@per_contract
 def factors(contract: Contract) -> tuple[str, ...]:
     """Return every factor that a contract names."""
     answers = (clause.factors() for clause in _answering(contract, "factors"))

@@ -251,6 +251,10 @@ class Kind:
         """Return the value that an operation discloses with a consent only, if there is one."""
         return None
 
+    def conditional_fields(self, operation: str) -> Mapping[str, str]:
+        """Return the fields that only some answers of an operation have, and when they have them."""
+        return {}
+
     def closed_at(self, instant: datetime) -> bool:
         """Whether the clause announces that the interface is closed at an instant."""
         return False
