@@ -291,7 +291,8 @@ class Executor:
             body = body_of(wire)
             refused = rejected_token(operation, wire, target) if call.own_token else None
             binding = target.operations.get(operation.id, BARE)
-            decoded = refused or decode(wire, body, operation, target)
+            zone = guard.zones.get(call.operation)
+            decoded = refused or decode(wire, body, operation, target, zone)
             decoded = page_of_call(decoded, call, binding.next)
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
