@@ -98,8 +98,8 @@ class Consistent(Kind):
         size = clauses.page_size(self.contract, self.ranged.id) if self.ranged else None
         each = (size or 0) // (FRESH - 1) + 1 if scenario.id == SHORTER else 1
         # Ranges meet on days that are long past; only a long list of an existing customer has them.
-        days = FRESH + 1 + (LATELY.days + 2 if scenario.id == MEETING else 0)
-        entries = steps.days_before(today, *range(1, days)) * each
+        last = FRESH + 1 + (LATELY.days + 2 if scenario.id == MEETING else 0)
+        entries = steps.days_before(today, *range(1, last)) * each
         count = 3 if scenario.id == SMALLER else 1
         psu = yield from steps.arrange(
             "psu", Holding(resource=self.owner, count=count, entries=entries)
