@@ -49,6 +49,8 @@ SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
 #: How many errors of one answer are read.
 MOST_ERRORS = 100
+#: The number of characters of an ISO date.
+_DATE = 10
 #: The methods of operations that change or end what exists already.
 CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 
@@ -215,7 +217,7 @@ def _all(
 def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) -> Item:
     fields: dict[str, Json] = {}
     for name, where in binding.fields.items():
-        value = _field(shown, where)
+        value = _field(shown, where, zone)
         if value is not MISSING:
             fields[name] = value
     key = (
@@ -240,11 +242,15 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) ->
     )
 
 
-def _field(shown: Json, where: FieldAt) -> Json:
-    """Return a field in the contract's word, as far as the target file maps it."""
+def _field(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
+    """Return a field in the contract's word, as far as the target file maps it.
+
+    The date of a time with an offset is that in `zone`.
+    """
     value = in_body(shown, where.at)
     if where.first is not None and isinstance(value, str):
-        value = value[: where.first]
+        day = _day(value, zone) if zone and where.first == _DATE and "T" in value else None
+        value = day.isoformat() if day else value[: where.first]
     return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 
@@ -289,23 +295,26 @@ def _stands(word: Json, value: Json) -> bool:
 def _day(value: object, zone: tzinfo | None) -> date | None:
     """Return the calendar day of an ISO date or time; of a time with an offset, that in `zone`.
 
-    Midnight in UTC is how gateways write a day without a time, so it is that day in any zone.
+    Midnight in UTC, and the second before, are how gateways write a day without a time: they are
+    of that day in any zone.
     """
     if not isinstance(value, str):
         return None
     try:
         moment = datetime.fromisoformat(value)
-        if zone is None or not moment.tzinfo or _is_utc_midnight(moment):
-            return moment.date()
+    except ValueError:
+        return _date(value[:_DATE])
+    if zone is None or not moment.tzinfo or _is_written_for_a_day(moment):
+        return moment.date()
+    try:
         return moment.astimezone(zone).date()
     except OverflowError:  # at the begin or the end of the calendar
-        return None
-    except ValueError:
-        return _date(value[:10])
+        return moment.date()
 
 
-def _is_utc_midnight(moment: datetime) -> bool:
-    return not moment.utcoffset() and moment.time() == time.min
+def _is_written_for_a_day(moment: datetime) -> bool:
+    ends = time.min, time(23, 59, 59)
+    return not moment.utcoffset() and moment.time().replace(microsecond=0) in ends
 
 
 def _date(text: str) -> date | None:

@@ -330,7 +330,7 @@ def test_no_dates(day: str) -> None:
         ("2026-08-30T23:30:00", date(2026, 8, 30)),
         ("2026-08-30", date(2026, 8, 30)),
         ("2026-08-30 and more", date(2026, 8, 30)),
-        ("9999-12-31T23:59:59Z", None),
+        ("9999-12-31T23:30:00Z", date(9999, 12, 31)),
     ],
 )
 def test_local_days(shown: str, day: date | None) -> None:
@@ -363,20 +363,51 @@ def test_the_zone_of_the_contract() -> None:
     assert [date(2026, 8, 30)] == [one.on for one in accepted.items]
 
 
-@pytest.mark.parametrize("shown", ["2026-08-30T00:00:00Z", "2026-08-30T00:00:00.000+00:00"])
-def test_a_day_written_as_midnight_in_utc(shown: str) -> None:
-    """Midnight in UTC is the day itself, also where the bank's day begins later."""
+@pytest.mark.parametrize(
+    ("shown", "cut"),
+    [
+        ("2026-11-25T22:00:00Z", "2026-11-26"),
+        ("2026-11-26T00:00:00+02:00", "2026-11-26"),
+        ("2026-11-26T23:59:59Z", "2026-11-26"),
+        ("2026-11-26", "2026-11-26"),
+        ("a reference of 20", "a referenc"),
+        ("2026-11-25 22:00Z", "2026-11-25"),
+    ],
+)
+def test_the_date_of_a_field(shown: str, cut: str) -> None:
+    """The first ten characters of a time with an offset are the bank's day; other texts are cut."""
+    first = {"day": FieldAt(at=("/at",), first=10), "hour": FieldAt(at=("/at",), first=13)}
     target = Target(
         name="t",
         transport=TransportKind.HTTP,
         base_url="https://bank.example/v1",
-        operations={"accounts": BINDING},
-        zone=ZoneInfo("America/New_York"),
+        operations={"accounts": OperationBinding(one="", item=ItemBinding(fields=first))},
+        zone=ZoneInfo("Europe/Helsinki"),
     )
-    got = wire(200, json.dumps({"accounts": [{"date": shown}]}))
+    got = wire(200, json.dumps({"at": shown}))
     accepted = decode(got, body_of(got), ACCOUNTS, target)
     assert isinstance(accepted, Accepted)
-    assert [date(2026, 8, 30)] == [one.on for one in accepted.items]
+    assert [{"day": cut, "hour": shown[:13]}] == [dict(one.fields) for one in accepted.items]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["2026-08-30T00:00:00Z", "2026-08-30T00:00:00.000+00:00", "2026-08-30T23:59:59.999Z"],
+)
+def test_a_day_written_as_midnight_in_utc(shown: str) -> None:
+    """The first and the last second in UTC are the day itself, also where the bank's is another."""
+    for zone in ("America/New_York", "Europe/Helsinki"):
+        target = Target(
+            name="t",
+            transport=TransportKind.HTTP,
+            base_url="https://bank.example/v1",
+            operations={"accounts": BINDING},
+            zone=ZoneInfo(zone),
+        )
+        got = wire(200, json.dumps({"accounts": [{"date": shown}]}))
+        accepted = decode(got, body_of(got), ACCOUNTS, target)
+        assert isinstance(accepted, Accepted)
+        assert [date(2026, 8, 30)] == [one.on for one in accepted.items]
 
 
 @pytest.mark.parametrize(
