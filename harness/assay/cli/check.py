@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
 from assay.planning.prepare import SANDBOX
 from assay.report.wording import counted
+from assay.rules.lifecycle.execution_record import USUAL
 
 EPILOG = """\b
 Examples:
@@ -82,6 +84,7 @@ class _Checked:
                             operation, contract.operations.values(), target.operations
                         )
                         yield from _unset(target, operation, binding, {*made, *target.outputs})
+                        yield from _unusual_amount(target, operation, binding)
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
@@ -132,6 +135,25 @@ def _unset(
         path, line = target.place(*at)
         what = f"{key}: no value, so what calls {operation.id} stays unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
+
+
+def _unusual_amount(
+    target: Target, operation: Operation, binding: OperationBinding
+) -> Iterator[str]:
+    """Yield a note if requests are made with an amount that an account need not cover."""
+    argument = binding.arguments.get(operation.amount or "")
+    if argument is None or not operation.makes:
+        return
+    try:
+        usual = USUAL[0] <= Decimal(str(argument.value)) <= USUAL[1]
+    except InvalidOperation:
+        return  # no amount: `assay doctor` examines it
+    if not usual:
+        key = ("operations", operation.id, "arguments", operation.amount or "", "value")
+        path, line = target.place(*key)
+        what = f"a customer may lack what is beyond {USUAL[0]} to {USUAL[1]}"
+        what = f"{what}, so whether such a request is carried out stays open"
+        yield f"{path}:{line}: note: {'.'.join(key)}: {what}"
 
 
 def _check(name: str, checked: _Checked) -> str:

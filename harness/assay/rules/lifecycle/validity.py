@@ -23,6 +23,8 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 #: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
+#: Types of values that are as valid once the bank has accepted the request with them.
+PLAIN_ONCE_ACCEPTED = PLAIN | {int, Decimal, bool}
 #: The amounts that any bank accepts; beyond them it may have limits.
 USUAL = (1, 1000)
 #: The seconds after its creation within which a deferred request is not executed.
@@ -147,7 +149,8 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     """
     call, create = exchange.call, past.lifecycle.create
     if not any(name in past.accepted_values for name in create.arguments):
-        return not call.variation and all(type(value) in PLAIN for value in call.arguments.values())
+        plain = PLAIN_ONCE_ACCEPTED if exchange.accepted else PLAIN
+        return not call.variation and all(type(value) in plain for value in call.arguments.values())
     bare = clauses.without_call_ids(past.lifecycle.contract, exchange).call.arguments
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     apart |= call.arguments.keys() - bare.keys()
