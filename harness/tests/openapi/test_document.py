@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 import pytest
-from documented import LAB, SHIPPED, Documented, joined, made, operations
+from documented import LAB, SHIPPED, STET, XS2A, Documented, joined, made, operations
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay._resources import contract_dir
@@ -19,8 +19,16 @@ from assay.rules.rule import Kind
 
 EVERY = pytest.mark.parametrize(
     "name",
-    [SHIPPED, (("aisp",), "sandbox"), (("pis",), "sandbox"), (("aisp", "pis"), "remote"), LAB],
-    ids=["shipped", "aisp alone", "pis alone", "remote", "laboratory"],
+    [
+        SHIPPED,
+        (("aisp",), "sandbox"),
+        (("pis",), "sandbox"),
+        (("aisp", "pis"), "remote"),
+        LAB,
+        STET,
+        XS2A,
+    ],
+    ids=["shipped", "aisp alone", "pis alone", "remote", "laboratory", "stet", "xs2a"],
 )
 
 
