@@ -166,6 +166,8 @@ def findings(raw: _Raw) -> Iterator[Finding]:
                 where: Pointer = (*at, section, name, "value")
                 value, whole = (spelling or {}).get("value"), section == "modes"
                 yield from _unknown(value, where, known, arguments if whole else ())
+        if isinstance(approval := binding.get("approval"), Mapping):
+            yield from _unknown(cast("_Raw", approval), (*at, "approval"), known)
 
 
 def _unknown(

@@ -77,9 +77,7 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
         if made.refused and mode != lifecycle.mode:
             made = yield from steps.send(request_steps.request(lifecycle, psu))
         yield from request_steps.read(lifecycle, made)
-    change = request_steps.call_about(lifecycle.change, made)
-    if change is not None:
-        yield from steps.send(replace(change, varied=lifecycle.changeable_arguments))
+    yield from request_steps.send_if_any(request_steps.plain_change(lifecycle, made))
     end = request_steps.call_about(lifecycle.end, made)
     yield from request_steps.send_if_any(end)
     if plan.makes_customers and end is not None:

@@ -235,7 +235,8 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     yield entry
     spelling = entry.value if isinstance(entry.value, dict) else {}
     own = is_date or name == shape.operation.owned
-    if shape.operation.makes and spelling and "value" not in spelling and not own:
+    fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
+    if fixed and spelling and "value" not in spelling and not own:
         what = f"what an ordinary request has as {name}"
         example = flow({**spelling, "value": "…"})
         yield shape.gap("argument", name, what=what, example=example)
@@ -257,6 +258,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
             elif parameter.required and parameter.leaf.fixed and not _is_secret(place, name):
                 values = parameter.leaf.values
                 taken["value"] = "booked" if "booked" in values else values[0]
+            elif parameter.required and parameter.leaf.values and not _is_secret(place, name):
+                taken["value"] = parameter.leaf.values[0]
+                return YamlEntry(key=name, value=taken, why="the document's example"), False
             return YamlEntry(key=name, value=taken), False
     leaf = called(name, shape.offered.request)
     if leaf is None:

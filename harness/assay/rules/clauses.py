@@ -203,6 +203,16 @@ def changeable_modes(contract: Contract, request: str) -> tuple[tuple[str, ...],
 
 
 @per_contract
+def changeable_fields(contract: Contract, request: str) -> frozenset[str]:
+    """Return the arguments of a request of which a clause says that they can be changed."""
+    return frozenset(
+        name
+        for clause in _answering(contract, "changeable_fields")
+        for name in clause.changeable_fields(request)
+    )
+
+
+@per_contract
 def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
     """Return the modes in which a contract says that a request is accepted, if offered."""
     answers = (clause.accepted_modes(request) for clause in _answering(contract, "accepted_modes"))

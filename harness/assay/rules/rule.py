@@ -23,6 +23,7 @@ from assay.rules.declared import Parameter, Raw, Reference, kind_schema, one_of_
 from assay.rules.facets import (
     FEATURES,
     LINK,
+    RETURN,
     BindingRequirement,
     Facet,
     Scenario,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEATURES",
     "LINK",
+    "RETURN",
     "BindingRequirement",
     "Facet",
     "Kind",
@@ -236,6 +238,10 @@ class Kind:
     def changeable_modes(self, request: str) -> tuple[str, ...] | None:
         """Return the modes in which a request can be changed, if the clause restricts them."""
         return None
+
+    def changeable_fields(self, request: str) -> Sequence[str]:
+        """Return the arguments of a request that the clause says can be changed."""
+        return ()
 
     def accepted_modes(self, request: str) -> Sequence[str]:
         """Return the modes in which the clause says that a request is accepted, if offered."""

@@ -379,7 +379,7 @@ def test_a_contract_of_ones_own_has_its_zone_and_the_id_of_a_consent(tmp_path, c
     contract.write_text(OWN)
     path = draft(tmp_path, HERE / "berlin.yaml", "--contract", str(contract), "--auth", "bearer")
     data = load(path).data
-    assert ("Europe/Berlin", ["accesses"]) == (data["zone"], data["contracts"])
+    assert ("Europe/Berlin", ["./accesses.yaml"]) == (data["zone"], data["contracts"])
     assert "guessed" not in next(
         row for row in path.read_text(encoding="utf-8").splitlines() if row.startswith("zone")
     )
