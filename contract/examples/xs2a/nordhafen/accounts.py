@@ -52,19 +52,16 @@ def shown(call: "Call", consent: Consent, account: Account, name: str) -> dict[s
 
 def owner_given(call: "Call", consent: Consent, account: Account) -> bool:
     """Whether the owner's name is given."""
-    policy, owner = call.policy, owner_of(call.world, consent)
-    others = owner is not None and account is not owner.accounts[0]
-    if "others" in policy.owner_always and others:
-        return True
-    if "absent" in policy.owner_always and not call.present:
-        return True
+    wanted, owner = call.policy.owner_name, owner_of(call.world, consent)
+    further = owner is not None and account is not owner.accounts[0]
+    if wanted in ("always", "never") or (wanted == "others" and further):
+        return wanted != "never"
     consents = [consent]
-    if policy.owner_name == "once":
+    if wanted == "once":
         consents = [each for each in call.world.consents.values() if each.authorised_at]
-    further = [each.content["access"].get("additionalInformation", {}) for each in consents]
-    references = [each for names in further for each in names.get("ownerName", [])]
-    asked = any(reference["iban"] == account.iban for reference in references)
-    return policy.owner_name == "always" or (policy.owner_name != "never" and asked)
+    named = [each.content["access"].get("additionalInformation", {}) for each in consents]
+    references = [each for names in named for each in names.get("ownerName", [])]
+    return any(reference["iban"] == account.iban for reference in references)
 
 
 def balances(call: "Call", key: str) -> Response:
