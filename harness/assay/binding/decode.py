@@ -93,7 +93,7 @@ def decode(
     if _any(refusals, wire, body, items):
         return Rejected(leaked=_leaked(items, binding), error=_error(body, target.error))
     if _any(outcomes.accepted, wire, body, items):
-        return _accepted(wire, body, items, operation, binding)
+        return _with_approval(_accepted(wire, body, items, operation, binding), binding, target)
     if wire.status in SERVER_ERRORS:
         return Indeterminate(cause=Cause.SERVER, why=f"the target failed ({wire.status})")
     return Indeterminate(
@@ -130,6 +130,14 @@ def _accepted(
         approval=approval_of(wire, body, binding),
         outputs=outputs_of(wire.headers, body, binding.outputs),
     )
+
+
+def _with_approval(outcome: Outcome, binding: OperationBinding, target: Target) -> Outcome:
+    """Return an outcome with the address where the customer authorises it, if no answer has it."""
+    oauth = target.auth.oauth
+    if binding.authorize is None or oauth is None or not isinstance(outcome, Accepted):
+        return outcome
+    return replace(outcome, approval=oauth.authorize_url)
 
 
 def _any(

@@ -164,6 +164,8 @@ def findings(raw: _Raw) -> Iterator[Finding]:
             for name, spelling in binding.get(section, {}).items():
                 where: Pointer = (*at, section, name, "value")
                 yield from _unknown((spelling or {}).get("value"), where, known)
+        if isinstance(approval := binding.get("approval"), Mapping):
+            yield from _unknown(cast("_Raw", approval), (*at, "approval"), known)
 
 
 def _unknown(value: Any, at: Pointer, known: set[str]) -> Iterator[Finding]:

@@ -60,6 +60,12 @@ LISTED = 10
     help="Say that a HAR file has every call of its callers, as it was sent. Without it, nothing is "
     "violated for lack of a call (such as a consent) or of a header.",
 )
+@click.option(
+    "--bank-clock",
+    is_flag=True,
+    help="Say that the times of a HAR file are those of the bank's clock, although the clock of this "
+    "target can be moved. Without it, nothing is violated that another time would explain.",
+)
 @options.out
 @options.allow_incomplete
 @publication.format_option
@@ -77,6 +83,7 @@ def command(
     party: str,
     bases: Sequence[str],
     complete: bool,
+    bank_clock: bool,
     out: Path | None,
     allow_incomplete: bool,
     min_verified: Floor | None,
@@ -105,6 +112,7 @@ def command(
         marks=marks,
         bases=bases,
         complete=complete,
+        bank_clock=bank_clock,
     )
     folder = out or new_folder(f"judged-{file_name(file.stem, 40)}")
     note_folder(folder)

@@ -15,10 +15,10 @@ from typing import Final
 
 from assay.doctor import (
     fixtures,
+    ignored_arguments,
     known_words,
     pointers,
     preflight,
-    read_arguments,
     request_effects,
     request_states,
     request_values,
@@ -177,7 +177,7 @@ STEPS: Final[Sequence[Check]] = (
     Check(
         "arguments",
         "headers and query parameters are read",
-        read_arguments.examine,
+        ignored_arguments.examine,
         ("status", "pointers"),
     ),
 )

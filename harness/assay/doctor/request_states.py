@@ -16,9 +16,9 @@ from typing import Final
 from assay.binding.pointer import MISSING, find
 from assay.contract.model import Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
+from assay.doctor.ignored_arguments import evidence_of
 from assay.doctor.item_fields import alike
 from assay.doctor.probes import RULE
-from assay.doctor.read_arguments import evidence_of
 from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
 from assay.doctor.submissions import rejected
 from assay.history import Authorised, State

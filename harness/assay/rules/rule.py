@@ -23,6 +23,7 @@ from assay.rules.declared import Parameter, Raw, Reference, kind_schema, one_of_
 from assay.rules.facets import (
     FEATURES,
     LINK,
+    RETURN,
     BindingRequirement,
     Facet,
     Scenario,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEATURES",
     "LINK",
+    "RETURN",
     "BindingRequirement",
     "Facet",
     "Kind",
