@@ -65,6 +65,13 @@ def body_of(wire: Wire) -> Json:
         return MISSING
 
 
+#: The members of a problem document (RFC 9457), and of the usual other errors.
+ERROR_MEMBERS = frozenset(
+    f"/{name}"
+    for name in ("type", "title", "status", "detail", "instance", "code", "message", "error")
+)
+
+
 def decode(
     wire: Wire, body: Json, operation: Operation, target: Target, zone: tzinfo | None = None
 ) -> Outcome:
@@ -165,15 +172,21 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
 def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
     """Return the items that a refusal shows nevertheless; an error object is none.
 
-    Neither is an object whose fields are all null.
+    Neither is an object whose fields are all null, or members that errors have themselves.
     """
     if binding.one is None:
         return items or ()
-    return tuple(item for item in items or () if item.key or item.state or _has_value(item))
+    telling = {name for name, where in binding.item.fields.items() if not _is_of_errors(where)}
+    return tuple(
+        item
+        for item in items or ()
+        if item.key or item.state or any(item.fields.get(n) not in (None, "") for n in telling)
+    )
 
 
-def _has_value(item: Item) -> bool:
-    return any(value not in (None, "") for value in item.fields.values())
+def _is_of_errors(where: FieldAt) -> bool:
+    """Whether a field stands where an error object may have a member of its own."""
+    return all(pointer.lower() in ERROR_MEMBERS for pointer in where.at)
 
 
 def _error(body: Json, where: ErrorAt | None) -> ErrorBody | None:

@@ -175,9 +175,9 @@ def _check(name: str, checked: _Checked) -> str:
     checked.contracts.append(contract)
     planned = obligations(contract)
     return (
-        f"{name}: contract {contract.id}, {len(contract.clauses)} clauses, "
-        f"{len(planned) - len(contract.open_points)} obligations, "
-        f"{len(contract.open_points)} open points"
+        f"{name}: contract {contract.id}, {counted(len(contract.clauses), 'clause')}, "
+        f"{counted(len(planned) - len(contract.open_points), 'obligation')}, "
+        f"{counted(len(contract.open_points), 'open point')}"
     )
 
 

@@ -289,7 +289,8 @@ class Executor:
         else:
             body = body_of(wire)
             binding = target.operations.get(operation.id, BARE)
-            decoded = decode(wire, body, operation, target, guard.zones.get(operation.id))
+            zone = guard.zones.get(operation.id)
+            decoded = decode(wire, body, operation, target, zone)
             decoded = with_token(self, call, operation, wire, decoded)
             decoded = page_of_call(decoded, call, binding.next)
             wire, outcome = self.response_limit.limited(wire, decoded)

@@ -188,6 +188,27 @@ def test_an_error_object_with_null_fields_leaks_nothing(shown: str, leaks: int) 
     assert leaks == len(got.leaked)
 
 
+@pytest.mark.parametrize(
+    ("shown", "leaks"),
+    [
+        ({"type": "about:blank", "title": "Not Found", "status": 404}, 0),
+        ({"status": "error", "message": "no such visit"}, 0),
+        ({"title": "Repair of the meter", "status": 404, "price": "40.00"}, 1),
+        ({"visitId": "V1", "status": "NEW"}, 1),
+    ],
+)
+def test_an_error_object_with_members_named_as_fields_leaks_nothing(
+    shown: dict[str, object], leaks: int
+) -> None:
+    """A problem document has a status and a title, and so may the resource that is refused."""
+    names = ("status", "title", "price")
+    fields = {name: FieldAt(at=(f"/{name}",)) for name in names}
+    one = OperationBinding(one="", item=ItemBinding(key=("/visitId",), fields=fields))
+    got = outcome(wire(403, json.dumps(shown)), one)
+    assert isinstance(got, Rejected)
+    assert leaks == len(got.leaked)
+
+
 def test_everything() -> None:
     """Items, values beside the list, and the next page are read where the profile points."""
     body = {

@@ -92,9 +92,8 @@ def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | 
     force = request.arguments
     new = {
         name: value
-        for name, value in event.call.arguments.items()
-        if name != change.about
-        and not (name in force and request_queries.same_value(value, force[name]))
+        for name, value in lifecycle.new_values(event).items()
+        if not (name in force and request_queries.same_value(value, force[name]))
     }
     if not new:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from operator import itemgetter
 from typing import cast
@@ -34,13 +35,15 @@ HOUR = 3600
 class PastRequests:
     """The past of a call, as far as its validity depends on it; `note` advances it.
 
-    `accepted_values` has the accepted values of each argument, `perhaps_executed` the contents
-    that may have been executed, each with its requests.
+    `accepted_values` has the accepted values of each argument, `days_ahead` the largest number of
+    days after its call for which a request was accepted, `perhaps_executed` the contents that may
+    have been executed, each with its requests.
     """
 
     lifecycle: Lifecycle
     tracker: Tracker
     accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    days_ahead: int = 0
     perhaps_executed: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
     _contents: dict[int, Hashable] = field(default_factory=dict[int, Hashable])
 
@@ -52,6 +55,7 @@ class PastRequests:
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
+            self.days_ahead = max(self.days_ahead, _days_ahead(self.lifecycle, event) or 0)
         for request in (
             request_queries.requests_shown(self.tracker, event, noted)
             if noted is None
@@ -82,6 +86,7 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
         return (
             made
             and _values_known_good(exchange, past)
+            and _day_known_good(exchange, past)
             and not _decided(lifecycle, exchange)
             and not _repeats(exchange, past)
         )
@@ -140,7 +145,7 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     """Whether its values are certainly valid: accepted before, or from the target file.
 
     The first request has the values of the target file, unless it has a variation. The
-    owned thing and the day are judged elsewhere.
+    owned thing and the day are judged by themselves.
     """
     call, create = exchange.call, past.lifecycle.create
     if not any(name in past.accepted_values for name in create.arguments):
@@ -153,6 +158,35 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
         name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
     )
+
+
+def _day_known_good(exchange: Exchange, past: PastRequests) -> bool:
+    """Whether a request is for no day, or for one in the future as near as one that was accepted.
+
+    A request with a variation is for no such day before any was accepted.
+    """
+    due, call = past.lifecycle.create.due, exchange.call
+    if due is None or due.argument not in call.arguments:
+        return True
+    ahead = _days_ahead(past.lifecycle, exchange)
+    if ahead is None or ahead < 1:
+        return False
+    return ahead <= past.days_ahead or not (past.days_ahead or call.variation)
+
+
+def _days_ahead(lifecycle: Lifecycle, exchange: Exchange) -> int | None:
+    """Return how many days after its call a request is due; None if its day is none."""
+    due = lifecycle.create.due
+    sent = exchange.call.arguments.get(due.argument) if due else None
+    if not isinstance(sent, str) or len(sent) != len("YYYY-MM-DD"):
+        return None
+    try:
+        day = date.fromisoformat(sent)
+    except ValueError:
+        return None
+    zone = lifecycle.contract.zone
+    today = (exchange.at.astimezone(zone) if zone else exchange.at).date()
+    return (day - today).days
 
 
 def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
@@ -216,8 +250,7 @@ def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bo
     lifecycle, call = past.lifecycle, exchange.call
     only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
-    about = lifecycle.change.about if lifecycle.change else None
-    new = {name: value for name, value in call.arguments.items() if name != about}
+    new = lifecycle.new_values(exchange)
     good = all(
         name in call.varied or repr(value) in past.accepted_values.get(name, ())
         for name, value in new.items()
