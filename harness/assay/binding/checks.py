@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from assay.binding import outputs
+from assay.binding import authorization, outputs
 from assay.binding.origin import origin
 from assay.binding.security import (
     ALGORITHMS,
@@ -36,7 +36,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 OAUTH_URLS = ("token_url", "authorize_url", "redirect_uri")
 #: The keys of OAuth, and those of authorization codes only.
 OAUTH_KEYS = tuple(field.name for field in fields(OAuth))
-CODE_KEYS = ("authorize_url", "redirect_uri", "pkce")
+CODE_KEYS = ("authorize_url", "redirect_uri", "pkce", "request_object")
 #: The signers that fill in the screens.
 SCREEN_SIGNERS = frozenset({ScaKind.FORMS.value, ScaKind.BROWSER.value})
 
@@ -83,6 +83,7 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     for name in ("headers", "queries", "operations"):
         yield from _days(raw.get(name), (name,))
     yield from outputs.findings(raw)
+    yield from authorization.findings(raw)
 
 
 def _modes(raw: _Raw) -> Iterator[Finding]:

@@ -217,7 +217,8 @@ def _operation(raw: _Raw) -> _Raw:
     shaped = dict(raw)
     approval = raw.get("approval")
     if isinstance(approval, dict):
-        shaped["approval_header"] = shaped.pop("approval")["header"]
+        del shaped["approval"]
+        shaped |= {APPROVALS[name]: value for name, value in cast("_Raw", approval).items()}
     entries = [{"at": link} if isinstance(link, str) else link for link in raw.get("links", ())]
     shaped["links"] = [link["at"] for link in entries if "at" in link]
     shaped["optional_links"] = [link["at"] for link in entries if link.get("optional")]
@@ -292,6 +293,9 @@ def _next_page(raw: Any) -> _Raw:
     first = {"first": 0} if turn is Turn.OFFSET else {}
     return {**first, **_without(given, turn.value), "turn": turn, place: where}
 
+
+#: The fields of a binding for the forms of `approval` that are no pointer.
+APPROVALS: Mapping[str, str] = {"header": "approval_header", "authorize": "authorize"}
 
 #: Returns the fields of a class from its form in the file.
 SHAPES: Mapping[Any, Callable[[Any], _Raw]] = {

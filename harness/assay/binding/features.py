@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import ISSUING, AuthKind
-from assay.binding.spelling import CODE, OperationBinding
+from assay.binding.spelling import OperationBinding, Turn
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
+from assay.history import ERROR_CODE
 from assay.judging.verdict import Standing
-from assay.rules.rule import LINK, BindingRequirement
+from assay.rules.rule import LINK, RETURN, BindingRequirement
 
 #: Whether a binding has a feature, by the name that a requirement has (may be empty).
 _IsBound: TypeAlias = Callable[[OperationBinding, Operation, str], bool]
@@ -107,6 +108,7 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
         is_bound=lambda binding, _, __: bool(
             binding.approval is not None or binding.approval_header
         ),
+        lacking="the target's answers have no link to the screens (`approval` in the target file)",
     ),
     "given": BindingFeature(
         key=("given",), is_bound=lambda binding, _, __: binding.given is not None
@@ -126,7 +128,12 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "links": BindingFeature(
         key=("links",),
-        is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),
+        is_bound=lambda binding, _, __: bool(
+            binding.links
+            or binding.link_headers
+            # A cursor or a page number is no link.
+            or (binding.next and binding.next.turn in {Turn.LINK, Turn.HEADER})
+        ),
     ),
     "key": BindingFeature(key=("item", "key"), is_bound=lambda binding, _, __: binding.item.keyed),
     "id": BindingFeature(
@@ -153,22 +160,34 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
 
 def is_bound(requirement: BindingRequirement, contract: Contract, target: Target) -> bool:
     """Whether a target binds what a facet requires."""
-    unseen = target.sca.kind is ScaKind.CONTROL and requirement.name != LINK
-    if requirement.feature == "approval" and unseen:
-        return True  # a signer without screens needs no link to them
+    if requirement.feature == "approval" and requirement.name == RETURN:
+        return not _is_authorized(requirement, target)
+    if requirement.feature == "approval" and _needs_no_link(requirement, target):
+        return True
     if requirement.feature == "path" and not _has_own_paths(contract, target):
         return True
-    if requirement.feature == "token":
+    if requirement.feature in {"token", "token-endpoint"}:
         made_by = contract.operations[requirement.operation].by_tpp
-        return target.auth.of(by_tpp=made_by).kind is not AuthKind.NONE
-    if requirement.feature == "token-endpoint":
-        made_by = contract.operations[requirement.operation].by_tpp
-        return target.auth.of(by_tpp=made_by).oauth is not None
+        auth = target.auth.of(by_tpp=made_by)
+        issued = auth.oauth is not None
+        return issued if requirement.feature == "token-endpoint" else auth.kind is not AuthKind.NONE
     if requirement.feature == "error":
         return target.error is not None and requirement.name in target.error.located
     binding = target.operations.get(requirement.operation, OperationBinding())
     operation = contract.operations[requirement.operation]
     return BINDING_FEATURES[requirement.feature].is_bound(binding, operation, requirement.name)
+
+
+def _needs_no_link(requirement: BindingRequirement, target: Target) -> bool:
+    """Whether requests are signed without a link: by a control API, or at an authorization server."""
+    unseen = target.sca.kind is ScaKind.CONTROL or _is_authorized(requirement, target)
+    return unseen and requirement.name != LINK
+
+
+def _is_authorized(requirement: BindingRequirement, target: Target) -> bool:
+    """Whether the customer authorises what an operation makes at the authorization server."""
+    binding = target.operations.get(requirement.operation)
+    return binding is not None and binding.authorize is not None
 
 
 def _has_own_paths(contract: Contract, target: Target) -> bool:
@@ -199,9 +218,9 @@ def missing_reason(requirement: BindingRequirement) -> str:
         return "the target file names no token endpoint (`auth`)"
     if requirement.feature == "error":
         name = requirement.name
-        return (
-            f"needs {'error.code' if name == CODE else f'error.fields.{name}'} in the target file"
-        )
+        return f"needs {'error.code' if name == ERROR_CODE else f'error.fields.{name}'} in the target file"
+    if requirement.feature == "approval" and requirement.name == RETURN:
+        return "the customer returns from the authorization server to auth.redirect_uri"
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:

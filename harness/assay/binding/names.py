@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+from assay.binding.authorization import misfits
 from assay.binding.submission import all_bindings, misplaced, without_effect
 from assay.binding.target import Target
 from assay.contract.files.document import Finding, Pointer, found
@@ -157,6 +158,7 @@ def unknown_names(
         if name in names.operations:
             yield from _operation(binding, names.operations[name], names, at)
             yield from misplaced(binding, names.operations[name], at)
+            yield from misfits(binding, names.operations[name], at)
             yield from _identifiers(at, binding, bindings, names, others)
     yield from without_effect(bindings, names.operations)
     sections = ("fixtures", "sca", "safety", "error")

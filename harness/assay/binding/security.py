@@ -38,12 +38,27 @@ class ClientAuth(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestObject:
+    """How the parameters of authorization requests are signed (RFC 9101).
+
+    `key_id` is sent as it is. `audience` is the issuer of the authorization server; empty for the
+    origin of `authorize_url`.
+    """
+
+    key_file: Path
+    key_id: str
+    key_password_env: str | None = None
+    algorithm: str = "PS256"
+    audience: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OAuth:
     """Where and how tokens are requested (RFC 6749); URLs are absolute.
 
     `client_id` stands in the file or in the environment variable `client_id_env`; with
     neither, the fixture provider supplies it. `scope` may be empty. `pkce` adds a proof key (RFC 7636).
-    `authorize_url` and `redirect_uri` are for codes only.
+    `authorize_url`, `redirect_uri` and `request_object` are for codes only.
     """
 
     token_url: str
@@ -55,6 +70,7 @@ class OAuth:
     client_auth: ClientAuth = ClientAuth.BASIC
     scope: str = ""
     pkce: bool = False
+    request_object: RequestObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

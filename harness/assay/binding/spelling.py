@@ -15,7 +15,7 @@ from enum import Enum
 from assay.binding.outputs import OutputAt
 from assay.contract.files.document import Pointer, spell
 from assay.contract.model import Json, Operation
-from assay.history import State
+from assay.history import ERROR_CODE, State
 
 #: What stands in a path for an argument.
 SLOT = re.compile(r"\{([^{}]*)\}")
@@ -35,8 +35,6 @@ class Place(Enum):
     BASE = "base_url"
 
 
-#: The name of the field of an error that is its code.
-CODE = "code"
 #: The places that only a mode has, which is then the value itself.
 MODES_ONLY = frozenset({Place.SCOPE, Place.BASE})
 
@@ -147,7 +145,7 @@ class ErrorAt:
     @property
     def located(self) -> tuple[str, ...]:
         """The names of the fields that have a pointer, the code among them."""
-        return tuple(dict.fromkeys((*([CODE] if self.code else []), *self.fields)))
+        return tuple(dict.fromkeys((*([ERROR_CODE] if self.code else []), *self.fields)))
 
 
 class Turn(Enum):
@@ -231,7 +229,9 @@ class OperationBinding:
     those that the TPP follows, of which `optional_links` may be absent; `link_headers` are
     headers with such links. `headers` and `queries` (parameters)
     stand in each call, and `template` is the body into which arguments are put. `outputs` are
-    values of its accepted answers that later calls send. `given` says that there is no call: the
+    values of its accepted answers that later calls send. `authorize` are the parameters of the
+    authorization request with which the customer authorises what the operation made, in place of an
+    approval link. `given` says that there is no call: the
     consent comes with the customer's token. `outcomes` are this operation's
     own, where they differ from the common ones. `submission` is the second call that carries out
     a request which the operation made; `submitted` is the binding of the operation about a request since
@@ -251,6 +251,7 @@ class OperationBinding:
     one: str | None = None
     approval: str | None = None
     approval_header: str | None = None
+    authorize: Mapping[str, Json] | None = None
     next: NextPage | None = None
     links: tuple[str, ...] = ()
     optional_links: frozenset[str] = frozenset()
@@ -282,15 +283,20 @@ class SubmissionBinding(OperationBinding):
     by: str | None = None
 
 
-def values_from_file(operation: Operation) -> Iterator[str]:
-    """Yield the arguments that come from the target file where a probe does not choose them."""
+def values_from_file(operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield the arguments that come from the target file where a probe does not choose them.
+
+    A change sends only what is to be changed, and the headers that every call has.
+    """
     chosen = {operation.about, operation.grants, operation.owned, operation.since}
     if not operation.grants:
         chosen.add(operation.until)
     if operation.due:
         chosen.add(operation.due.argument)
-    for name in () if operation.changes else operation.arguments:
-        if name not in chosen:
+    for name in operation.arguments:
+        spelling = binding.arguments.get(name)
+        in_header = spelling is not None and spelling.place is Place.HEADER
+        if name not in chosen and (in_header or not operation.changes):
             yield name
 
 
@@ -303,7 +309,7 @@ def keys_without_value(
     request of the operation.
     """
     at: Pointer = ("operations", operation.id)
-    for name in values_from_file(operation):
+    for name in values_from_file(operation, binding):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
             key: Pointer = (*at, "arguments", name, "value")

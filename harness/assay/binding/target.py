@@ -258,6 +258,12 @@ class Target:
     document: Document | None = field(default=None, compare=False, repr=False)
 
     @property
+    def has_keys(self) -> bool:
+        """Whether it names certificates or keys."""
+        oauth = self.auth.oauth
+        return bool(self.tls or self.signature or (oauth and oauth.request_object))
+
+    @property
     def is_live(self) -> bool:
         """Whether it is a live bank, with real money and real customers."""
         return self.environment == "live"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -119,7 +120,7 @@ def command(
     result = recording.close(
         folder / JOURNAL,
         policy=policy,
-        command="assay " + " ".join(sys.argv[1:]),
+        command=_again(sys.argv[1:]),
     )
     with publication.commands_stopped(err=as_json):
         if as_json:
@@ -127,6 +128,18 @@ def command(
         if not quiet:
             _print_scope(recording, party)
         return finish(folder, result, quiet=quiet)
+
+
+def _again(arguments: Sequence[str]) -> str:
+    """Return the command that judges a recording again: without the folder, which exists now."""
+    kept = list[str]()
+    words = iter(arguments)
+    for word in words:
+        if word == "--out":
+            next(words, "")
+        elif not word.startswith("--out="):
+            kept.append(word)
+    return shlex.join(["assay", *kept])
 
 
 def _print_scope(recording: RecordingSession, party: str) -> None:
@@ -140,6 +153,8 @@ def _print_scope(recording: RecordingSession, party: str) -> None:
         click.echo(f"{counted(unmatched, 'request')} not judged: not part of these contracts:")
         for what, count in _most_frequent(recording.unmatched):
             click.echo(f"  {count:>5}  {what}")
+        if not recording.exchanges:
+            click.echo("  `--base URL` says below which URL the recorded calls are made")
     if recording.unread:
         click.echo(f"{counted(recording.unread, 'request')} not judged: the body was not recorded")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.binding.pointer import MISSING
-from assay.binding.spelling import CODE, ErrorAt
+from assay.binding.spelling import ErrorAt
 from assay.contract.files.document import Pointer, found
 from assay.doctor.context import DoctorContext, Finding, Weight
-from assay.history import ErrorBody, ShownError
-from assay.rules.queries import has_value
+from assay.history import ERROR_CODE, ErrorBody, ShownError
+from assay.rules.queries import has_error_field
 
 
 def examine(context: DoctorContext) -> Iterator[Finding]:
@@ -30,8 +30,10 @@ def examine(context: DoctorContext) -> Iterator[Finding]:
         yield _doubt(context, _place(where), "the errors of a refusal", what)
         return
     for name in where.located if errors else ():
-        if not any(_shows(error, name) for error in errors):
-            place: Pointer = ("error", CODE) if name == CODE else ("error", "fields", name)
+        if not any(has_error_field(error, name) for error in errors):
+            place: Pointer = (
+                ("error", ERROR_CODE) if name == ERROR_CODE else ("error", "fields", name)
+            )
             what = f"none in {len(errors)} errors"
             yield _doubt(context, place, f"the {name} of an error", what)
 
@@ -46,7 +48,3 @@ def _place(where: ErrorAt) -> Pointer:
 
 def _errors(error: ErrorBody | None) -> tuple[ShownError, ...]:
     return error.errors if error else ()
-
-
-def _shows(error: ShownError, name: str) -> bool:
-    return bool(error.codes) if name == CODE else has_value(error.fields.get(name))

@@ -140,7 +140,7 @@ def secrets(context: DoctorContext) -> Iterator[Finding]:
 def certificates(context: DoctorContext) -> Iterator[Finding]:
     """Read certificates and keys, and report those that cannot be used or expire soon."""
     target = context.target
-    if not target.tls and not target.signature:
+    if not target.has_keys:
         return
     from assay.transport.auth.certificates import check, expiry  # noqa: PLC0415 -- cryptography
 

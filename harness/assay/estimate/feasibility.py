@@ -23,7 +23,7 @@ from assay.binding.target import RoleChoice, Target
 from assay.errors import Shortage
 from assay.estimate.dry_run import TrialEstimate, dry_run_trial
 from assay.estimate.role_choices import Count, RoleChoices
-from assay.execution.call_values import UNAUTHENTICATED_TPP
+from assay.execution.credentials import UNAUTHENTICATED_TPP
 from assay.execution.guard import UNUSED_DAY, Guard, QuotaRecord, held_back
 from assay.execution.ledger import Ledger, default_path
 from assay.fixtures.providers import Customers, customers_of, has_real_customers

@@ -24,12 +24,9 @@ from assay.binding.pointer import MISSING
 from assay.binding.target import Target
 from assay.contract.model import Operation
 from assay.errors import CannotArrange, TargetError
-from assay.execution.call_values import (
-    credentials_for,
-    renew_token,
-    sendable_access,
-    values_for,
-)
+from assay.execution.call_values import values_for
+from assay.execution.consent_tokens import ConsentTokens, with_token
+from assay.execution.credentials import credentials_for, renew_token
 from assay.execution.environment import Environment
 from assay.execution.fixture_events import new_effects, registered, withdrawn
 from assay.execution.guard import Customer, customer_of
@@ -50,6 +47,7 @@ from assay.execution.submissions import (
     submit_signed,
     was_not_submitted,
 )
+from assay.execution.token_requests import sendable_access
 from assay.fixtures.protocol import Fixture
 from assay.history import (
     Accepted,
@@ -80,7 +78,6 @@ from assay.history import (
     Withdraw,
 )
 from assay.history.events import ProbeRun
-from assay.judging.corrections import rejected_token
 from assay.rules.rule import Script
 from assay.rules.steps import perform_all
 from assay.sca.protocol import Signer, codes_by_factor
@@ -97,7 +94,7 @@ class Executor:
 
     `events` are those so far. `ids` are the target's own ids of things, by key, `owners` their
     subjects, `resources` their kinds. `returns` are the return addresses of calls, `effects` those
-    of earlier events, and `kept` the values of answers that later calls send. `name` is unique to the trial; `generated` counts generated values.
+    of earlier events, and `kept` the values of answers that later calls send, `tokens` those of consents. `name` is unique to the trial; `generated` counts generated values.
     """
 
     environment: Environment
@@ -114,6 +111,7 @@ class Executor:
     owners: dict[str, str] = field(default_factory=dict[str, str])
     resources: dict[str, str] = field(default_factory=dict[str, str])
     kept: KeptOutputs = field(default_factory=KeptOutputs)
+    tokens: ConsentTokens = field(default_factory=ConsentTokens)
     submissions: Submissions = field(default_factory=Submissions)
     name: UUID = field(default_factory=uuid4)
     generated: int = 0
@@ -244,15 +242,16 @@ class Executor:
         self.variations.see(call, access, accepted=exchange.accepted)
         return replace(exchange, confounded=doubt)
 
-    def read_list(self, operation: str, owner: str) -> None:
-        """Read a customer's whole list, for the ids in it."""
-        follow: str | None = None
+    def read_list(self, operation: str, owner: str) -> Exchange | None:
+        """Read a customer's whole list, for the ids in it; return the last page."""
+        page, call = None, Call(operation=operation, subject=owner)
         for _ in range(MOST_PAGES):
-            exchange = self._call(Call(operation=operation, subject=owner, follow=follow))
-            self.keep(exchange, owner)
-            follow = exchange.outcome.next if isinstance(exchange.outcome, Accepted) else None
-            if follow is None:
-                return
+            page = self._call(call)
+            self.keep(page, owner)
+            if not (isinstance(page.outcome, Accepted) and page.outcome.next):
+                break
+            call = replace(call, follow=page.outcome.next)
+        return page
 
     def submitted(self, call: Call, request: HttpRequest, key: str, target: Target) -> Exchange:
         """Send the submission of the request with a key; its exchange is no event."""
@@ -289,9 +288,10 @@ class Executor:
             outcome: Outcome = Indeterminate(cause=Cause.TRANSPORT, why=sent.trouble, detail=detail)
         else:
             body = body_of(wire)
-            refused = rejected_token(operation, wire, target) if call.own_token else None
             binding = target.operations.get(operation.id, BARE)
-            decoded = refused or decode(wire, body, operation, target)
+            zone = guard.zones.get(operation.id)
+            decoded = decode(wire, body, operation, target, zone)
+            decoded = with_token(self, call, operation, wire, decoded)
             decoded = page_of_call(decoded, call, binding.next)
             wire, outcome = self.response_limit.limited(wire, decoded)
             if binding.link_headers or (body is not MISSING and names_links(binding)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,12 +18,15 @@ _Outputs: TypeAlias = dict[str, str | None]
 class KeptOutputs:
     """The outputs of the last accepted answers, by customer and TPP; and of each consent, by key.
 
-    `latest` are the numbers of the answers that had them. `looked_up` are the customers and TPPs for
+    `latest` are the numbers of the answers that had them, and `made` the keys of what was made. `looked_up` are the customers and TPPs for
     whom a consent was made to read a list. `of_submissions` are those of each request's submission.
     """
 
     last: dict[tuple[str, str], _Outputs] = field(default_factory=dict[tuple[str, str], _Outputs])
     latest: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    made: dict[tuple[str, str], dict[str, tuple[int, str]]] = field(
+        default_factory=dict[tuple[str, str], "dict[str, tuple[int, str]]"]
+    )
     of_consents: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
     of_submissions: dict[str, _Outputs] = field(default_factory=dict[str, _Outputs])
     looked_up: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
@@ -38,10 +41,26 @@ class KeptOutputs:
         self.latest[call.subject, call.by] = exchange.n
         if exchange.item and exchange.item.key:
             self.of_consents[exchange.item.key] = had
+            made = self.made.setdefault((call.subject, call.by), {})
+            made[call.operation] = exchange.n, exchange.item.key
 
     def keep_submission(self, request: str, outcome: Accepted, binding: OperationBinding) -> None:
         """Keep the outputs of an accepted submission, for later calls about the request."""
         self.of_submissions[request] = {name: outcome.outputs.get(name) for name in binding.outputs}
+
+    def last_made(self, call: Call, operations: Collection[str]) -> str | None:
+        """Return the key of what one of these operations made last for the customer of a call.
+
+        Of several TPPs it is the one that calls; any, if the call does not say which.
+        """
+        made = [
+            last
+            for (customer, tpp), each in self.made.items()
+            if customer == call.subject and (tpp == call.by or not call.by)
+            for operation, last in each.items()
+            if operation in operations
+        ]
+        return max(made)[1] if made else None
 
     def values_for(
         self, call: Call, sources: Mapping[str, str], *, by_tpp: bool = True, request: str = ""
@@ -69,8 +88,9 @@ class KeptOutputs:
         """Return what restores the outputs of a customer and a TPP as they are now."""
         key = customer, tpp
         had, number = dict(self.last.get(key, {})), self.latest.get(key, 0)
+        made = dict(self.made.get(key, {}))
 
         def restore() -> None:
-            self.last[key], self.latest[key] = had, number
+            self.last[key], self.latest[key], self.made[key] = had, number, made
 
         return restore

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.binding.encode import Access
 from assay.execution.call_values import added_parameters
+from assay.execution.consent_tokens import authorised_flow
 from assay.history import Authorise, Authorised
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def signed(executor: Executor, step: Authorise) -> Authorised:
     guard.count()
     guard.note_use(signer, executor.used_items(step), executor.look)
     began = perf_counter()
-    flow = executor.signer.sign(step, access, executor.wait)
+    flow = authorised_flow(executor, step, access)
+    flow = flow or executor.signer.sign(step, access, executor.wait)
     return Authorised(
         n=executor.number(),
         step=step,

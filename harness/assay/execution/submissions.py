@@ -16,7 +16,9 @@ from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
 from assay.contract.model import Json, Operation
 from assay.errors import CannotArrange
-from assay.execution.call_values import credentials_for, values_for
+from assay.execution.call_values import making, values_for
+from assay.execution.consent_tokens import lacks_token
+from assay.execution.credentials import credentials_for
 from assay.history import (
     Accepted,
     Authorised,
@@ -144,7 +146,7 @@ def submit_signed(executor: Executor, step: Step, event: Event) -> None:
     elif isinstance(event, Exchange) and event.item is not None and isinstance(step, Call):
         operation = executor.operations[step.operation]
         request = (event.item.key or "") if operation.makes and not operation.signed else ""
-    submitted = submit(executor, request) if request else None
+    submitted = submit(executor, request, signed=True) if request else None
     if submitted is None:
         return
     executor.keep(submitted, submitted.call.subject)
@@ -157,14 +159,17 @@ def submit_signed(executor: Executor, step: Step, event: Event) -> None:
         raise CannotArrange(f"an outcome of the submission ({'.'.join(key)}): {why}", key=key)
 
 
-def submit(executor: Executor, request: str) -> Submitted | None:
+def submit(executor: Executor, request: str, *, signed: bool = False) -> Submitted | None:
     """Submit a request; None if the bank takes no submission of it, or has had it.
+
+    What was `signed` is not submitted if that led to no token. What was not is submitted with the TPP's
+    own token, if it takes one of the customer.
 
     Raises:
         CannotArrange: the call cannot be made.
 
     """
-    made = _making(executor, request)
+    made = making(executor, request)
     known = {*executor.submissions.keys, *executor.submissions.refused}
     if made is None or request in known or made.call.malformed or made.call.credentials:
         return None
@@ -174,9 +179,12 @@ def submit(executor: Executor, request: str) -> Submitted | None:
         return None
     call = _call(_in_force(executor, made, request), operation, binding)
     caller = operation if binding.by is None else replace(operation, by_tpp=binding.by == "tpp")
+    if signed and lacks_token(executor, request, caller):
+        return None
     with_submission = _with_binding(target, operation, binding)
-    access = credentials_for(executor, call, caller)
-    values = values_for(executor, replace(call, consent=request), with_submission)
+    named = replace(call, consent=request)
+    access = credentials_for(executor, named, caller)
+    values = values_for(executor, named, with_submission)
     sent = encode(call, caller, with_submission, access, values)
     exchange = executor.submitted(call, sent, request, with_submission)
     outcome = exchange.outcome
@@ -194,16 +202,6 @@ def submit(executor: Executor, request: str) -> Submitted | None:
         ms=exchange.ms,
         request=request,
     )
-
-
-def _making(executor: Executor, request: str) -> Exchange | None:
-    """Return the accepted call that made a request."""
-    for event in reversed(executor.events):
-        if not isinstance(event, Exchange) or event.item is None or event.item.key != request:
-            continue
-        if executor.operations[event.call.operation].makes:
-            return event
-    return None
 
 
 def _in_force(executor: Executor, made: Exchange, request: str) -> Call:

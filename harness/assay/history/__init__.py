@@ -28,6 +28,7 @@ from assay.history.events import (
     Withdrawn,
 )
 from assay.history.outcomes import (
+    ERROR_CODE,
     Accepted,
     Cause,
     Detail,
@@ -63,6 +64,7 @@ from assay.history.steps import (
 )
 
 __all__ = [
+    "ERROR_CODE",
     "Accepted",
     "Advance",
     "Advanced",

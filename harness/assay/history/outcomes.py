@@ -63,6 +63,10 @@ class Accepted:
     outputs: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
 
+#: The name of the field of an error that is its code.
+ERROR_CODE = "code"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownError:
     """One error in the body of a refusal.
@@ -79,8 +83,8 @@ class ShownError:
 class ErrorBody:
     """The errors in the body of a refusal.
 
-    `located` are the fields that the target file locates, "code" among them. What it does not
-    locate may be there nevertheless.
+    `located` are the fields that the target file locates, `ERROR_CODE` among them. What it does
+    not locate may be there nevertheless.
     """
 
     located: tuple[str, ...] = ()
@@ -91,11 +95,13 @@ class ErrorBody:
 class Rejected:
     """The target refused the call; `leaked` are items in the refusal nevertheless.
 
-    `error` is None if the target file does not say where errors are.
+    `error` is None if the target file does not say where errors are. `other_token` says that the call
+    had not a valid token of its consent, so that the refusal may have the code and status of that.
     """
 
     leaked: tuple[Item, ...] = ()
     error: ErrorBody | None = None
+    other_token: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from assay.binding.names import ContractNames
-from assay.binding.spelling import CODE
 from assay.contract.model import Contract, Json
+from assay.history import ERROR_CODE
 from assay.init.name_matching import called
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.openapi_schemas import EACH, SchemaLeaf
@@ -28,8 +28,8 @@ def error(contracts: Sequence[Contract], offers: Iterable[OpenApiOperation]) -> 
         return
     shapes = Counter(offered.refusal for offered in offers if offered.refusal)
     for shape, _ in shapes.most_common(1):
-        below = [*_located(shape, names.error_fields - {CODE})]
-        if any(entry.key == CODE for entry in below):
+        below = [*_located(shape, names.error_fields - {ERROR_CODE})]
+        if any(entry.key == ERROR_CODE for entry in below):
             yield YamlEntry(key="error", below=tuple(below))
 
 
@@ -45,7 +45,7 @@ def _located(shape: Sequence[SchemaLeaf], fields: Collection[str]) -> Iterator[Y
         if steps:
             place = SchemaLeaf(steps=steps[:-1]).pointer
             yield YamlEntry(key="list", value=place, why=why)
-        yield YamlEntry(key=CODE, value=code.pointer, why=why)
+        yield YamlEntry(key=ERROR_CODE, value=code.pointer, why=why)
         found = {name: called(name, inside) for name in sorted(fields)}
         pointers: dict[str, Json] = {name: leaf.pointer for name, leaf in found.items() if leaf}
         if pointers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from assay.binding.authorization import authorizes
 from assay.binding.security import BEARER, Auth, AuthKind, TokenPlace
 from assay.binding.target import Place, Target
 from assay.binding.token_places import places_for
@@ -17,6 +18,7 @@ from assay.openapi.schemas import Schema, in_request
 
 __all__ = ["required_security", "security_schemes", "token_members"]
 
+_CONSENT = "A token for what one customer authorised: one consent, or one request."
 _SAYS = {False: "A token for one customer.", True: "A token of the TPP."}
 
 
@@ -29,7 +31,8 @@ def security_schemes(operations: Sequence[BoundOperation], target: Target) -> Sc
         scopes = [auth.oauth.scope if auth.oauth else "", *(_mode_scopes(own))]
         for name, place in _named(auth, by_tpp=by_tpp):
             scheme = _scheme(auth, place, scopes)
-            schemes[name] = {**scheme, "description": _SAYS[by_tpp]}
+            of_consent = not by_tpp and authorizes(target.operations)
+            schemes[name] = {**scheme, "description": _CONSENT if of_consent else _SAYS[by_tpp]}
     return {"securitySchemes": schemes} if schemes else {}
 
 

@@ -28,11 +28,11 @@ from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.fixtures.providers import Customers, customers_of
 from assay.fixtures.roles import only_roles
-from assay.planning.consents_last import consents_last
 from assay.planning.contextual import ContextPlan, with_contexts
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Shard, plan, restrict
 from assay.planning.shards import part_of, with_share
+from assay.planning.trial_order import without_consents_first
 
 if TYPE_CHECKING:
     from assay.estimate.feasibility import Feasibility
@@ -251,7 +251,7 @@ def prepare(
 
 def _lasting(planned: Plan, target: Target) -> Plan:
     """Return a plan in the order that customers need who are there before and after a trial."""
-    return consents_last(planned) if customers_of(target) is Customers.LISTED else planned
+    return without_consents_first(planned) if customers_of(target) is Customers.LISTED else planned
 
 
 def _standing(moment: datetime) -> datetime:

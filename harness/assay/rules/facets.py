@@ -35,6 +35,8 @@ FEATURES: Final = (
 
 #: The name of an `approval` that the facet is about, so that a signer without screens needs it, too.
 LINK: Final = "link"
+#: The same for one that needs the address to which the customer returns to be that of the request.
+RETURN: Final = "return"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,18 @@ from typing import cast
 from zoneinfo import ZoneInfo
 
 from assay.contract.model import Contract, Json, Operation
-from assay.history import Accepted, Call, Cause, Exchange, History, Indeterminate, Item, Subject
+from assay.history import (
+    ERROR_CODE,
+    Accepted,
+    Call,
+    Cause,
+    Exchange,
+    History,
+    Indeterminate,
+    Item,
+    ShownError,
+    Subject,
+)
 from assay.rules.state.calendar import dates, within_a_day
 
 
@@ -149,6 +160,11 @@ def has_value(value: Json) -> bool:
             return any(map(has_value, cast("list[Json]", value)))
         case _:
             return value not in (None, "")
+
+
+def has_error_field(error: ShownError, name: str) -> bool:
+    """Whether a shown error has a value in a field, its code among the fields."""
+    return bool(error.codes) if name == ERROR_CODE else has_value(error.fields.get(name))
 
 
 def question(call: Call) -> tuple[str, str, str]:

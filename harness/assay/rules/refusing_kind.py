@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from assay.contract.model import Contract, Json
 from assay.contract.scalars import text_of
-from assay.history import Exchange, History
+from assay.history import ERROR_CODE, Exchange, History, Rejected
 from assay.judging.verdict import Agreement, Evidence
 from assay.rules import clauses, parameters
 from assay.rules.comparisons import ABSENT, ParameterDifference, Versions
@@ -28,8 +28,8 @@ from assay.rules.rule import BindingRequirement, Facet, Kind
 
 #: How the ids of facets end that are about the code, or the status, of a refusal.
 OF_CODE, OF_STATUS = "-code", "-status"
-#: The name of the parameter, and of the field of an error that is its code.
-CODE = "code"
+#: The name of the parameter with the codes of a refusal.
+CODE = ERROR_CODE
 #: The name of the parameter with the statuses of a refusal.
 STATUS = "refusal-status"
 
@@ -128,7 +128,7 @@ def _derived(kind: RefusingKind, facet: Facet) -> Iterator[Facet]:
     if kind.codes:
         operations = [each.operation for each in facet.requires]
         operations += [each.id for each in named_operations(kind)] or [*kind.contract.operations]
-        located = BindingRequirement(operation=operations[0], feature="error", name=CODE)
+        located = BindingRequirement(operation=operations[0], feature="error", name=ERROR_CODE)
         yield replace(
             facet,
             id=f"{facet.id}{OF_CODE}",
@@ -161,19 +161,26 @@ def check_refusals(kind: Kind, history: History) -> Iterator[Evidence]:
             continue
         sure = bool(decisive.call.variation) or decisive.call.subject in subjects
         sure = sure and not _perhaps_limited(kind, decisive, history)
+        sure = sure and not _of_another_token(decisive)
         yield from _judged(kind, evidence, decisive, sure=sure)
 
 
 def _not_refused(kind: RefusingKind, evidence: Evidence) -> Iterator[Evidence]:
     """Yield that a call that was not refused, or only later, shows neither code nor status."""
-    for noun, expected in (("code", kind.codes), ("status", kind.refusal_statuses)):
+    for ending, expected in ((OF_CODE, kind.codes), (OF_STATUS, kind.refusal_statuses)):
         if expected:
+            noun = ending.removeprefix("-")
             yield replace(
                 evidence,
-                facet=f"{evidence.facet}-{noun}",
+                facet=f"{evidence.facet}{ending}",
                 agreement=Agreement.UNCLEAR,
                 expected=f"a refusal with the {noun} {' or '.join(expected)}",
             )
+
+
+def _of_another_token(exchange: Exchange) -> bool:
+    """Whether a call had not a valid token of its consent, so that this may be what was refused."""
+    return isinstance(exchange.outcome, Rejected) and exchange.outcome.other_token
 
 
 def _perhaps_limited(kind: Kind, exchange: Exchange, history: History) -> bool:
@@ -197,9 +204,9 @@ def _judged(
         shown = [code for each in error.errors for code in each.codes] if error else []
         seen = f"{refused} with " + (f"the code {', '.join(shown)}" if shown else "no code")
         judged = _compared(
-            evidence, exchange, "code", kind.codes, shown=shown, seen=seen, sure=sure
+            evidence, exchange, OF_CODE, kind.codes, shown=shown, seen=seen, sure=sure
         )
-        if error is None or CODE not in error.located:
+        if error is None or ERROR_CODE not in error.located:
             seen = f"{refused}; the target file does not say where the code is (`error.code`)"
             judged = replace(judged, agreement=Agreement.UNCLEAR, seen=seen)
         elif not shown and (not error.errors or _is_owed(kind, exchange)):
@@ -209,7 +216,7 @@ def _judged(
     if kind.refusal_statuses:
         statuses = kind.refusal_statuses
         yield _compared(
-            evidence, exchange, "status", statuses, shown=[status], seen=refused, sure=sure
+            evidence, exchange, OF_STATUS, statuses, shown=[status], seen=refused, sure=sure
         )
 
 
@@ -218,7 +225,7 @@ def _is_owed(kind: Kind, exchange: Exchange) -> bool:
     from assay.rules.kinds.error_body import ErrorBodyRule  # noqa: PLC0415 -- built on this
 
     return any(
-        isinstance(each, ErrorBodyRule) and CODE in each.fields and each.concerns(exchange)
+        isinstance(each, ErrorBodyRule) and ERROR_CODE in each.fields and each.concerns(exchange)
         for each in clauses.clauses_of(kind.contract)
     )
 
@@ -226,7 +233,7 @@ def _is_owed(kind: Kind, exchange: Exchange) -> bool:
 def _compared(
     evidence: Evidence,
     exchange: Exchange,
-    noun: str,
+    ending: str,
     expected: Sequence[str],
     *,
     shown: Sequence[str],
@@ -240,9 +247,9 @@ def _compared(
         seen += "; the call may have been refused for another reason"
     return replace(
         evidence,
-        facet=f"{evidence.facet}-{noun}",
+        facet=f"{evidence.facet}{ending}",
         agreement=agreement,
-        expected=f"a refusal with the {noun} {' or '.join(expected)}",
+        expected=f"a refusal with the {ending.removeprefix('-')} {' or '.join(expected)}",
         seen=seen,
         decisive=exchange.n,
     )

@@ -222,8 +222,11 @@ def _read_har(
         name: operation for each in contracts for name, operation in each.operations.items()
     }
 
+    zones = {each.zone for each in contracts}
+    zoned = target if target.zone or len(zones) > 1 else replace(target, zone=zones.pop())
+
     def convert(entries: Sequence[RecordedEntry], learning: Redactor) -> RecordedHistory:
-        return to_history(entries, operations, target, learning, lenient=party is Party.TPP)
+        return to_history(entries, operations, zoned, learning, lenient=party is Party.TPP)
 
     entries = read_har(path, target.zone)
     possible = readings(entries)

@@ -166,3 +166,6 @@ def _of(
     if auth.oauth:
         yield (*key_path, "client_id_env"), False, auth.oauth.client_id_env
         yield (*key_path, "client_secret_env"), False, auth.oauth.client_secret_env
+        if requested := auth.oauth.request_object:
+            at = (*key_path, "request_object", "key_password_env")
+            yield at, False, requested.key_password_env

@@ -31,8 +31,8 @@ def properties(*way: str) -> set[str]:
     return set(here["properties"])
 
 
-#: Fields that a key of another name has in one of its forms: `{header: …}`, `optional`.
-SHAPED = {OperationBinding: {"optional_links", "link_headers", "approval_header"}}
+#: Fields that a key of another name has in one of its forms: `{header: …}`, `{authorize: …}`, `optional`.
+SHAPED = {OperationBinding: {"optional_links", "link_headers", "approval_header", "authorize"}}
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,7 @@ def shown(call: "Call", consent: Consent, account: Account, name: str) -> dict[s
         "currency": "EUR",
     }
     body: dict[str, Any] = {member: members[member] for member in call.policy.account_members}
-    further = consent.content["access"].get("additionalInformation", {}).get("ownerName", [])
-    asked = any(reference["iban"] == account.iban for reference in further)
-    if call.policy.owner_name == "always" or (call.policy.owner_name == "asked" and asked):
+    if owner_given(call, consent, account):
         body["ownerName"] = name
     own = f"/v1/accounts/{account.resource_id}"
     body["_links"] = {
@@ -50,6 +48,20 @@ def shown(call: "Call", consent: Consent, account: Account, name: str) -> dict[s
         "transactions": call.link(f"{own}/transactions"),
     }
     return body
+
+
+def owner_given(call: "Call", consent: Consent, account: Account) -> bool:
+    """Whether the owner's name is given."""
+    wanted, owner = call.policy.owner_name, owner_of(call.world, consent)
+    further = owner is not None and account is not owner.accounts[0]
+    if wanted in ("always", "never") or (wanted == "others" and further):
+        return wanted != "never"
+    consents = [consent]
+    if wanted == "once":
+        consents = [each for each in call.world.consents.values() if each.authorised_at]
+    named = [each.content["access"].get("additionalInformation", {}) for each in consents]
+    references = [each for names in named for each in names.get("ownerName", [])]
+    return any(reference["iban"] == account.iban for reference in references)
 
 
 def balances(call: "Call", key: str) -> Response:

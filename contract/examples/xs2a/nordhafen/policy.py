@@ -83,7 +83,8 @@ class Policy:
     exceeded_status: int = 429  # 32
     exceeded_code: str = "ACCESS_EXCEEDED"  # 32
     present_limit: int | None = None  # 33
-    owner_name: str = "asked"  # 34: asked, always, never
+    #: 34: asked, always, never, once (by any former consent), others (unasked but for the first)
+    owner_name: str = "asked"
     card_accounts: bool = False  # 35
 
     # -- 4 Payments ---------------------------------------------------------------------

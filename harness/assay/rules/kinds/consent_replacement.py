@@ -6,10 +6,10 @@ same call, served under the former consent before. Both need calls that say whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.history import History, State, Subject
+from assay.history import Exchange, History, State, Subject
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import steps
 from assay.rules.consequences import LIMIT
@@ -22,7 +22,7 @@ from assay.rules.lifecycle.consent_kind import (
     served_questions,
     shown_state,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase
+from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
 
 KEPT, REFUSED, NEW = "former-kept", "former-refused", "new-served"
@@ -84,6 +84,18 @@ class ConsentReplacement(ConsentKind):
                 yield from refused_access(REFUSED, use, served, "a later consent is signed")
             elif ConsentPhase.UNSIGNED in consent.later and not consent.perhaps_replaced:
                 if use.exchange.call.consent:
-                    yield served_access(KEPT, use, "the later consent is not signed")
+                    why = "the later consent is not signed"
+                    yield served_access(KEPT, use, why, _served_around(use, every))
             elif consent.former and not consent.later:
                 yield served_access(NEW, use, "it is the last consent, and it is signed")
+
+
+def _served_around(use: ConsentUse, every: Sequence[ConsentUse]) -> Exchange | None:
+    """Return an access under the same consent that was served before, if a later one is served, too.
+
+    The token was good then, and that of the customer is still: a refusal is one of the consent.
+    """
+    served = [each for each in every if each.owned is not None and each.exchange.accepted]
+    before = [each for each in served if each.exchange.n < use.exchange.n]
+    same = [each for each in before if each.consent.instance.key == use.consent.instance.key]
+    return same[-1].exchange if same and len(before) < len(served) else None

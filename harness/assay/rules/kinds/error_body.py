@@ -21,7 +21,7 @@ from typing import Final
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Capability, Json, Operation
 from assay.contract.scalars import is_word, text_of
-from assay.history import Call, ErrorBody, Exchange, History, ShownError, Token
+from assay.history import ERROR_CODE, Call, ErrorBody, Exchange, History, ShownError, Token
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consequences import ANSWER_LESS, ANSWER_MORE, PROMISE, REPLACED
@@ -29,8 +29,7 @@ from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_steps
 from assay.rules.parameters import Raw, all_known
-from assay.rules.queries import has_value
-from assay.rules.refusing_kind import CODE
+from assay.rules.queries import has_error_field
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.text_shape import is_hidden
@@ -231,7 +230,7 @@ class ErrorBodyRule(Kind):
                     yield from self._allowed(name, words, exchange, error)
 
     def _present(self, name: str, exchange: Exchange, error: ErrorBody) -> Evidence:
-        lacking = [each for each in error.errors if not _has(each, name)]
+        lacking = [each for each in error.errors if not has_error_field(each, name)]
         seen = "the body has no error"
         if error.errors:
             seen = f"missing in {len(lacking)} of {len(error.errors)}" if lacking else "present"
@@ -243,7 +242,7 @@ class ErrorBodyRule(Kind):
     def _allowed(
         self, name: str, words: tuple[Json, ...], exchange: Exchange, error: ErrorBody
     ) -> Iterator[Evidence]:
-        shown = [each for each in error.errors if _has(each, name)]
+        shown = [each for each in error.errors if has_error_field(each, name)]
         wrong = [value for each in shown for value in _outside(each, name, words)]
         hidden = bool(wrong) and all(map(is_hidden, wrong))
         if shown:
@@ -268,13 +267,9 @@ class ErrorBodyRule(Kind):
         )
 
 
-def _has(error: ShownError, name: str) -> bool:
-    return bool(error.codes) if name == CODE else has_value(error.fields.get(name))
-
-
 def _outside(error: ShownError, name: str, words: tuple[Json, ...]) -> Iterator[Json]:
     """Yield the value of a field that is none of some words."""
-    if name == CODE:
+    if name == ERROR_CODE:
         if not {*error.codes} & {*map(text_of, words)}:
             yield ", ".join(error.codes)
     elif not any(is_word(word, error.fields[name]) for word in words):

@@ -16,7 +16,7 @@ from urllib.parse import SplitResult
 from assay.contract.files.document import Finding, Pointer
 from assay.contract.model import Contract, Operation
 from assay.history import Authorised, Exchange, History, State
-from assay.judging.verdict import Agreement, Evidence
+from assay.judging.verdict import Agreement, Evidence, Standing
 from assay.rules import parameters
 from assay.rules.consequences import PROMISE
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
@@ -25,7 +25,7 @@ from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.request_queries import leads_to, split_url
 from assay.rules.lifecycle.signing import Signing
 from assay.rules.parameters import Raw, maker
-from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script
+from assay.rules.rule import RETURN, BindingRequirement, Facet, Kind, Scenario, Script
 from assay.rules.scope import Calls, Scope
 
 SIGNED, ONLY = "after-signing", "only-there"
@@ -71,6 +71,12 @@ class ReturnAddress(Kind):
             *signing.requirements(self.lifecycle),
             BindingRequirement(
                 operation=self.lifecycle.create.id, feature="argument", name=self.argument
+            ),
+            BindingRequirement(
+                operation=self.lifecycle.create.id,
+                feature="approval",
+                name=RETURN,
+                if_missing=Standing.NOT_APPLICABLE,
             ),
         )
         return tuple(

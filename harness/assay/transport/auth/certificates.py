@@ -15,11 +15,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from assay.binding.security import RequestObject, Signature
 from assay.binding.target import Target, Tls
 from assay.errors import InputError, Problem
 from assay.transport.auth.diagnostics import problem
 
-__all__ = ["ALGORITHMS", "Key", "check", "expiry", "signing_key"]
+__all__ = ["ALGORITHMS", "Key", "check", "expiry", "request_key", "signing_key"]
 
 #: The key types that can sign a message.
 Key: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
@@ -31,7 +32,15 @@ ALGORITHMS: Mapping[str, tuple[type[object], str]] = {
     "rsa-pss-sha512": (rsa.RSAPrivateKey, "an RSA key"),
     "ecdsa-p256-sha256": (ec.EllipticCurvePrivateKey, "a key on the curve P-256"),
     "ed25519": (ed25519.Ed25519PrivateKey, "an Ed25519 key"),
+    "PS256": (rsa.RSAPrivateKey, "an RSA key"),
+    "RS256": (rsa.RSAPrivateKey, "an RSA key"),
+    "ES256": (ec.EllipticCurvePrivateKey, "a key on the curve P-256"),
+    "EdDSA": (ed25519.Ed25519PrivateKey, "an Ed25519 key"),
 }
+#: The algorithms for which a key must be on the curve P-256.
+P256 = frozenset({"ecdsa-p256-sha256", "ES256"})
+#: The keys of the target file that have the settings of a signature.
+SIGNATURE, REQUEST_OBJECT = ("signature",), ("auth", "request_object")
 
 
 def check(target: Target, secrets: Mapping[str, str], now: datetime | None = None) -> Key | None:
@@ -45,6 +54,7 @@ def check(target: Target, secrets: Mapping[str, str], now: datetime | None = Non
     key = None
     try:
         key = signing_key(target, secrets) if target.signature else None
+        request_key(target, secrets)
     except InputError as error:
         problems += error.problems
     if problems:
@@ -72,18 +82,38 @@ def signing_key(target: Target, secrets: Mapping[str, str]) -> Key:
         raise InputError(
             [problem(target, "signature", what="the target file does not say how calls are signed")]
         )
-    key, failure = _key(target, "signature", settings.key_file, settings.key_password_env, secrets)
+    return _fitting_key(target, SIGNATURE, settings, secrets)
+
+
+def request_key(target: Target, secrets: Mapping[str, str]) -> Key | None:
+    """Return the key that authorization requests are signed with; None if they are not.
+
+    Raises:
+        InputError: there is none, or it does not fit the algorithm.
+
+    """
+    settings = target.auth.oauth.request_object if target.auth.oauth else None
+    return _fitting_key(target, REQUEST_OBJECT, settings, secrets) if settings else None
+
+
+def _fitting_key(
+    target: Target,
+    section: tuple[str, ...],
+    settings: Signature | RequestObject,
+    secrets: Mapping[str, str],
+) -> Key:
+    key, failure = _key(target, section, settings.key_file, settings.key_password_env, secrets)
     if failure:
         raise InputError([failure])
     wanted, name = ALGORITHMS.get(settings.algorithm, (object, "a key"))
-    if settings.algorithm == "ecdsa-p256-sha256" and isinstance(key, ec.EllipticCurvePrivateKey):
+    if settings.algorithm in P256 and isinstance(key, ec.EllipticCurvePrivateKey):
         fits = isinstance(key.curve, ec.SECP256R1)
     else:
         fits = isinstance(key, wanted)
     if not fits or not isinstance(key, Key):
         what = f"{settings.algorithm} requires {name}; this is another kind of key"
         hint = "set another key_file, or another algorithm"
-        raise InputError([problem(target, "signature", "key_file", what=what, hint=hint)])
+        raise InputError([problem(target, *section, "key_file", what=what, hint=hint)])
     return key
 
 
@@ -103,7 +133,7 @@ def _tls(target: Target, secrets: Mapping[str, str], now: datetime) -> Iterator[
         hint = "request a new one"
         yield problem(target, "tls", "certificate_file", what=invalid, hint=hint)
     file = settings.key_file or settings.certificate_file
-    key, failure = _key(target, "tls", file, settings.key_password_env, secrets)
+    key, failure = _key(target, ("tls",), file, settings.key_password_env, secrets)
     if failure:
         yield failure
     elif certificates and _public(key) != certificates[0].public_key():
@@ -138,15 +168,15 @@ def _certificates(
 
 def _key(
     target: Target,
-    section: str,
+    section: tuple[str, ...],
     file: Path,
     password_env: str | None,
     secrets: Mapping[str, str],
 ) -> tuple[object, Problem | None]:
     """Read a private key; return it, or the problem with it or its password."""
     tls = target.tls or Tls()
-    own = section == "signature" or tls.key_file is not None
-    at = (section, "key_file" if own else "certificate_file")
+    own = section != ("tls",) or tls.key_file is not None
+    at = (*section, "key_file" if own else "certificate_file")
     raw, failure = _read(target, at, file)
     if failure:
         return None, failure
@@ -161,17 +191,17 @@ def _key(
             )
         what = "the key is not encrypted"
         hint = "remove key_password_env"
-        return None, problem(target, section, "key_password_env", what=what, hint=hint)
+        return None, problem(target, *section, "key_password_env", what=what, hint=hint)
     except Exception:  # noqa: BLE001 -- many kinds, any of which may quote the file
         if password is not None and b"ENCRYPTED" in raw:
             what = f"the password in {password_env} does not decrypt the key in {file.name}"
-            return None, problem(target, section, "key_password_env", what=what)
+            return None, problem(target, *section, "key_password_env", what=what)
         hint = "a key begins with -----BEGIN PRIVATE KEY-----"
         what = f"{file.name} contains no private key in PEM format"
         return None, problem(target, *at, what=what, hint=hint)
 
 
-def _read(target: Target, at: tuple[str, str], file: Path) -> tuple[bytes, Problem | None]:
+def _read(target: Target, at: tuple[str, ...], file: Path) -> tuple[bytes, Problem | None]:
     try:
         return file.read_bytes(), None
     except OSError as error:

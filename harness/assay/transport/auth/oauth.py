@@ -1,38 +1,30 @@
-"""OAuth 2.0 (RFC 6749): the authorization code flow, and requests to a token endpoint.
+"""OAuth 2.0 (RFC 6749): requests to a token endpoint.
 
 Authlib encodes the requests; our own transport sends each once. Answers are untrusted:
 they are validated, and of a refusal only the error codes of the RFC are ever repeated.
-For an authorization code, the signer operates the bank's screens as the customer. The
-code is read from the redirect, which is not followed; a state other than ours ends the
-flow.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from secrets import token_urlsafe
-from typing import Any, TypeAlias, cast
-from urllib.parse import parse_qs, quote_plus, urlsplit
+from typing import Any, cast
+from urllib.parse import quote_plus
 
 from assay.binding.decode import SERVER_ERRORS, body_of
 from assay.binding.encode import HttpRequest
-from assay.binding.target import ClientAuth, OAuth, Target
+from assay.binding.target import ClientAuth, OAuth
 from assay.history import Wire
-from assay.sca.protocol import ScreenFlowResult
-from assay.transport.auth.diagnostics import AuthenticationError, problem
 from assay.transport.protocol import Transport, sendable
 
 __all__ = [
     "CLIENT_ERRORS",
-    "AuthorizationCode",
+    "ERROR_CODES",
     "Grant",
     "OAuthClient",
-    "SignIn",
     "TokenRefused",
-    "request_code",
     "request_token",
 ]
 
@@ -62,9 +54,6 @@ ERROR_CODES = CLIENT_ERRORS | {
     "server_error",
     "temporarily_unavailable",
 }
-
-#: Takes the customer through the screens, starting at a link, and returns the result.
-SignIn: TypeAlias = Callable[[str], ScreenFlowResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +95,6 @@ class TokenRefused:
     error: str = ""
     why: str = ""
     failed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuthorizationCode:
-    """The code that the bank issued; `verifier` proves that this client requested it (PKCE)."""
-
-    code: str
-    verifier: str = ""
 
 
 def request_token(
@@ -191,94 +172,3 @@ def _lifetime(expires_in: object) -> timedelta | None:
     except ValueError:
         return None
     return min(timedelta(seconds=seconds), LONGEST_LIFETIME) if seconds > 0 else None
-
-
-def request_code(
-    target: Target, section: tuple[str, ...], oauth: OAuth, client: OAuthClient, sign_in: SignIn
-) -> AuthorizationCode:
-    """Have the customer consent, and return the code.
-
-    Raises:
-        CannotArrange: there is no signer for the screens.
-        AuthenticationError: the flow ended without a code, or with another state.
-
-    """
-    from authlib.oauth2.rfc6749 import parameters  # noqa: PLC0415 -- only for OAuth
-    from authlib.oauth2.rfc7636 import create_s256_code_challenge  # noqa: PLC0415
-
-    state, verifier = token_urlsafe(24), token_urlsafe(48) if oauth.pkce else ""
-    proof = {}
-    if verifier:
-        # Authlib has no type annotations.
-        challenge = cast("Callable[[str], str]", create_s256_code_challenge)(verifier)
-        proof = {"code_challenge": challenge, "code_challenge_method": "S256"}
-    link: str = parameters.prepare_grant_uri(
-        oauth.authorize_url,
-        client.id,
-        "code",
-        redirect_uri=oauth.redirect_uri,
-        scope=oauth.scope,
-        state=state,
-        **proof,
-    )
-    result = sign_in(link)
-    redirect = result.redirected or ""
-    if not redirect:
-        raise _stopped(target, section, result)
-    if not _same_address(redirect, oauth.redirect_uri):
-        what = "the customer was redirected elsewhere"
-        raise AuthenticationError(problem(target, *section, "redirect_uri", what=what))
-    query = parse_qs(urlsplit(redirect).query, keep_blank_values=True)
-    if query.get("state") != [state]:
-        what = "the redirect has another state than was sent: the code is not used"
-        raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
-    if "error" in query:
-        raise _denied(target, section, query["error"][0])
-    codes = query.get("code", [""])
-    if len(codes) != 1 or not codes[0]:
-        what = "the redirect has no code"
-        raise AuthenticationError(problem(target, *section, "authorize_url", what=what))
-    return AuthorizationCode(code=codes[0], verifier=verifier)
-
-
-def _same_address(redirect: str, redirect_uri: str) -> bool:
-    """Whether a redirect leads to this address, whatever its query is."""
-    try:
-        actual, expected = urlsplit(redirect), urlsplit(redirect_uri)
-    except ValueError:
-        return False
-    return (actual.scheme, actual.netloc.lower(), actual.path or "/") == (
-        expected.scheme,
-        expected.netloc.lower(),
-        expected.path or "/",
-    )
-
-
-def _denied(target: Target, section: tuple[str, ...], error: str) -> AuthenticationError:
-    code = error if error in ERROR_CODES else "not an error code of RFC 6749"
-    key = {"invalid_scope": "scope", "unauthorized_client": "client_id"}.get(error, "authorize_url")
-    what = f"the bank refused the authorization ({code})"
-    by_tpp = False if error in CLIENT_ERRORS else None
-    return AuthenticationError(problem(target, *section, key, what=what), party_lost=by_tpp)
-
-
-def _stopped(
-    target: Target, section: tuple[str, ...], result: ScreenFlowResult
-) -> AuthenticationError:
-    """Explain why the screens did not lead to the redirect."""
-    status = result.wire.status
-    if not result.screens and status in REFUSALS:
-        what = f"the bank shows no screens ({status})"
-        hint = "check that the client is registered with this redirect_uri and scope"
-        cause = problem(target, *section, "authorize_url", what=what, hint=hint)
-        # The screens never opened, so it is the same for all customers.
-        return AuthenticationError(cause, party_lost=None if status in SERVER_ERRORS else False)
-    if not result.screens:
-        what = f"no screen matches sca.screens ({result.why or status})"
-        hint = "list the fields of each form in sca.screens"
-        return AuthenticationError(problem(target, *section, "authorize_url", what=what, hint=hint))
-    what = f"the screens did not lead to redirect_uri: {result.why or f'they ended with {status}'}"
-    hint = (
-        f"filled in: {', '.join(result.screens)}; check the login, and that sca.screens is complete"
-    )
-    return AuthenticationError(problem(target, "sca", "screens", what=what, hint=hint))

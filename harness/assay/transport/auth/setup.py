@@ -6,12 +6,14 @@ and screens may have hosts of their own, to which no link of an answer leads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from assay.binding.encode import Access
-from assay.binding.security import ISSUING
+from assay.binding.security import ISSUING, RequestObject
 from assay.binding.target import Auth, Target
+from assay.contract.model import Json
 from assay.transport.auth.tokens import TokenStore
 from assay.transport.protocol import Application, Embedded, Transport
 from assay.transport.secrets import KnownSecrets
@@ -48,8 +50,8 @@ def open_channels(
         InputError: certificates or keys cannot be used.
 
     """
-    key = None
-    if target.tls or target.signature:
+    key, requested = None, target.auth.oauth.request_object if target.auth.oauth else None
+    if target.has_keys:
         from assay.transport.auth.certificates import check  # noqa: PLC0415 -- cryptography, seldom needed
 
         key = check(target, secrets)
@@ -59,6 +61,8 @@ def open_channels(
         token_store = TokenStore(
             target=target, transport=screens, secrets=secrets, known=known or KnownSecrets()
         )
+        if requested:
+            token_store.sign_request = _request_signer(target, requested, secrets)
     if target.signature and key is not None:
         from assay.transport.auth.signing import signed  # noqa: PLC0415 -- as above
 
@@ -72,6 +76,19 @@ def open_channels(
         common=_common(target.auth, secrets) or Access(),
         party=_common(target.auth.tpp, secrets),
     )
+
+
+def _request_signer(
+    target: Target, settings: RequestObject, secrets: Mapping[str, str]
+) -> Callable[[str, datetime, Mapping[str, Json]], str] | None:
+    """Return what signs the authorization requests of a client."""
+    from assay.transport.auth.certificates import request_key  # noqa: PLC0415 -- as above
+    from assay.transport.auth.request_objects import RequestSigner  # noqa: PLC0415 -- as above
+
+    key, oauth = request_key(target, secrets), target.auth.oauth
+    if key is None or oauth is None:
+        return None
+    return RequestSigner(oauth=oauth, settings=settings, key=key).sign
 
 
 def _embedded(target: Target, app: Application) -> tuple[Transport, Transport]:

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from threading import RLock
 from typing import TypeAlias
 from urllib.parse import quote_plus
@@ -19,18 +20,19 @@ from urllib.parse import quote_plus
 from assay.binding.encode import Access
 from assay.binding.security import ISSUING
 from assay.binding.target import AuthKind, OAuth, Target
+from assay.contract.model import Json
 from assay.errors import CannotArrange, TargetError
-from assay.transport.auth.diagnostics import AuthenticationError, place, problem
-from assay.transport.auth.oauth import (
-    CLIENT_ERRORS,
+from assay.sca.protocol import ScreenFlowResult
+from assay.transport.auth.authorization_code import (
     AuthorizationCode,
-    Grant,
-    OAuthClient,
+    Parameters,
     SignIn,
-    TokenRefused,
+    redirect_parameters,
     request_code,
-    request_token,
 )
+from assay.transport.auth.diagnostics import AuthenticationError, place, problem
+from assay.transport.auth.oauth import Grant, OAuthClient, TokenRefused, request_token
+from assay.transport.auth.token_refusals import refusal
 from assay.transport.protocol import Transport
 from assay.transport.secrets import KnownSecrets
 
@@ -38,9 +40,10 @@ __all__ = ["TokenRequest", "TokenStore"]
 
 #: The most tokens that are kept: fixtures end, and their customers with them.
 MOST = 1000
-UNAUTHORIZED = 401
 #: The fields of a token request that are secrets, by the kind of secret.
 SECRET_FIELDS = {"refresh_token": "token", "code": "code", "code_verifier": "secret"}
+#: The parameters of a redirect that are secrets, by the kind of secret.
+REDIRECTED = {"code": "code", "id_token": "token", "access_token": "token"}
 
 _Key: TypeAlias = tuple[bool, str, str]
 
@@ -76,6 +79,8 @@ class TokenStore:
         default_factory=dict[tuple[bool, str], AuthenticationError]
     )
     known: KnownSecrets = field(default_factory=KnownSecrets)
+    #: Signs the parameters of a client's authorization requests, at a moment.
+    sign_request: Callable[[str, datetime, Mapping[str, Json]], str] | None = None
     #: The parties to whom a token was ever issued.
     served: set[bool] = field(default_factory=set[bool])
     _locks: dict[_Key, RLock] = field(default_factory=dict["_Key", RLock])
@@ -145,6 +150,36 @@ class TokenStore:
             self._keep(key, grant)
             return grant.token
 
+    def authorised(self, request: TokenRequest, parameters: Parameters) -> Grant:
+        """Have the customer authorise one consent or request, and return the token of that alone.
+
+        `parameters` of the authorization request say which one it is. Nothing is kept.
+
+        Raises:
+            CannotArrange: as `token` does.
+            AuthenticationError: as `token` does.
+
+        """
+        oauth, client = self._settings(request)
+        try:
+            grant = self._for_code(oauth, client, request, parameters)
+        except AuthenticationError as error:
+            if request.by_tpp not in self.served:
+                raise
+            raise AuthenticationError(error.problem) from None
+        self.served.add(request.by_tpp)
+        return grant
+
+    def refreshed(self, grant: Grant, request: TokenRequest) -> Grant | None:
+        """Return what a refresh token gives in place of a grant; None where it is refused.
+
+        Raises:
+            AuthenticationError: the token endpoint cannot be reached.
+
+        """
+        oauth, client = self._settings(request)
+        return self._refreshed(oauth, client, grant, request)
+
     def for_password(self, request: TokenRequest) -> str | None:
         """Return the token that is issued for the customer's password; None where it is refused.
 
@@ -163,7 +198,7 @@ class TokenStore:
         if isinstance(answer, Grant):
             return answer.token
         if answer.failed:
-            raise _refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
+            raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
         return None
 
     def _keep(self, key: _Key, grant: Grant) -> None:
@@ -223,22 +258,51 @@ class TokenStore:
             form = {"scope": oauth.scope} if oauth.scope else {}
             answer = self._request(oauth, client, "client_credentials", request, **form)
         else:
-            consented = self._consented(oauth, client, request)
-            form = {"code": consented.code, "redirect_uri": oauth.redirect_uri}
-            if consented.verifier:
-                form["code_verifier"] = consented.verifier
-            answer = self._request(oauth, client, "authorization_code", request, **form)
+            return self._for_code(oauth, client, request, Parameters())
         if isinstance(answer, TokenRefused):
-            raise _refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
+            raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
+        return answer
+
+    def _for_code(
+        self,
+        oauth: OAuth,
+        client: OAuthClient,
+        request: TokenRequest,
+        parameters: Parameters,
+    ) -> Grant:
+        """Have the customer authorise what the parameters say, and exchange the code."""
+        consented = self._consented(oauth, client, request, parameters)
+        form = {"code": consented.code, "redirect_uri": oauth.redirect_uri}
+        if consented.verifier:
+            form["code_verifier"] = consented.verifier
+        answer = self._request(oauth, client, "authorization_code", request, **form)
+        if isinstance(answer, TokenRefused):
+            raise refusal(self.target, oauth, client, answer, by_tpp=request.by_tpp)
         return answer
 
     def _consented(
-        self, oauth: OAuth, client: OAuthClient, request: TokenRequest
+        self,
+        oauth: OAuth,
+        client: OAuthClient,
+        request: TokenRequest,
+        parameters: Parameters,
     ) -> AuthorizationCode:
         """Have the customer consent on the bank's screens."""
         section = place(self.target, by_tpp=request.by_tpp)
+
+        def sign_in(link: str) -> ScreenFlowResult:
+            flow = request.sign_in(link)
+            for name, values in redirect_parameters(flow.redirected or "").items():
+                for value in values if name in REDIRECTED else ():
+                    self.known.add(value, REDIRECTED[name])
+            return flow
+
+        signer = self.sign_request
+        sign = partial(signer, client.id, request.now) if signer else None
         try:
-            return request_code(self.target, section, oauth, client, request.sign_in)
+            return request_code(
+                self.target, section, oauth, client, sign_in, more=parameters, sign=sign
+            )
         except AuthenticationError as error:
             lost = request.by_tpp if error.unconnected else error.party_lost
             raise AuthenticationError(error.problem, party_lost=lost) from None
@@ -283,67 +347,3 @@ def _key(request: TokenRequest, client: OAuthClient) -> _Key:
     customer = request.customer
     owner = "" if request.by_tpp else "\n".join((customer.id or "", customer.login or ""))
     return request.by_tpp, client.id, f"{owner}\n\n{request.scope or ''}"
-
-
-#: For each error code of RFC 6749, the keys it may be about (the first that the file has
-#: is named), and a hint.
-ABOUT: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "invalid_client": (
-        ("client_secret_env", "client_id_env", "client_id", "client_auth"),
-        "check that the secret is this client's, for this environment, and that client_auth fits",
-    ),
-    "unauthorized_client": (
-        ("client_id_env", "client_id", "kind"),
-        "check that the client is registered for this grant type",
-    ),
-    "invalid_scope": (("scope",), "compare with the scopes in the bank's documentation"),
-    "unsupported_grant_type": (
-        ("kind",),
-        "compare with the grant types in the bank's documentation",
-    ),
-    "unsupported_response_type": (
-        ("kind",),
-        "compare with the grant types in the bank's documentation",
-    ),
-    "invalid_grant": (
-        ("redirect_uri", "kind"),
-        "check that redirect_uri is as registered, and whether the bank requires pkce",
-    ),
-    "invalid_request": (
-        ("client_auth", "pkce", "kind"),
-        "check whether the bank requires pkce, or client_auth: post",
-    ),
-    "access_denied": (("scope", "kind"), "check that this customer may give the consent"),
-}
-
-
-def _refusal(
-    target: Target, oauth: OAuth, client: OAuthClient, refused: TokenRefused, *, by_tpp: bool
-) -> AuthenticationError:
-    """Explain a refusal of the token endpoint by a line of the target file."""
-    section = place(target, by_tpp=by_tpp)
-    error = refused.error
-    if not error and refused.status == UNAUTHORIZED:
-        error = "invalid_client"
-    if error in ABOUT:
-        keys, hint = ABOUT[error]
-        at = (*section, next((key for key in keys if _has(oauth, client, key)), "kind"))
-        what = f"the token endpoint refuses ({refused.error or refused.status})"
-        party_lost = by_tpp if error in CLIENT_ERRORS else None
-        return AuthenticationError(
-            problem(target, *at, what=what, hint=hint), party_lost=party_lost
-        )
-    at = (*section, "token_url")
-    if refused.failed:
-        what = f"the token endpoint failed ({refused.why or refused.status})"
-        return AuthenticationError(problem(target, *at, what=what, hint="the endpoint may be down"))
-    what = f"this is not a token endpoint: {refused.why or f'it answers {refused.status}'}"
-    hint = "check the whole URL"
-    return AuthenticationError(problem(target, *at, what=what, hint=hint), party_lost=by_tpp)
-
-
-def _has(oauth: OAuth, client: OAuthClient, key: str) -> bool:
-    """Whether a key is in the target file, and its value was sent."""
-    if client.made and key.startswith(("client_id", "client_secret")):
-        return False
-    return key == "kind" or bool(getattr(oauth, key))

@@ -12,10 +12,10 @@ from assay.history import Call
 from assay.planning.plan import Plan, Trial, script_of
 from assay.rules.dry_run import DryTarget, dry_run
 
-__all__ = ["consents_last"]
+__all__ = ["without_consents_first"]
 
 
-def consents_last(plan: Plan) -> Plan:
+def without_consents_first(plan: Plan) -> Plan:
     """Return a plan whose trials are in this order; those that a person signs stay last."""
     rank = {trial.id: _rank(plan, trial) for trial in plan.trials}
 

@@ -1,0 +1,6 @@
+"""Makes the bank beside it importable."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
