@@ -180,7 +180,9 @@ def copies(made: list[dict[str, Any]], length: int) -> Iterator[str]:
 
         moment = moments[place] + later
         text = WORD.sub(other, texts[place]) if copy else texts[place]
-        yield text.replace(_begun(moment), _begun(moment.replace(tzinfo=ZONE)), 1)
+        local = moment.replace(tzinfo=ZONE)
+        text = text.replace(format_datetime(moments[place]), format_datetime(local))
+        yield text.replace(_begun(moment), _begun(local), 1)
 
 
 def _begun(moment: datetime) -> str:

@@ -25,7 +25,7 @@ from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import same, text_of
 from assay.history import Call, Malformed, Wire
-from assay.history.steps import UNBOUND_MODE
+from assay.history.steps import UNBOUND_MODE, UNSEEN_MODE
 
 #: The depth to which a body is read, and its maximum size in bytes.
 MAX_DEPTH, MAX_BODY = 64, 1_000_000
@@ -189,7 +189,7 @@ def find_mode(
             explained.body = {*explained.body, *pointers} - {""}
         return name
     if any(spelling.place is Place.SCOPE for spelling in places.values()):
-        return UNBOUND_MODE  # the request does not show the scope of its token
+        return UNSEEN_MODE  # the request does not show the scope of its token
     # What stands at the place of an argument is that argument.
     taken = {at for each in binding.arguments.values() for at in (each.name, *each.also)}
     for spelling in places.values():

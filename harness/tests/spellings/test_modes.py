@@ -5,11 +5,13 @@ from itertools import count
 from urllib.parse import parse_qs, parse_qsl
 
 import pytest
+from literal_har import entry, violated
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay.binding.join import bind
 from assay.binding.read import read_document
 from assay.contract.files.load import loads
+from assay.contract.model import Party
 from assay.contract.parse import parse_document
 from assay.errors import InputError
 from assay.judging.verdict import Standing
@@ -175,6 +177,18 @@ def test_one_token_for_each_scope(run):
     run(bank)
     assert 3 == len(set(bank.tokens.values()))
     assert len(bank.tokens) <= len(bank.seen)
+
+
+def test_a_recorded_request_does_not_show_the_scope_of_its_token(tmp_path):
+    """What is refused may be in a mode that is served: neither party is convicted."""
+    contract, target = tmp_path / "sister.yaml", tmp_path / "target.yaml"
+    contract.write_text(CONTRACT)
+    target.write_text(TARGET)
+    at, url = "2026-11-24T12:00:00+01:00", "https://one.example/v1/payments"
+    calls = [entry(at, "POST", url, 403, {}, sent={"account": "A"})]
+    files = {"contracts": (str(contract),), "target_name": str(target), "complete": True}
+    for party in Party:
+        assert set() == violated(tmp_path / "x.har", calls, party=party, **files)
 
 
 @pytest.mark.parametrize(
