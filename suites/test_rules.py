@@ -16,6 +16,7 @@ from assay.judging.verdict import Standing
     "consent-replacement",
     "consent-history",
     "consent-mode",
+    "consent-field",
     "disclosed-when",
     "no-credentials",
     "token-required",

@@ -48,7 +48,7 @@ ROWS = (
 WALLS = {
     "httpx": {"transport", "fixtures", "sca", "traffic", "execution"},
     "yaml": {"contract", "init"},
-    "jsonschema": {"contract"},
+    "jsonschema": {"contract", "fuzzing"},
     "referencing": {"contract"},
     "click": {"cli"},
     "rich": {"cli", "report"},

@@ -89,12 +89,11 @@ def _fixed(
 ) -> dict[str, Json]:
     """Return the arguments whose values stand in the target file.
 
-    A change sends only what is to be changed, and what the probe must choose (the item,
-    a day) is never taken from the file.
+    What the probe must choose (the item, a day) is never taken from the file.
     """
     fixed: dict[str, Json] = {}
-    for name in values_from_file(operation):
-        if name in call.arguments or name in call.without:
+    for name in values_from_file(operation, binding):
+        if name in call.arguments or name in call.without or name in call.varied:
             continue
         spelling = binding.arguments.get(name)
         if spelling is not None and _has_slot_of_mode(spelling, call, binding):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
 from typing import Any, cast
 
@@ -49,6 +49,8 @@ SERVER_ERRORS = range(500, 600)
 NO_CONTENT = 204
 #: How many errors of one answer are read.
 MOST_ERRORS = 100
+#: The number of characters of an ISO date.
+_DATE = 10
 #: The methods of operations that change or end what exists already.
 CHANGES = frozenset({"PUT", "PATCH", "DELETE"})
 
@@ -63,10 +65,20 @@ def body_of(wire: Wire) -> Json:
         return MISSING
 
 
-def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outcome:
+#: The members of a problem document (RFC 9457), and of the usual other errors.
+ERROR_MEMBERS = frozenset(
+    f"/{name}"
+    for name in ("type", "title", "status", "detail", "instance", "code", "message", "error")
+)
+
+
+def decode(
+    wire: Wire, body: Json, operation: Operation, target: Target, zone: tzinfo | None = None
+) -> Outcome:
     """Return what an answer means for a target.
 
-    An answer that is too large, or nested too deeply, to be read is indeterminate.
+    An answer that is too large, or nested too deeply, to be read is indeterminate. `zone` is that
+    of the contract's calendar days, if it is not the target's.
     """
     deep = body is MISSING and is_too_deep(wire.body)
     if wire.truncated or deep:
@@ -75,14 +87,17 @@ def decode(wire: Wire, body: Json, operation: Operation, target: Target) -> Outc
         why = f"the answer ({wire.status}) is {what}"
         return Indeterminate(cause=Cause.SERVER if server else Cause.TRANSPORT, why=why)
     binding = target.operations.get(operation.id, BARE)
-    items = _all(wire, body, binding)
+    items = _all(wire, body, binding, zone or target.zone)
     if binding.item.resource is None and len(operation.lists) == 1:
         # A list of one resource need not say what its items are.
         items = items and tuple(replace(item, resource=operation.lists[0]) for item in items)
     outcomes = binding.outcomes or target.outcomes
     if _any(outcomes.unavailable, wire, body, items):
         return Unavailable(leaked=_leaked(items, binding), error=_error(body, target.error))
-    if _any(outcomes.rejected, wire, body, items):
+    # To show or to end a request is no refusal because the request is rejected then.
+    of_states = not (operation.shows or operation.ends)
+    refusals = [each for each in outcomes.rejected if of_states or not each.states]
+    if _any(refusals, wire, body, items):
         return Rejected(leaked=_leaked(items, binding), error=_error(body, target.error))
     if _any(outcomes.accepted, wire, body, items):
         return _with_approval(_accepted(wire, body, items, operation, binding), binding, target)
@@ -157,15 +172,21 @@ def _matches(matcher: Matcher, wire: Wire, body: Json, items: tuple[Item, ...] |
 def _leaked(items: tuple[Item, ...] | None, binding: OperationBinding) -> tuple[Item, ...]:
     """Return the items that a refusal shows nevertheless; an error object is none.
 
-    Neither is an object whose fields are all null.
+    Neither is an object whose fields are all null, or members that errors have themselves.
     """
     if binding.one is None:
         return items or ()
-    return tuple(item for item in items or () if item.key or item.state or _has_value(item))
+    telling = {name for name, where in binding.item.fields.items() if not _is_of_errors(where)}
+    return tuple(
+        item
+        for item in items or ()
+        if item.key or item.state or any(item.fields.get(n) not in (None, "") for n in telling)
+    )
 
 
-def _has_value(item: Item) -> bool:
-    return any(value not in (None, "") for value in item.fields.values())
+def _is_of_errors(where: FieldAt) -> bool:
+    """Whether a field stands where an error object may have a member of its own."""
+    return all(pointer.lower() in ERROR_MEMBERS for pointer in where.at)
 
 
 def _error(body: Json, where: ErrorAt | None) -> ErrorBody | None:
@@ -199,21 +220,25 @@ def _codes(code: Json, words: Mapping[str, tuple[Json, ...]]) -> Iterator[str]:
     yield from own or [f"{text} (not in `codes`)" if text in words else text]
 
 
-def _all(wire: Wire, body: Json, binding: OperationBinding) -> tuple[Item, ...] | None:
+def _all(
+    wire: Wire, body: Json, binding: OperationBinding, zone: tzinfo | None
+) -> tuple[Item, ...] | None:
     """Return the items of an answer: those of its lists, or the single one."""
     if binding.one is not None:
         shown = find(body, binding.one)
-        return (_item(shown, wire, binding.item),) if isinstance(shown, dict) else None
+        return (_item(shown, wire, binding.item, zone),) if isinstance(shown, dict) else None
     item_lists = [lists(body, pointer) for pointer in binding.list]
     if all(items is None for items in item_lists):
         return None
-    return tuple(_item(item, wire, binding.item) for items in item_lists for item in items or ())
+    return tuple(
+        _item(item, wire, binding.item, zone) for items in item_lists for item in items or ()
+    )
 
 
-def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
+def _item(shown: Json, wire: Wire, binding: ItemBinding, zone: tzinfo | None) -> Item:
     fields: dict[str, Json] = {}
     for name, where in binding.fields.items():
-        value = _field(shown, where)
+        value = _field(shown, where, zone)
         if value is not MISSING:
             fields[name] = value
     key = (
@@ -228,7 +253,7 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
         resource=_resource(shown, binding),
         key=key if isinstance(key, str) and key else None,
         id=own if isinstance(own, str) and own else None,
-        on=_date(in_body(shown, binding.on)) if binding.on else None,
+        on=_day(in_body(shown, binding.on), zone) if binding.on else None,
         state=_state(shown, binding.state.at, binding.state.values) if binding.state else None,
         accepted=bool(binding.state and binding.state.accepted)
         and _is_accepted(shown, cast("StateAt", binding.state)),
@@ -238,11 +263,15 @@ def _item(shown: Json, wire: Wire, binding: ItemBinding) -> Item:
     )
 
 
-def _field(shown: Json, where: FieldAt) -> Json:
-    """Return a field in the contract's word, as far as the target file maps it."""
+def _field(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
+    """Return a field in the contract's word, as far as the target file maps it.
+
+    The date of a time with an offset is that in `zone`.
+    """
     value = in_body(shown, where.at)
     if where.first is not None and isinstance(value, str):
-        value = value[: where.first]
+        day = _day(value, zone) if zone and where.first == _DATE and "T" in value else None
+        value = day.isoformat() if day else value[: where.first]
     return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 
@@ -284,9 +313,33 @@ def _stands(word: Json, value: Json) -> bool:
     return value in (None, MISSING) if word is None else same(word, value)
 
 
-def _date(value: object) -> date | None:
-    """Read the date off an ISO date or timestamp."""
+def _day(value: object, zone: tzinfo | None) -> date | None:
+    """Return the calendar day of an ISO date or time; of a time with an offset, that in `zone`.
+
+    Midnight in UTC, and the second before, are how gateways write a day without a time: they are
+    of that day in any zone.
+    """
+    if not isinstance(value, str):
+        return None
     try:
-        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return _date(value[:_DATE])
+    if zone is None or not moment.tzinfo or _is_written_for_a_day(moment):
+        return moment.date()
+    try:
+        return moment.astimezone(zone).date()
+    except OverflowError:  # at the begin or the end of the calendar
+        return moment.date()
+
+
+def _is_written_for_a_day(moment: datetime) -> bool:
+    ends = time.min, time(23, 59, 59)
+    return not moment.utcoffset() and moment.time().replace(microsecond=0) in ends
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
     except ValueError:
         return None

@@ -13,8 +13,9 @@ from urllib.parse import quote, urlencode
 
 from assay.binding.arguments import arguments
 from assay.binding.customer_credentials import place_credentials
+from assay.binding.mode_values import sent_for_mode
 from assay.binding.paging import value_in_body
-from assay.binding.pointer import put
+from assay.binding.pointer import MISSING, put
 from assay.binding.spelling import CredentialSpelling
 from assay.binding.target import OperationBinding, Place, Spelling, Target
 from assay.binding.token_places import WITH_BODY, SentToken
@@ -111,17 +112,22 @@ def encode(
         token=token,
     )
     _leave_out(draft, call, binding)
+    given = {
+        name: sent(value, binding.arguments.get(name), made)
+        for name, value in arguments(call, operation, binding, made).items()
+    }
     mode = binding.modes.get(call.mode) if call.mode is not None else None
-    if call.mode is not None and mode is not None and mode.place is Place.PATH:
+    mode_value = sent_for_mode(mode, binding, given, made)
+    selected = call.mode if mode_value is not MISSING else None
+    in_path = mode is not None and mode.place is Place.PATH
+    if selected is not None and in_path:
         # Before an argument that has the same slot in other calls.
-        _place_mode(draft, call.mode, mode, made, method)
-    given = arguments(call, operation, binding, made)
+        _place(draft, selected, mode_value, mode, method, is_mode=True)
     # What stands inside another value comes after it.
     for name in sorted(given, key=lambda name: _depth(binding.arguments.get(name))):
-        value, spelling = given[name], binding.arguments.get(name)
-        _place(draft, name, sent(value, spelling, made), spelling, method)
-    if call.mode is not None and (mode is None or mode.place is not Place.PATH):
-        _place_mode(draft, call.mode, mode, made, method)
+        _place(draft, name, given[name], binding.arguments.get(name), method)
+    if selected is not None and not in_path:
+        _place(draft, selected, mode_value, mode, method, is_mode=True)
     if call.credentials:
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
@@ -234,13 +240,6 @@ def _token(call: Call, access: Access) -> str | None:
     if call.bearer is Token.INVENTED and access.token:
         return "".join("0" if sign.isalnum() else sign for sign in access.token)
     return access.token
-
-
-def _place_mode(
-    draft: _RequestDraft, name: str, mode: Spelling | None, made: RequestValues, method: str
-) -> None:
-    value = filled(mode.value, made) if mode else ""
-    _place(draft, name, value, mode, method, is_mode=True)
 
 
 def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from assay.binding.security import ISSUING, AuthKind
-from assay.binding.spelling import OperationBinding
+from assay.binding.spelling import OperationBinding, Turn
 from assay.binding.target import ScaKind, Target
 from assay.contract.files.shape_check import schema
 from assay.contract.model import Capability, Contract, Json, Operation
@@ -128,7 +128,12 @@ BINDING_FEATURES: Final[Mapping[str, BindingFeature]] = {
     ),
     "links": BindingFeature(
         key=("links",),
-        is_bound=lambda binding, _, __: bool(binding.links or binding.link_headers or binding.next),
+        is_bound=lambda binding, _, __: bool(
+            binding.links
+            or binding.link_headers
+            # A cursor or a page number is no link.
+            or (binding.next and binding.next.turn in {Turn.LINK, Turn.HEADER})
+        ),
     ),
     "key": BindingFeature(key=("item", "key"), is_bound=lambda binding, _, __: binding.item.keyed),
     "id": BindingFeature(

@@ -8,7 +8,7 @@ lines or cannot stand in a header is not sent anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import quote, unquote, urlsplit
@@ -160,25 +160,33 @@ def findings(raw: _Raw) -> Iterator[Finding]:
     for at, _, binding in all_bindings(operations):
         for section in ("headers", "queries", "template"):
             yield from _unknown(binding.get(section, {}), (*at, section), known)
+        arguments: _Raw = binding.get("arguments", {})
         for section in ("arguments", "modes"):
             for name, spelling in binding.get(section, {}).items():
                 where: Pointer = (*at, section, name, "value")
-                yield from _unknown((spelling or {}).get("value"), where, known)
+                value, whole = (spelling or {}).get("value"), section == "modes"
+                yield from _unknown(value, where, known, arguments if whole else ())
         if isinstance(approval := binding.get("approval"), Mapping):
             yield from _unknown(cast("_Raw", approval), (*at, "approval"), known)
 
 
-def _unknown(value: Any, at: Pointer, known: set[str]) -> Iterator[Finding]:
-    """Find names in braces that are neither generated nor outputs."""
+def _unknown(
+    value: Any, at: Pointer, known: set[str], whole: Collection[str] = ()
+) -> Iterator[Finding]:
+    """Find names in braces that mean nothing; those of `whole` must be the whole text."""
     if isinstance(value, str):
-        for name in _NAMED.findall(value):
+        names = _NAMED.findall(value)
+        for name in () if value[1:-1] in whole and names == [value[1:-1]] else names:
             if name not in known and not name.startswith("today"):  # `binding.checks` reads days
-                hint = did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
+                every = known | {*whole}
+                hint = did_you_mean(name, every) or f"known: {', '.join(sorted(every))}"
+                if name in whole:
+                    hint = f'an argument is the whole text: write "{{{name}}}"'
                 yield at, f"nothing has the name {found(f'{{{name}}}')}", hint
     elif isinstance(value, Mapping):
         for key, member in cast("_Raw", value).items():
-            yield from _unknown(member, (*at, key), known)
+            yield from _unknown(member, (*at, key), known, whole)
     elif isinstance(value, list):
         items: list[Any] = value
         for index, item in enumerate(items):
-            yield from _unknown(item, (*at, index), known)
+            yield from _unknown(item, (*at, index), known, whole)

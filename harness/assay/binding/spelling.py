@@ -283,15 +283,20 @@ class SubmissionBinding(OperationBinding):
     by: str | None = None
 
 
-def values_from_file(operation: Operation) -> Iterator[str]:
-    """Yield the arguments that come from the target file where a probe does not choose them."""
+def values_from_file(operation: Operation, binding: OperationBinding) -> Iterator[str]:
+    """Yield the arguments that come from the target file where a probe does not choose them.
+
+    A change sends only what is to be changed, and the headers that every call has.
+    """
     chosen = {operation.about, operation.grants, operation.owned, operation.since}
     if not operation.grants:
         chosen.add(operation.until)
     if operation.due:
         chosen.add(operation.due.argument)
-    for name in () if operation.changes else operation.arguments:
-        if name not in chosen:
+    for name in operation.arguments:
+        spelling = binding.arguments.get(name)
+        in_header = spelling is not None and spelling.place is Place.HEADER
+        if name not in chosen and (in_header or not operation.changes):
             yield name
 
 
@@ -304,7 +309,7 @@ def keys_without_value(
     request of the operation.
     """
     at: Pointer = ("operations", operation.id)
-    for name in values_from_file(operation):
+    for name in values_from_file(operation, binding):
         spelling = binding.arguments.get(name)
         if spelling is None or spelling.value is None:
             key: Pointer = (*at, "arguments", name, "value")

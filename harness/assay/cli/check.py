@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
 from assay.planning.prepare import SANDBOX
 from assay.report.wording import counted
+from assay.rules.lifecycle.execution_record import USUAL
 
 EPILOG = """\b
 Examples:
@@ -82,6 +84,7 @@ class _Checked:
                             operation, contract.operations.values(), target.operations
                         )
                         yield from _unset(target, operation, binding, {*made, *target.outputs})
+                        yield from _unusual_amount(target, operation, binding)
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
@@ -134,6 +137,25 @@ def _unset(
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
 
 
+def _unusual_amount(
+    target: Target, operation: Operation, binding: OperationBinding
+) -> Iterator[str]:
+    """Yield a note if requests are made with an amount that an account need not cover."""
+    argument = binding.arguments.get(operation.amount or "")
+    if argument is None or not operation.makes:
+        return
+    try:
+        usual = USUAL[0] <= Decimal(str(argument.value)) <= USUAL[1]
+    except InvalidOperation:
+        return  # no amount: `assay doctor` examines it
+    if not usual:
+        key = ("operations", operation.id, "arguments", operation.amount or "", "value")
+        path, line = target.place(*key)
+        what = f"a customer may lack what is beyond {USUAL[0]} to {USUAL[1]}"
+        what = f"{what}, so whether such a request is carried out stays open"
+        yield f"{path}:{line}: note: {'.'.join(key)}: {what}"
+
+
 def _check(name: str, checked: _Checked) -> str:
     if "#" in name and (of_bank := read_bank_target(name)):
         return _checked_target(name, of_bank, checked)
@@ -153,9 +175,9 @@ def _check(name: str, checked: _Checked) -> str:
     checked.contracts.append(contract)
     planned = obligations(contract)
     return (
-        f"{name}: contract {contract.id}, {len(contract.clauses)} clauses, "
-        f"{len(planned) - len(contract.open_points)} obligations, "
-        f"{len(contract.open_points)} open points"
+        f"{name}: contract {contract.id}, {counted(len(contract.clauses), 'clause')}, "
+        f"{counted(len(planned) - len(contract.open_points), 'obligation')}, "
+        f"{counted(len(contract.open_points), 'open point')}"
     )
 
 

@@ -45,7 +45,7 @@ Gates of --fail-on:
 \b
 Exit codes:
   0  no change that --fail-on names        2  a usage or contract error
-  1  at least one such change              4  a fault of Assay itself
+  1  at least one such change              4  an error in Assay itself
 """
 
 

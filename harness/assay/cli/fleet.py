@@ -32,7 +32,7 @@ Examples:
 
 \b
 Exit codes: 0, 1 (violations, as --fail-on says), 2 (usage), 3 (something could not be
-tested or verified), 4 (a fault of Assay itself), 130 (interrupted)
+tested or verified), 4 (an error in Assay itself), 130 (interrupted)
 """
 
 SECTIONS = {

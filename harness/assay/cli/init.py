@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +100,7 @@ def command(
     if not yes and not sys.stdin.isatty() and None in answers:
         hint = "use --yes to accept the defaults, or give every answer as an option"
         raise InputError.one("init", "no terminal to ask questions on", hint=hint)
-    draft = _draft(
-        _contracts(contracts), document, out, yes=yes, given=given, named=bool(contracts)
-    )
+    draft = _draft(contracts, document, out, yes=yes, given=given)
     from assay.init.target_file import render_target_file  # noqa: PLC0415 -- slow to import
 
     text = render_target_file(draft)
@@ -156,30 +156,41 @@ def _contracts(names: Sequence[str]) -> tuple[Contract, ...]:
     return tuple(parse_contract(find_contract(name)) for name in names or SHIPPED)
 
 
+def _files(names: Sequence[str], contracts: Sequence[Contract], out: Path) -> dict[str, str]:
+    """Return the path of each contract that is given as a file, relative to the target file."""
+    from assay.planning.prepare import SHIPPED  # noqa: PLC0415
+
+    ids = {name: each.id for name, each in zip(names, contracts, strict=False)}
+    paths = {name: os.path.relpath(name, out.parent) for name in names if name not in SHIPPED}
+    dots = ("." + os.sep, ".." + os.sep)
+    return {ids[n]: path if path.startswith(dots) else f"./{path}" for n, path in paths.items()}
+
+
 def _draft(
-    contracts: tuple[Contract, ...],
+    names: Sequence[str],
     path: Path | None,
     out: Path,
     *,
     yes: bool,
     given: Mapping[str, str | None],
-    named: bool,
 ) -> TargetDraft:
     """Combine the document's answers with those of the options and the user."""
     from assay.init.defaults import init_defaults  # noqa: PLC0415
 
-    extends = given.get("extends")
+    contracts, extends = _contracts(names), given.get("extends")
     inherited = _inherited(_checked("extends", extends)) if path and extends else None
-    start = init_defaults(contracts, path, named=named, inherited=inherited)
+    start = init_defaults(contracts, path, named=bool(names), inherited=inherited)
+    start = replace(start, files=_files(names, contracts, out))
+    own = bool(start.files)  # what is usual of banks is not known of another interface
     answers = {
         "name": _name(out),
         "base_url": EXAMPLE_URL,
         "environment": "sandbox",
-        "zone": "Europe/Paris",
+        "zone": "-" if own else "Europe/Paris",
         "auth": "bearer",
-        "presence": "PSU-IP-Address" if path is None else "-",
+        "presence": "-" if own or path else "PSU-IP-Address",
         "fixtures": "roles",
-        "extends": "none" if path else "stet-1.4.0",
+        "extends": "none" if own or path else "stet-1.4.0",
         **start.defaults,
     }
     chosen: dict[str, str] = {}
@@ -331,8 +342,8 @@ def _report(out: Path, text: str, draft: TargetDraft, contracts: Sequence[str]) 
     click.echo("Next:")
     click.echo(f"  review    each line of {out} marked `guessed` or `TODO`")
     click.echo("  edit      assay schema target > assay-target.schema.json (for editors)")
-    named = "".join(f" --contract {name}" for name in contracts)
     click.echo(f"  check     assay check {' '.join((*contracts, str(out)))}")
+    named = "".join(f" --contract {name}" for name in contracts if not draft.start.files)
     click.echo(f"  examine   assay doctor{named} --target {out}")
     click.echo(f"  plan      assay plan{named} --target {out}")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from io import StringIO
@@ -60,6 +61,12 @@ LISTED = 10
     help="Say that a HAR file has every call of its callers, as it was sent. Without it, nothing is "
     "violated for lack of a call (such as a consent) or of a header.",
 )
+@click.option(
+    "--bank-clock",
+    is_flag=True,
+    help="Say that the times of a HAR file are those of the bank's clock, although the clock of this "
+    "target can be moved. Without it, nothing is violated that another time would explain.",
+)
 @options.out
 @options.allow_incomplete
 @publication.format_option
@@ -77,6 +84,7 @@ def command(
     party: str,
     bases: Sequence[str],
     complete: bool,
+    bank_clock: bool,
     out: Path | None,
     allow_incomplete: bool,
     min_verified: Floor | None,
@@ -105,13 +113,14 @@ def command(
         marks=marks,
         bases=bases,
         complete=complete,
+        bank_clock=bank_clock,
     )
     folder = out or new_folder(f"judged-{file_name(file.stem, 40)}")
     note_folder(folder)
     result = recording.close(
         folder / JOURNAL,
         policy=policy,
-        command="assay " + " ".join(sys.argv[1:]),
+        command=_again(sys.argv[1:]),
     )
     with publication.commands_stopped(err=as_json):
         if as_json:
@@ -119,6 +128,18 @@ def command(
         if not quiet:
             _print_scope(recording, party)
         return finish(folder, result, quiet=quiet)
+
+
+def _again(arguments: Sequence[str]) -> str:
+    """Return the command that judges a recording again: without the folder, which exists now."""
+    kept = list[str]()
+    words = iter(arguments)
+    for word in words:
+        if word == "--out":
+            next(words, "")
+        elif not word.startswith("--out="):
+            kept.append(word)
+    return shlex.join(["assay", *kept])
 
 
 def _print_scope(recording: RecordingSession, party: str) -> None:
@@ -132,6 +153,8 @@ def _print_scope(recording: RecordingSession, party: str) -> None:
         click.echo(f"{counted(unmatched, 'request')} not judged: not part of these contracts:")
         for what, count in _most_frequent(recording.unmatched):
             click.echo(f"  {count:>5}  {what}")
+        if not recording.exchanges:
+            click.echo("  `--base URL` says below which URL the recorded calls are made")
     if recording.unread:
         click.echo(f"{counted(recording.unread, 'request')} not judged: the body was not recorded")
 

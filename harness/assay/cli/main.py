@@ -112,7 +112,7 @@ Examples:
 
 \b
 Exit codes:
-  0  no violation, every must verified     4    a fault of Assay itself
+  0  no violation, every must verified     4    an error in Assay itself
   1  a violation of the contract           130  interrupted
   2  a usage, contract or target-file error
   3  a must could not be verified          141  a pipe was closed before all was written

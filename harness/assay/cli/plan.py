@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -28,7 +29,7 @@ from assay.planning.obligation import UNSPECIFIED
 from assay.planning.plan import Disposition, Plan, Planned, count_signatures
 from assay.planning.plan import plan as make_plan
 from assay.planning.prepare import Prepared, prepare
-from assay.report.wording import counted
+from assay.report.wording import counted, shared_reasons
 
 EPILOG = """\b
 Examples:
@@ -132,11 +133,11 @@ def plan_lines(plan: Plan, verbose: bool = False) -> Iterator[str]:
         count = sum(item.disposition is fate for item in plan.items)
         if count:
             yield f"{count} {fate.value}"
-    for why in sorted(
-        {item.reason for item in plan.items if item.disposition is Disposition.UNVERIFIED}
-    ):
-        number = sum(item.reason == why for item in plan.items)
-        yield f"  {number} unverified: {why}"
+    lacking = [item.reason for item in plan.items if item.disposition is Disposition.UNVERIFIED]
+    shared = shared_reasons(lacking)
+    numbers = Counter(shared[reason] for reason in lacking)
+    for why in sorted(numbers):
+        yield f"  {numbers[why]} unverified: {why}"
 
 
 def _clause(items: Sequence[Planned], verbose: bool) -> Iterator[str]:

@@ -98,7 +98,7 @@ def command(
     if len(journals) > 1:
         hint = "--merge makes one report of the shards of a run"
         raise InputError.one(str(journals[1]), "more than one journal", hint=hint)
-    read = report.read_journal(journals[0], partial=partial, passes=passes)
+    read = report.read_journal(journal_at(journals[0]), partial=partial, passes=passes)
     name, *others = names
     if others:
         return _write_all(read, out, names)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import click
 
@@ -86,6 +86,7 @@ OPTION_NAMES = {
     "keywords": "-k",
     "marks": "-m",
     "replays": "--replay",
+    "roles": "--role",
     "dry_run": "--dry-run",
 }
 
@@ -211,8 +212,8 @@ def with_recorded(given: RunOptions, run: Resumption, explicit: Collection[str])
             known.refuse(f"{name!r} is not known")
         if name not in explicit:
             recorded[name] = value
-        elif name not in ELSEWHERE and getattr(given, name) != value:
-            what = f"the run was recorded with {_option(name)} {_plain(value)}"
+        elif name not in ELSEWHERE and _plain(getattr(given, name)) != _plain(value):
+            what = f"the run was recorded {_recorded_with(name, _plain(value))}"
             raise run.refuse(what, f"leave out {_option(name)}, or start a new run")
     _check_found(recorded, run)
     names = {each.name for each in fields(given)}
@@ -229,6 +230,13 @@ def _check_found(recorded: Mapping[str, Any], run: Resumption) -> None:
         if is_file and not Path(path).exists():
             hint = f"pass it with {_option(name)}, or resume in the directory of the first run"
             raise run.refuse(f"the run was recorded with {path}, which is not found here", hint)
+
+
+def _recorded_with(name: str, value: Json) -> str:
+    """Return an option as it was recorded; a repeatable one may not have been given at all."""
+    values = cast("list[Json]", value) if isinstance(value, list) else [value]
+    given = " ".join(f"{_option(name)} {each}" for each in values)
+    return f"with {given}" if given else f"without {_option(name)}"
 
 
 def _option(name: str) -> str:

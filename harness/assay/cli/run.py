@@ -45,7 +45,7 @@ from assay.execution.lanes import lanes_for, most_lanes
 from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES
-from assay.journal.journal_file import JOURNAL
+from assay.journal.journal_file import JOURNAL, check_new
 from assay.journal.writer import Journal
 from assay.judging.exit_policy import ExitPolicy
 from assay.judging.verdict import Exit
@@ -230,6 +230,8 @@ def run(given: RunOptions, resumed: Resumption | None = None) -> int:
 
         print_prices(prepared, times)
         return print_dry_run(prepared)
+    if resumed is None and given.out is not None:
+        check_new(given.out / JOURNAL)
     if not given.no_doctor and not doctor.fit(
         prepared, given.contracts, given.target, given.ledger, quiet=given.quiet
     ):

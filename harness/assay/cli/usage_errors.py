@@ -27,6 +27,10 @@ _VALUES: Mapping[str, Callable[[re.Match[str]], str]] = {
 }
 
 
+#: What click says of a word that belongs to no option.
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((?P<first>\S+).*\)")
+
+
 def usage_message(error: click.ClickException) -> str:
     """Return an error of the command line as one line, with the command that shows the usage."""
     message = _message(error)
@@ -42,14 +46,18 @@ def _message(error: click.ClickException) -> str:
             suffix = f"; {hint}" if hint.startswith("did you") else ""
             return f"there is no option {error.option_name}{suffix}"
         case click.MissingParameter() if error.param is not None:
-            return f"{_name(error.param)}: missing"
+            return f"the argument {_name(error.param)} is missing"
         case click.BadParameter() if error.param is not None:
             return f"{_name(error.param)}: {_expected(error.message)}"
+        case click.UsageError() if match := _EXTRA.fullmatch(error.format_message()):
+            named = "--target" in [name for each in _parameters(error) for name in each.opts]
+            hint = f"; did you mean --target {match['first']}?" if named else ""
+            return f"{_plain(error.format_message())}{hint}"
         case _:
             return _plain(error.format_message())
 
 
-def _parameters(error: click.NoSuchOption) -> list[click.Parameter]:
+def _parameters(error: click.UsageError) -> list[click.Parameter]:
     return error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
 
 

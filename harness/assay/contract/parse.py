@@ -54,9 +54,11 @@ def find_contract(name_or_path: str | Path) -> Path:
         return _near(contract_dir() / f"{given}.yaml")
     if path.suffix or os.sep in given or path.exists():
         return path
-    raise InputError.one(
-        given or "''", "there is no such contract", hint=did_you_mean(given, shipped)
-    )
+    file = f"{given}.yaml"
+    hint = did_you_mean(given, [*shipped, *([file] if given and Path(file).is_file() else [])])
+    if not hint.startswith("did you"):
+        hint += "; or give the path of a file"
+    raise InputError.one(given or "''", "there is no such contract", hint=hint)
 
 
 def parse_contract(path: str | Path) -> Contract:

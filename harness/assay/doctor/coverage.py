@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from assay.binding.target import ScaKind
+from assay.binding.target import FixtureKind, ScaKind
 from assay.contract.files.document import Pointer
 from assay.contract.model import Capability, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight, ordinary
@@ -202,13 +202,14 @@ def _screens(context: DoctorContext) -> Gap | None:
 
 
 def _effects(context: DoctorContext) -> Gap | None:
-    offered = Capability.EFFECTS in context.target.fixtures.offers
-    if not offered or not context.target.fixtures.effects or not _makes(context):
-        return _idle("the file has no effects of requests")
+    fixtures = context.target.fixtures
+    if Capability.EFFECTS not in fixtures.offers or not _makes(context):
+        return _idle("executed requests are not reported")
     if any(event.done for event in context.effects):
         return None
+    place = ("fixtures", "adapter" if fixtures.kind is FixtureKind.PYTHON else "effects")
     found = "no request that was executed"
-    return Gap(place=("fixtures", "effects"), expected="an executed request", found=found)
+    return Gap(place=place, expected="an executed request", found=found)
 
 
 def _states(context: DoctorContext) -> Gap | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from assay.doctor import (
+    executed_requests,
     fixtures,
     ignored_arguments,
     known_words,
@@ -166,7 +167,7 @@ STEPS: Final[Sequence[Check]] = (
     Check("dates", "date arguments have an effect", request_effects.dates, ("static",)),
     Check("presence", "the presence header has an effect", request_effects.presence, ("status",)),
     Check("screens", "the SCA screens are known", fixtures.screens, ("static",)),
-    Check("effects", "executed requests are reported", request_states.effects, ("screens",)),
+    Check("effects", "executed requests are reported", executed_requests.effects, ("screens",)),
     Check(
         "states",
         "requests are shown as what was done",

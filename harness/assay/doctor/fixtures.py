@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import timedelta
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -12,7 +14,8 @@ from assay.doctor.context import DoctorContext, Finding, Weight
 from assay.doctor.pointer_probe import nearest
 from assay.doctor.probes import SEGMENT
 from assay.doctor.request_probes import DENIED
-from assay.errors import TargetError
+from assay.errors import CannotArrange, TargetError
+from assay.execution.lanes import lanes_for
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.rules import clauses
@@ -20,6 +23,7 @@ from assay.sca.html_forms import Form, forms
 from assay.transport.protocol import CONTROL_PATH
 
 API: Final = "assay-control/1"
+_DAY: Final = timedelta(days=1)
 _REFUSED: Final = frozenset({401, 403})
 #: The control API's names of the capabilities that a target file can offer.
 CAPABILITIES: Final[Mapping[Capability, str]] = {
@@ -40,9 +44,12 @@ CAPABILITIES: Final[Mapping[Capability, str]] = {
 
 
 def answers(context: DoctorContext) -> Iterator[Finding]:
-    """Check that the control API answers; other fixture providers are not called."""
+    """Check that the control API answers, and that trials of a Python class have own clocks."""
     target, environment = context.target, context.environment
     fixtures = target.fixtures
+    if environment is not None and fixtures.kind is FixtureKind.PYTHON:
+        yield from _one_clock(context, environment.fixtures)
+        return
     if environment is None or fixtures.kind is not FixtureKind.CONTROL:
         if fixtures.kind is FixtureKind.NONE:
             found, weight = "none: no call can be made without a customer", Weight.UNSEEN
@@ -63,6 +70,24 @@ def answers(context: DoctorContext) -> Iterator[Finding]:
     elif not _opens(environment.fixtures):
         found = reason or f"status {status} and another body"
         yield context.finding(place, expected, found, _elsewhere(context))
+
+
+def _one_clock(context: DoctorContext, provider: FixtureProvider) -> Iterator[Finding]:
+    """Report a clock that trials share although they would run side by side."""
+    alone = lanes_for(context.target, None) == 1
+    if alone or Capability.CLOCK not in context.target.fixtures.offers:
+        return
+    try:
+        with closing(provider.open()) as one, closing(provider.open()) as other:
+            before = other.clock(None)
+            one.clock(one.clock(None) + _DAY)
+            moved = other.clock(None) - before
+    except (TargetError, CannotArrange):
+        return  # an ordinary call says why
+    if moved > _DAY / 2:
+        found = "a trial that moves the clock moves it for the others, too"
+        hint = "write `safety: {concurrency: 1}`, so that one trial runs after the other"
+        yield context.finding(("fixtures", "adapter"), "a clock for each trial", found, hint)
 
 
 def _opens(fixtures: FixtureProvider) -> bool:

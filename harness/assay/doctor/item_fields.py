@@ -15,6 +15,7 @@ from assay.binding.values import RequestValues, sent
 from assay.contract.files.document import Pointer
 from assay.contract.model import Json
 from assay.contract.scalars import same
+from assay.doctor import conditional_fields
 from assay.doctor.context import Finding, Weight
 from assay.doctor.pointer_probe import (
     AnsweredOperation,
@@ -28,6 +29,7 @@ from assay.doctor.pointer_probe import (
 )
 from assay.history import Owned
 from assay.rules.clauses import clauses_of
+from assay.rules.clauses import conditional_fields as conditional_fields_of
 
 #: How many items are searched for a pointer that was meant.
 _MOST_SEARCHED = 20
@@ -35,7 +37,12 @@ _MOST_SEARCHED = 20
 
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
     """Examine the fields: each must exist and hold a value that it can have."""
+    contract = seen.context.contract_of(seen.operation)
+    conditional = conditional_fields_of(contract, seen.operation.id)
     for name, bound in seen.binding.item.fields.items():
+        if name in conditional:
+            yield from conditional_fields.examine(seen, name, bound, conditional[name])
+            continue
         yield from alternatives(seen, "field", bound.at, name)
         # The fields of a request are known only if it was sent with them.
         known = _sent_values(seen, name) or _allowed(seen, name)

@@ -196,7 +196,8 @@ class PointerProbe:
     `name` is that of the field or value, and `below` leads from the key of the feature to
     that of the pointer. `what` replaces the title of the feature. With `named`, another
     pointer is suggested only if its name is similar to one of the pointers or of `names`;
-    `missing` is the weight of the finding if nothing is found and nothing is suggested.
+    `missing` is the weight of the finding if nothing is found and nothing is suggested. With
+    `spelling_only`, a pointer is suggested only if it differs in the spelling of one step.
     """
 
     feature: str
@@ -208,6 +209,7 @@ class PointerProbe:
     named: bool = True
     names: tuple[str, ...] = ()
     missing: Weight = Weight.DOUBT
+    spelling_only: bool = False
 
     @property
     def expected(self) -> str:
@@ -243,6 +245,8 @@ def correction(documents: Sequence[Json], probe: PointerProbe) -> str:
     """Return the hint that names the pointer that was probably meant, or an empty text."""
     for wanted in (*probe.at, *probe.names):
         pointer = suggest(documents, wanted, probe.fits, named=probe.named)
+        if probe.spelling_only and not any(differs_in_spelling(pointer, at) for at in probe.at):
+            continue
         if pointer and pointer not in probe.at:
             return f"did you mean {pointer}?"
     return ""

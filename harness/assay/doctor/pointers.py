@@ -197,6 +197,8 @@ def _values(seen: AnsweredOperation) -> Iterator[Finding]:
             fits=lambda value: has_value(value) or not late,
             names=(name,),
             missing=Weight.DOUBT if late else Weight.UNSEEN,
+            # Before a consent it need not be there: only another spelling is the same value.
+            spelling_only=not late,
         )
         yield from compare(seen, probe, [answer.body for answer in late or answers])
 

@@ -13,6 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, TypeAlias
 
+from assay.binding.mode_values import repeats_argument
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Operation
 from assay.doctor.probe_plan import ProbePlan
@@ -76,9 +77,7 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
         if made.refused and mode != lifecycle.mode:
             made = yield from steps.send(request_steps.request(lifecycle, psu))
         yield from request_steps.read(lifecycle, made)
-    change = request_steps.call_about(lifecycle.change, made)
-    if change is not None:
-        yield from steps.send(replace(change, varied=lifecycle.changeable_arguments))
+    yield from request_steps.send_if_any(request_steps.plain_change(lifecycle, made))
     end = request_steps.call_about(lifecycle.end, made)
     yield from request_steps.send_if_any(end)
     if plan.makes_customers and end is not None:
@@ -185,9 +184,14 @@ def unknown_modes(plan: ProbePlan, create: Operation) -> Script:
 
 def _worded(plan: ProbePlan, create: Operation) -> tuple[str, ...]:
     """Return the accepted modes that a word of the bank requests."""
-    bound = plan.binding(create).modes
+    binding = plan.binding(create)
+    worded = {
+        mode
+        for mode, spelling in binding.modes.items()
+        if isinstance(spelling.value, str) and not repeats_argument(spelling, binding)
+    }
     accepted = clauses.accepted_modes(plan.contract, create.makes or "")
-    return tuple(mode for mode in accepted if mode in bound and isinstance(bound[mode].value, str))
+    return tuple(mode for mode in accepted if mode in worded)
 
 
 def with_unknown_words(plan: ProbePlan, create: Operation) -> Target:

@@ -17,7 +17,6 @@ from assay.binding.pointer import MISSING, find
 from assay.contract.model import Json, Operation
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.ignored_arguments import evidence_of
-from assay.doctor.item_fields import alike
 from assay.doctor.probes import RULE
 from assay.doctor.request_probes import CANCELLED, CHANGED, DENIED, LEFT, SIGNED, WAITING
 from assay.doctor.submissions import rejected
@@ -224,44 +223,3 @@ def _day(context: DoctorContext) -> Iterator[Finding]:
 def _done(context: DoctorContext, answer: SeenAnswer) -> bool:
     shown = any(item.state is State.DONE for item in answer.exchange.items)
     return bool(_executed(context, answer)) or shown
-
-
-# -- What was executed
-
-
-def effects(context: DoctorContext) -> Iterator[Finding]:
-    """Examine whether executed requests have the fields that the target file points at."""
-    done = [effect for event in context.effects for effect in event.done or ()]
-    sent = _sent(context)
-    for name, pointer in context.target.fixtures.effects.items() if done else ():
-        place = ("fixtures", "effects", name)
-        values = [(effect.request, effect.fields[name]) for effect in done if name in effect.fields]
-        if not values:
-            expected = f"{name} of an executed payment"
-            yield context.finding(place, expected, f"nothing at {pointer}")
-            continue
-        for request, value in values:
-            other = _other_argument(sent.get(request, {}), name, value)
-            if other:
-                expected = f"{name} of an executed payment, as it was sent"
-                found = f"the value of {other} at {pointer}"
-                yield context.finding(place, expected, found, weight=Weight.DOUBT)
-
-
-def _sent(context: DoctorContext) -> Mapping[str, Mapping[str, Json]]:
-    """Return the arguments that each request was made with, by its key."""
-    return {
-        item.key: answer.exchange.call.arguments
-        for answer in context.answers
-        if answer.operation.makes and answer.accepted
-        for item in answer.exchange.items
-        if item.key
-    }
-
-
-def _other_argument(arguments: Mapping[str, Json], name: str, value: Json) -> str:
-    """Return the other argument whose value stands in place of one's own, if there is one."""
-    if name not in arguments or alike(value, arguments[name]):
-        return ""
-    alikes = (each for each, sent in arguments.items() if each != name and alike(value, sent))
-    return next(alikes, "")

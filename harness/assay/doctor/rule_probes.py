@@ -2,7 +2,8 @@
 
 A rule that rejects requests shows words for states that no other request has. A rule about an
 argument in the header or the query shows whether the bank reads it there: a bank serves a call
-with a name that it does not know as if nothing had been sent.
+with a name that it does not know as if nothing had been sent. A rule about a field that only a
+consent of its own shows is the only one to show it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from assay.rules.clauses import clauses_of
 from assay.rules.consented import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.kinds.error_body import ErrorBodyRule
-from assay.rules.rule import Facet, Kind, Script
+from assay.rules.rule import BindingRequirement, Facet, Kind, Script
 
 #: How many facets of a rule that rejects requests are probed, besides one for each factor.
 _FACETS: Final = 2
 #: The most steps of a probe that are looked at for the factors that it signs with.
 _MOST_STEPS: Final = 100
+#: The features without which the probe of a conditional field shows nothing.
+_BINDINGS: Final = frozenset({"mode", "field"})
 #: The places of arguments that a bank ignores if it does not know their names.
 _IGNORED: Final = frozenset({Place.QUERY, Place.HEADER})
 
@@ -39,6 +42,8 @@ def rule_probes(plan: ProbePlan) -> Iterator[tuple[str, partial[Script]]]:
         if isinstance(kind, ErrorBodyRule) and plan.target.error is not None:
             first = kind.facets()[0]
             yield f"{clause.id} {first.id}", partial(kind.probe, first.scenario)
+        for facet in _showing(plan, kind):
+            yield f"{clause.id} {facet.id}", partial(kind.probe, facet.scenario)
         if kind.own_consents:
             continue
         facets = [each for each in kind.facets() if not each.not_applicable_because]
@@ -51,6 +56,25 @@ def rule_probes(plan: ProbePlan) -> Iterator[tuple[str, partial[Script]]]:
                     chosen[facet.id] = facet
         for facet in chosen.values():
             yield f"{clause.id} {facet.id}", partial(kind.probe, facet.scenario)
+
+
+def _showing(plan: ProbePlan, kind: Kind) -> Iterator[Facet]:
+    """Yield the facet of a rule whose probe shows a bound field that no ordinary call shows."""
+    if not plan.signs or plan.grant is None:
+        return
+    operations = plan.contract.operations.values()
+    named = {(each.id, name) for each in operations for name in kind.conditional_fields(each.id)}
+    for facet in kind.facets()[:1]:
+        required = [each for each in facet.requires if each.feature in _BINDINGS]
+        bound = all(_is_bound(plan, each) for each in required)
+        if bound and any((each.operation, each.name) in named for each in required):
+            yield facet
+
+
+def _is_bound(plan: ProbePlan, required: BindingRequirement) -> bool:
+    binding = plan.binding(plan.contract.operations[required.operation])
+    names = binding.modes if required.feature == "mode" else binding.item.fields
+    return required.name in names
 
 
 def _rejecting(plan: ProbePlan, kind: Kind, facets: list[Facet]) -> Iterator[Facet]:

@@ -242,15 +242,16 @@ class Executor:
         self.variations.see(call, access, accepted=exchange.accepted)
         return replace(exchange, confounded=doubt)
 
-    def read_list(self, operation: str, owner: str) -> None:
-        """Read a customer's whole list, for the ids in it."""
-        follow: str | None = None
+    def read_list(self, operation: str, owner: str) -> Exchange | None:
+        """Read a customer's whole list, for the ids in it; return the last page."""
+        page, call = None, Call(operation=operation, subject=owner)
         for _ in range(MOST_PAGES):
-            exchange = self._call(Call(operation=operation, subject=owner, follow=follow))
-            self.keep(exchange, owner)
-            follow = exchange.outcome.next if isinstance(exchange.outcome, Accepted) else None
-            if follow is None:
-                return
+            page = self._call(call)
+            self.keep(page, owner)
+            if not (isinstance(page.outcome, Accepted) and page.outcome.next):
+                break
+            call = replace(call, follow=page.outcome.next)
+        return page
 
     def submitted(self, call: Call, request: HttpRequest, key: str, target: Target) -> Exchange:
         """Send the submission of the request with a key; its exchange is no event."""
@@ -288,7 +289,8 @@ class Executor:
         else:
             body = body_of(wire)
             binding = target.operations.get(operation.id, BARE)
-            decoded = decode(wire, body, operation, target)
+            zone = guard.zones.get(operation.id)
+            decoded = decode(wire, body, operation, target, zone)
             decoded = with_token(self, call, operation, wire, decoded)
             decoded = page_of_call(decoded, call, binding.next)
             wire, outcome = self.response_limit.limited(wire, decoded)

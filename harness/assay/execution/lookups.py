@@ -13,6 +13,7 @@ from assay.contract.model import Operation
 from assay.errors import CannotArrange
 from assay.history import Call
 from assay.rules import steps
+from assay.rules.evidence import describe_answer
 from assay.rules.lifecycle import request_steps
 from assay.rules.steps import perform_all
 
@@ -46,12 +47,16 @@ def _look_up(executor: Executor, lister: str, name: str, key: str, call: Call) -
     if owner is None or key in executor.ids:
         return  # a key without an owner is sent as it is
     _read_under_consent(executor, lister, Call(operation=lister, subject=owner, by=call.by))
-    if key not in executor.ids:
-        executor.read_list(lister, owner)
-    if key not in executor.ids:
-        path = ("operations", lister, "item", "id")
-        what = f"the target's own id for {name} ({'.'.join(path)})"
-        raise CannotArrange(what, key=path)
+    if key in executor.ids:
+        return
+    last = executor.read_list(lister, owner)
+    if key in executor.ids:
+        return
+    path = ("operations", lister, "item", "id")
+    if last is not None and not last.accepted:
+        raise CannotArrange(f"a list of {lister} for {name}: {describe_answer(last)}", key=path[:2])
+    what = f"the target's own id for {name}, which {lister} did not list ({'.'.join(path)})"
+    raise CannotArrange(what, key=path)
 
 
 def _listers(executor: Executor, maker: Operation) -> frozenset[str]:

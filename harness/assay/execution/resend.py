@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from assay.binding.encode import BARE, Access, HttpRequest, encode
+from assay.binding.mode_values import with_arguments
 from assay.binding.outputs import OutputValues
 from assay.binding.path_slots import quoted_slots, slots_of
 from assay.binding.pointer import MISSING, find
@@ -272,7 +273,7 @@ def _read(
     # What the target file would add, unless the call says that it is left out.
     added = [name for name, spelling in binding.arguments.items() if spelling.value is not None]
     absent = (name for name in added if name not in arguments and name in operation.arguments)
-    modes = (name for name, spelling in binding.modes.items() if parts.has_mode(spelling))
+    modes = (name for name, spelling in binding.modes.items() if parts.has_mode(spelling, binding))
     mode = next(modes, None)
     presence = target.presence
     header = Spelling(place=Place.HEADER, name=presence.header) if presence else None
@@ -332,11 +333,16 @@ class _RequestParts:
             case Place.SCOPE | Place.BASE:
                 return MISSING
 
-    def has_mode(self, mode: Spelling) -> bool:
+    def has_mode(self, mode: Spelling, binding: OperationBinding) -> bool:
         """Whether a mode is requested; one that is the whole body is compared by members."""
         value = self.at(mode)
+        wanted = with_arguments(
+            mode.value, binding, lambda name: self.at(_spelling(name, binding, self))
+        )
         if mode.place is Place.BODY and not mode.name and isinstance(value, dict):
-            members = cast("Mapping[str, Json]", mode.value)
+            members = cast("Mapping[str, Json]", wanted)
             body = cast("Mapping[str, Json]", value)
             return all(body.get(name, MISSING) == member for name, member in members.items())
-        return same(value, mode.value if mode.place is Place.BODY else text_of(mode.value))
+        if MISSING in (value, wanted):
+            return False
+        return same(value, wanted if mode.place is Place.BODY else text_of(wanted))

@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from assay.binding.arguments import arguments
 from assay.binding.encode import BARE, Access, HttpRequest, encode
+from assay.binding.mode_values import repeated_arguments
 from assay.binding.pointer import MISSING, find, steps
 from assay.binding.spelling import OperationBinding, Place, Spelling
 from assay.binding.target import Target
@@ -140,7 +141,8 @@ def _of_arguments(
 ) -> list[Where]:
     """Return the places of the arguments and modes in which two calls differ.
 
-    A mode does not explain what it writes over the place of an argument that both calls share.
+    A mode does not explain what it writes over the place of an argument that both calls share; one
+    that repeats an argument differs with it.
     """
     explained: list[Where] = []
     shared: list[Where] = []
@@ -148,6 +150,10 @@ def _of_arguments(
         group = explained if f"arguments.{name}" in different else shared
         group += _where(spelling, [()])
     if "mode" not in different:
+        shared_mode = binding.modes.get(call.mode or "")
+        repeated = repeated_arguments(shared_mode.value, binding.arguments) if shared_mode else ()
+        if shared_mode and any(f"arguments.{name}" in different for name in repeated):
+            explained += _where(shared_mode, [way for way, _ in _leaves(shared_mode.value)])
         return explained
     for mode in {call.mode, control.mode}:
         bound_mode = None if mode is None else binding.modes.get(mode)

@@ -34,9 +34,13 @@ _PRESENCE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitDefaults:
-    """Default answers, each with the reason for it, and the operations of the document."""
+    """Default answers, each with the reason for it, and the operations of the document.
+
+    `files` has the path of each contract that is not a shipped one, relative to the target file.
+    """
 
     contracts: tuple[Contract, ...]
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
     whys: Mapping[str, str] = field(default_factory=dict[str, str])
     auth: GuessedAuth = field(default_factory=lambda: GuessedAuth(kind="bearer"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from string import Template
 from typing import Final
 
-from assay.contract.model import Contract
+from assay.contract.model import Contract, Resource
 
 __all__ = ["ADAPTER_CLASS", "adapter_module", "adapter_text"]
 
@@ -40,7 +40,8 @@ class BankFixtures:
         self.base_url, self.seed = base_url, seed
 
     def open(self) -> "BankFixture":
-        # FILL IN: begin a trial at the test system, if it separates trials from each other.
+        # FILL IN: begin a trial at the test system, if it separates trials from each other. If it
+        # has one clock for all, write `safety: {concurrency: 1}` in the target file.
         return BankFixture(self.base_url)
 
 
@@ -68,10 +69,18 @@ class BankFixture(ReadOnlyFixture):
         # FILL IN: create the customer, or choose one, and return it as shown here. With customers
         # that existed before, write `fresh=False`, and `customers: existing` in the target file.
         #
+        # from datetime import date
+        # from assay.fixtures.spi import Entry, Owned
+        #
         # owns = tuple(
-        #     Owned(key=item["iban"], resource=holding.resource)
+        #     Owned(
+        #         key=item["$key"],
+        #         resource=holding.resource,
+        #         traits=dict(holding.traits),
+        #         entries=tuple(Entry(key=e["id"], on=date.fromisoformat(e["on"])) for e in item["entries"]),
+        #     )
         #     for holding in step.holdings
-        #     for item in create(holding.resource, holding.count, dates=holding.entries)
+        #     for item in create(holding.resource, holding.count, holding.traits, holding.entries)
         # )
         # return Subject(name=step.subject, now=self.clock(None), owns=owns), Access(token="...")
         raise CannotArrange("a customer (write BankFixture.arrange in $module.py)")
@@ -102,14 +111,21 @@ def adapter_text(target: str, file: str, contracts: Sequence[Contract]) -> str:
         file=file,
         module=adapter_module(target),
         resources="\n".join(_resources(contracts)),
+        key=next((resource.key for _, resource in _owned(contracts) if resource.key), "key"),
     )
 
 
-def _resources(contracts: Sequence[Contract]) -> Iterator[str]:
-    """Yield what customers can own, with its states."""
+def _owned(contracts: Sequence[Contract]) -> Iterator[tuple[Contract, Resource]]:
+    """Yield what customers can own, with its contract."""
     made = {operation.request for each in contracts for operation in each.operations.values()}
     for contract in contracts:
         for resource in contract.resources.values():
             if resource.of is None and resource.id not in made:
-                traits = ", ".join(resource.traits) or "none"
-                yield f"* {contract.id}: {resource.id} (states: {traits})"
+                yield contract, resource
+
+
+def _resources(contracts: Sequence[Contract]) -> Iterator[str]:
+    """Yield a line for each thing that customers can own, with its states."""
+    for contract, resource in _owned(contracts):
+        traits = ", ".join(resource.traits) or "none"
+        yield f"* {contract.id}: {resource.id} (states: {traits})"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
 from assay.init.name_matching import beside
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
 from assay.init.yaml_writer import YamlEntry
 
-__all__ = ["granted"]
+__all__ = ["granted", "granted_again"]
 
 
 def granted(shape: MatchedOperation, name: str) -> YamlEntry:
@@ -39,6 +42,25 @@ def granted(shape: MatchedOperation, name: str) -> YamlEntry:
     elif pointers == [f"/{name}"]:
         why = ""
     return YamlEntry(key=name, value=spelling, why=why)
+
+
+def granted_again(shape: MatchedOperation, mode: str) -> YamlEntry | None:
+    """Return the list of the name of a mode that names once more what a consent covers, if any."""
+    name = shape.operation.grants
+    known = granted(shape, name).value if name else None
+    places = known.get("body", ()) if isinstance(known, dict) else ()
+    taken = (places,) if isinstance(places, str) else cast("Sequence[str]", places)
+    first = next((leaf for leaf in shape.offered.request if leaf.pointer in taken), None)
+    if name is None or first is None:
+        return None
+    for leaf in shape.offered.request:
+        alike = leaf.kind == "array" and _item_shape(shape, leaf) == _item_shape(shape, first)
+        if alike and leaf.pointer not in taken and set(leaf.words) <= {*words(mode)}:
+            why = f"{leaf.name} lists what {taken[0]} lists"
+            return YamlEntry(
+                key=mode, value={"body": leaf.pointer, "value": f"{{{name}}}"}, why=why
+            )
+    return None
 
 
 def _item_shape(shape: MatchedOperation, array: SchemaLeaf) -> dict[str, Json]:

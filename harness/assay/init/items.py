@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from assay.contract.model import Json
 from assay.init.matched_operation import MatchedOperation
 from assay.init.name_matching import THEIRS, beside, called, guessed, is_masked
 from assay.init.openapi_schemas import EACH, SchemaLeaf, words
-from assay.init.yaml_writer import YamlEntry
+from assay.init.yaml_writer import YamlEntry, flow
 
 #: Words for the date by which lists are filtered, the usual ones first.
 _DATES = ("booking", "book", "posting", "date", "transaction", "value")
@@ -96,7 +97,9 @@ def date(shape: MatchedOperation) -> Iterator[YamlEntry]:
         and not leaf.path & THEIRS
     ]
     usual = (leaf for word in _DATES for leaf in days if word in leaf.words)
-    leaf = next(usual, None)
+    # Where an item has a single date, its name does not matter.
+    dates = [leaf for leaf in days if leaf.form in {"date", "date-time"}]
+    leaf = next(usual, None) or (dates[0] if len(dates) == 1 else None)
     why = f"{leaf.name} is a date" if leaf else ""
     yield YamlEntry(key="on", value=leaf.pointer, why=why) if leaf else shape.gap("on")
 
@@ -151,6 +154,7 @@ def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
             if reason is None or not matching["rejected"]:
                 value: dict[str, Json] = {"at": leaf.pointer, "values": words_of}
                 yield YamlEntry(key="state", value=value, why=f"by the values of {leaf.name}")
+                yield from _unknown_words(shape, leaf, words_of)
                 return
             ended = [[word, code] for word in matching["rejected"] for code in _by_customer(reason)]
             words_of["ended"] = [*matching["ended"], *ended]
@@ -159,6 +163,20 @@ def state(shape: MatchedOperation) -> Iterator[YamlEntry]:
             yield YamlEntry(key="state", value=value, why=why)
             return
     yield shape.gap("state")
+
+
+def _unknown_words(
+    shape: MatchedOperation, status: SchemaLeaf, words_of: Mapping[str, Json]
+) -> Iterator[YamlEntry]:
+    """Yield that a state has no word, if the status has words of which none is known."""
+    good = "valid" if shape.operation.about_consent else "done"
+    missing = [state for state in ("open", good) if state not in words_of]
+    known = {word for words in words_of.values() for word in cast("list[str]", words)}
+    unknown = [word for word in status.values if word not in known]
+    if missing and unknown:
+        what = f"which of {', '.join(unknown)} are {' and '.join(missing)}"
+        example = flow({"at": status.pointer, "values": {**words_of, missing[0]: unknown[:1]}})
+        yield shape.gap("state", what=what, example=example)
 
 
 def _reason_of(shape: MatchedOperation, status: SchemaLeaf) -> SchemaLeaf | None:

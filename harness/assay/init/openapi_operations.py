@@ -163,7 +163,7 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiPa
         node = document.at(entry)
         name, place = text(node.get("name")), text(node.get("in"))
         if is_plain_name(name):
-            shape = leaves(document, node.get("schema"))[0]
+            shape = leaves(document, _with_example(document, node))[0]
             parameters[name, place] = OpenApiParameter(
                 name=name,
                 place=place,
@@ -172,6 +172,14 @@ def _parameters(document: ForeignDocument, raw: list[Any]) -> Iterator[OpenApiPa
                 description=text(node.get("description")) or shape.description,
             )
     yield from parameters.values()
+
+
+def _with_example(document: ForeignDocument, parameter: dict[str, Any]) -> object:
+    """Return the schema of a parameter, with the example that stands beside it."""
+    schema = parameter.get("schema")
+    if "example" not in parameter:
+        return schema
+    return {**document.at(schema), "example": parameter["example"]}
 
 
 def _schema(document: ForeignDocument, node: dict[str, Any]) -> object:

@@ -19,6 +19,7 @@ from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
 from assay.init.operation_matching import OperationMatch, filled_path, matches
+from assay.init.path_modes import mode_slots
 from assay.init.sent_outputs import SentOutputs, sent_outputs
 from assay.init.submissions import submission
 from assay.init.yaml_writer import YamlEntry, gap, nested
@@ -180,7 +181,8 @@ def _sent(sent: SentOutputs, operation: Operation) -> Iterator[YamlEntry]:
 
 def _not_offered(operation: Operation) -> YamlEntry:
     """Return the comment for an operation that the document does not have."""
-    what = "no operation of the document matches"
+    absent = f"`absent: {{operations: {{{operation.id}: …}}}}`"
+    what = f"no operation of the document matches; if the bank has none, {absent} says why"
     if not operation.available:
         what = f"the path at which this bank would offer {operation.method} {operation.path}"
     return gap("operations", operation.id, what=what, example="{path: /…}")
@@ -255,7 +257,9 @@ def _lister(contract: Contract, operation: Operation) -> str | None:
 def _filled(shape: MatchedOperation) -> tuple[str, str]:
     """Return the path, with the document's value for parameters that the contract does not have."""
     kept = requests.about_slot(shape)
-    path, why = filled_path(shape.offered)
+    path, why = filled_path(
+        shape.offered, mode_slots(shape.contract, shape.operation, shape.offered)
+    )
     return (shape.offered.path, "") if kept and f"{{{kept}}}" not in path else (path, why)
 
 

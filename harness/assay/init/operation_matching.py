@@ -9,7 +9,7 @@ An operation that the contract calls unavailable is matched only by its own path
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -155,12 +155,17 @@ def plain_path(path: str) -> str:
     return _SLOT.sub("{}", path)
 
 
-def filled_path(offer: OpenApiOperation) -> tuple[str, str]:
-    """Return the path with the first value of each parameter that has a list of values."""
+def filled_path(offer: OpenApiOperation, kept: Collection[str] = ()) -> tuple[str, str]:
+    """Return the path with the first value of each parameter with a list, but those `kept`."""
     path, reasons = offer.path, list[str]()
     for name, parameter in offer.named("path").items() if "{" in path else ():
         values = parameter.leaf.values
-        if parameter.leaf.fixed and values and _PLAIN_VALUE.fullmatch(values[0]):
+        if (
+            name not in kept
+            and parameter.leaf.fixed
+            and values
+            and _PLAIN_VALUE.fullmatch(values[0])
+        ):
             path = path.replace(f"{{{name}}}", values[0])
             reasons.append(f"{values[0]} is the first value of {name}")
     return path, "; ".join(reasons)

@@ -12,11 +12,12 @@ from typing import cast
 
 from assay.binding.secret_names import secret_header, secret_kind
 from assay.contract.model import Json
-from assay.init.granted_lists import granted
+from assay.init.granted_lists import granted, granted_again
 from assay.init.matched_operation import MatchedOperation
 from assay.init.name_matching import called, guessed, is_unique_header
 from assay.init.openapi_operations import OpenApiParameter
 from assay.init.openapi_schemas import SchemaLeaf, typed, words
+from assay.init.path_modes import mode_slots
 from assay.init.yaml_writer import YamlEntry, flow
 from assay.rules.clauses import clauses_of
 
@@ -43,7 +44,8 @@ def arguments(shape: MatchedOperation) -> Iterator[YamlEntry]:
     if operation.grants:
         yield granted(shape, operation.grants)
     for name in operation.arguments:
-        yield from _member(shape, name)
+        if name != operation.grants:
+            yield from _member(shape, name)
 
 
 def _about(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
@@ -193,10 +195,20 @@ def modes(shape: MatchedOperation) -> Iterator[YamlEntry]:
                 yield YamlEntry(key=mode, value={place: at, "value": value}, why=why)
                 break
         else:
-            yield shape.gap("mode", mode)
+            kept = [slot for slot in shape.slots if slot in _mode_slots(shape)]
+            example = flow({"path": kept[0], "value": "…"}) if kept else ""
+            yield granted_again(shape, mode) or shape.gap("mode", mode, example=example)
+
+
+def _mode_slots(shape: MatchedOperation) -> frozenset[str]:
+    return mode_slots(shape.contract, shape.operation, shape.offered)
 
 
 def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
+    for name in shape.slots:
+        if name in _mode_slots(shape):
+            values = shape.offered.named("path")[name].leaf.values
+            yield "path", SchemaLeaf(steps=(name,), values=values)
     for place in ("query", "header"):
         for name, parameter in shape.offered.named(place).items():
             yield place, SchemaLeaf(steps=(name,), values=parameter.leaf.values)
@@ -204,8 +216,13 @@ def _choices(shape: MatchedOperation) -> Iterator[tuple[str, SchemaLeaf]]:
 
 
 def unfilled_slots(shape: MatchedOperation) -> Iterator[str]:
-    """Yield the path parameters that no argument of the contract fills."""
+    """Yield the path parameters that no argument of the contract fills.
+
+    A request keeps the mode in whose path it was made.
+    """
     filled = bound_places(shape, "path") | {shape.operation.about}
+    if not shape.operation.makes:
+        filled |= _mode_slots(shape)
     yield from (slot for slot in shape.slots if slot not in filled)
 
 
@@ -235,7 +252,8 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     yield entry
     spelling = entry.value if isinstance(entry.value, dict) else {}
     own = is_date or name == shape.operation.owned
-    if shape.operation.makes and spelling and "value" not in spelling and not own:
+    fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
+    if fixed and spelling and "value" not in spelling and not own:
         what = f"what an ordinary request has as {name}"
         example = flow({**spelling, "value": "…"})
         yield shape.gap("argument", name, what=what, example=example)
@@ -257,6 +275,9 @@ def _placed(shape: MatchedOperation, name: str) -> tuple[YamlEntry, bool]:
             elif parameter.required and parameter.leaf.fixed and not _is_secret(place, name):
                 values = parameter.leaf.values
                 taken["value"] = "booked" if "booked" in values else values[0]
+            elif parameter.required and parameter.leaf.values and not _is_secret(place, name):
+                taken["value"] = parameter.leaf.values[0]
+                return YamlEntry(key=name, value=taken, why="the document's example"), False
             return YamlEntry(key=name, value=taken), False
     leaf = called(name, shape.offered.request)
     if leaf is None:

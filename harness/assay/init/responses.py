@@ -188,7 +188,8 @@ def _end(shape: MatchedOperation) -> dict[str, Json]:
 
 def approval(shape: MatchedOperation) -> Iterator[YamlEntry]:
     """Yield the pointer to the link to the SCA screens, or that it is missing."""
-    if not (shape.shows_one and shape.operation.makes and shape.members):
+    makes = shape.operation.makes and shape.operation.signed
+    if not (shape.shows_one and makes and shape.members):
         return
     link = next((leaf for leaf in _all_links(shape) if leaf.path & _SCREENS), None)
     if link is None:

@@ -24,6 +24,7 @@ from assay.init.openapi_operations import OpenApiOperation, schemes
 from assay.init.operation_bindings import operations, outcomes
 from assay.init.sent_outputs import sent_outputs
 from assay.init.yaml_writer import YamlEntry, gap, render
+from assay.rules.clauses import call_limits
 
 __all__ = ["render_target_file"]
 
@@ -34,6 +35,7 @@ CONTROL_WRITES: Final = (
     *("direct-access", "renewal"),
 )
 ROLES: Final = ("psu", "consent")
+CONSENT: Final = "consent"
 #: In place of a signer that is not known: the file can be checked before it is complete.
 SIGNER: Final[Json] = {"kind": "forms", "screens": [{"login": "login", "password": "password"}]}
 #: The first line of a file, for editors; `assay schema target` prints the schema.
@@ -62,7 +64,8 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
         says = ("", "The operations are inherited from this target, and corrected below.")
         yield YamlEntry(key="extends", value=draft.extends, says=says)
     else:
-        names: Json = [contract.id for contract in draft.contracts]
+        files = draft.start.files
+        names: Json = [files.get(contract.id, contract.id) for contract in draft.contracts]
         yield YamlEntry(key="contracts", value=names, why=draft.whys.get("contracts", ""))
     yield YamlEntry(key="transport", value="http", says=("",))
     yield YamlEntry(key="base_url", value=draft.base_url, why=draft.whys.get("base_url", ""))
@@ -104,10 +107,10 @@ def _calls(draft: TargetDraft) -> Iterator[YamlEntry]:
         header: dict[str, Json] = {"header": draft.presence, "value": "192.0.2.10"}
         why = draft.whys.get("presence", "")
         yield YamlEntry(key="presence", value=header, why=why, says=says)
-    else:
+    elif any(call_limits(contract, attended=False) for contract in draft.contracts):
         yield replace(gap("presence", what="the name of this header"), says=says)
-        if draft.extends:
-            yield YamlEntry(key="presence", value=None)
+    if not draft.presence and draft.extends:
+        yield YamlEntry(key="presence", value=None)
 
 
 def _sentence(*key: str) -> str:
@@ -195,13 +198,14 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
             "A control API (assay-control/1) creates customers and moves the clock.",
             "Remove from the offers what it cannot do.",
         )
-        offers = CONTROL + (CONTROL_WRITES if writes else ())
+        offers = _offers(draft, CONTROL + (CONTROL_WRITES if writes else ()))
         yield YamlEntry(key="fixtures", says=says, below=tuple(_control(draft, offers)))
     elif draft.fixtures == "roles":
         says = (
             "",
             "Existing test customers. Add `roster` to the offers if the lists of what they",
             "own are complete, and `two-psu` with a second customer.",
+            *(("Add `write` if requests may be made.",) if writes else ()),
         )
         yield YamlEntry(key="fixtures", says=says, below=tuple(_roles(draft)))
     elif draft.fixtures == "python":
@@ -228,6 +232,13 @@ def _fixtures(draft: TargetDraft) -> Iterator[YamlEntry]:
         yield YamlEntry(key="sca", value=None)
 
 
+def _offers(draft: TargetDraft, offers: Sequence[str]) -> tuple[str, ...]:
+    """Return offers without consents where the contracts have none."""
+    operations = [each for contract in draft.contracts for each in contract.operations.values()]
+    granting = any(operation.grants for operation in operations)
+    return tuple(offer for offer in offers if granting or offer != CONSENT)
+
+
 def _control(draft: TargetDraft, offers: Sequence[str]) -> Iterator[YamlEntry]:
     yield YamlEntry(key="kind", value="control")
     parts = urlsplit(draft.base_url)
@@ -240,7 +251,7 @@ def _python(draft: TargetDraft) -> Iterator[YamlEntry]:
     yield YamlEntry(key="kind", value="python")
     yield YamlEntry(key="adapter", value=f"{adapter_module(draft.name)}:{ADAPTER_CLASS}")
     yield YamlEntry(key="customers", value="created")
-    yield YamlEntry(key="offers", value=list(ROLES))
+    yield YamlEntry(key="offers", value=list(_offers(draft, ROLES)))
 
 
 def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
@@ -248,9 +259,12 @@ def _roles(draft: TargetDraft) -> Iterator[YamlEntry]:
     resource = next(
         (candidate for candidate in resources if candidate.key and not candidate.of), None
     )
-    owns: Json = [{"resource": resource.id, "key": EXAMPLE_IBAN}] if resource else []
+    key = EXAMPLE_IBAN if resource and resource.key == "iban" else "…"
+    owns: Json = [{"resource": resource.id, "key": key}] if resource else []
     yield YamlEntry(key="kind", value="roles")
-    yield YamlEntry(key="offers", value=["psu"] if draft.environment == "live" else list(ROLES))
+    yield YamlEntry(
+        key="offers", value=["psu"] if draft.environment == "live" else list(_offers(draft, ROLES))
+    )
     place = ("fixtures", "roles", "alice", "owns")
     what = f"{describe(*place).title}, instead of the line below"
     customer = [gap(*place, what=what, example="[…]"), YamlEntry(key="owns", value=owns)]

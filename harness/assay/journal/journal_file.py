@@ -28,6 +28,17 @@ def journal_at(path: Path) -> Path:
     return path / JOURNAL if path.is_dir() else path
 
 
+def check_new(path: Path) -> None:
+    """Raise the error of `create` for a journal that exists, before anything is sent."""
+    if path.exists():
+        raise _exists(path)
+
+
+def _exists(path: Path) -> InputError:
+    hint = "choose another --out; journals are never overwritten"
+    return InputError.one(str(path), "a journal already exists", hint=hint)
+
+
 def create(path: Path) -> IO[str]:
     """Create the file of a new journal; an existing one is never overwritten.
 
@@ -39,8 +50,7 @@ def create(path: Path) -> IO[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         out = path.open("x", encoding="utf-8", newline="\n")
     except FileExistsError:
-        hint = "choose another --out; journals are never overwritten"
-        raise InputError.one(str(path), "a journal already exists", hint=hint) from None
+        raise _exists(path) from None
     except OSError as error:
         raise InputError.one(str(path), _cannot_write(error)) from None
     with suppress(OSError):  # not every file system has locks

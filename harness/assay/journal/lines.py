@@ -177,7 +177,10 @@ def parse(path: str, number: int, raw: bytes) -> Line:
     try:
         values: object = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        refuse(path, "damaged: this line is not JSON", number)
+        what = "damaged: this line is not JSON"
+        if number == 1:
+            what = "not a journal: its first line is not JSON (a run writes journal.jsonl)"
+        refuse(path, what, number)
     if not isinstance(values, dict):
         refuse(path, "damaged: this line is not a JSON object", number)
     return Line(path=path, number=number, values=cast("dict[str, object]", values))

@@ -59,9 +59,10 @@ _PROTOCOL_HEADERS = frozenset(
         *("www-authenticate", "x-content-type-options", "x-frame-options", "x-xss-protection"),
     ]
 )
-#: Values of headers that are a word of a protocol, a number or a time, and so no secret.
+#: Values of headers that are a word of a protocol, a number or a time, and so no secret; nor is
+#: the name that probes send where a header must have another form: it stands in commands, too.
 _ORDINARY = re.compile(
-    r"true|false|none|null|close|<[a-z0-9-]+>|\d{1,5}|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?",
+    r"assay|true|false|none|null|close|<[a-z0-9-]+>|\d{1,5}|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d)?)?",
     re.IGNORECASE,
 )
 #: How much is read beyond the bound, so that a private value at the end is complete.

@@ -16,7 +16,7 @@ from datetime import datetime
 from assay.binding.target import Auth, Target
 from assay.binding.token_places import shown_token
 from assay.contract.model import Operation
-from assay.history import Cause, Exchange, Indeterminate, Wire
+from assay.history import AnsweredCall, Cause, Exchange, Indeterminate, Wire
 from assay.judging.verdict import DECIDED, Agreement, Evidence, Standing, Verdict
 from assay.planning.plan import Plan
 from assay.rules.rule import Kind
@@ -35,7 +35,7 @@ _BEARER_ERROR = re.compile(
 
 
 def soften(
-    evidence: Evidence, exchanges: Mapping[int, Exchange], clauses: Collection[Kind]
+    evidence: Evidence, exchanges: Mapping[int, AnsweredCall], clauses: Collection[Kind]
 ) -> Evidence:
     """Return evidence as unclear where it shows nothing.
 

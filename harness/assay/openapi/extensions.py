@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.binding.join import BoundContract
+from assay.binding.mode_values import argument_in
 from assay.binding.spelling import MODES_ONLY
 from assay.binding.submission import SUBMISSION
 from assay.binding.target import Target
@@ -124,7 +125,8 @@ def _modes(use: BoundOperation) -> list[Schema]:
             entry["in"] = spelling.place.value
             if spelling.place not in MODES_ONLY:
                 entry["name"] = spelling.name
-            entry["value"] = ready(spelling.value)
+            argument = argument_in(spelling.value, use.binding.arguments)
+            entry |= {"argument": argument} if argument else {"value": ready(spelling.value)}
         if mode in use.barred_modes:
             entry |= {
                 "barred": use.barred_modes[mode].word,

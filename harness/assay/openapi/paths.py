@@ -157,7 +157,7 @@ def _renamed(operation: Schema, own: str, path: str) -> Schema:
 def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) -> Schema:
     """Return the links of an accepted response: calls about the items that it contains."""
     key, listed = single(use.binding.item.key), single(use.binding.list)
-    if key is None or (use.binding.one is None and listed is None):
+    if use.binding.one is None and listed is None:
         return {}
     start = use.binding.one if use.binding.one is not None else f"{listed}/0"
     out: Schema = {}
@@ -166,10 +166,16 @@ def _links(use: BoundOperation, known: SharedSchemas, ids: Mapping[str, str]) ->
         if reader.contract.id != use.contract.id or not reader.operation.available or not about:
             continue
         where = place(reader, about)
-        if _leads(use, reader) and where is not None and where.place is not Place.BODY:
+        if not _leads(use, reader) or where is None or where.place is Place.BODY:
+            continue
+        # A path may have the target's own id of an item in place of its key.
+        named_by = key if where.found is None else use.binding.item.id
+        if named_by is not None:
             out[reader.name] = {
                 "operationId": ids[reader.name],
-                "parameters": {f"{where.place.value}.{where.name}": f"$response.body#{start}{key}"},
+                "parameters": {
+                    f"{where.place.value}.{where.name}": f"$response.body#{start}{named_by}"
+                },
             }
     return out
 

@@ -7,18 +7,20 @@ is required only where a clause says so, or where it names the item of the call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from assay.binding.mode_values import argument_in, repeated_arguments, repeats_argument
+from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.target import Place, Spelling
 from assay.binding.values import has_placeholder
 from assay.contract.model import Json
 from assay.openapi.bound_operation import BoundOperation
-from assay.openapi.schemas import Schema, all_of, filled, in_request, ready, typed
+from assay.openapi.schemas import Schema, all_of, any_of, escaped, filled, in_request, ready, typed
 from assay.openapi.security import token_members
+from assay.openapi.sent_values import TEXT, sent_schema, sent_value
 
-_TEXT: Schema = {"type": "string"}
 _DAY: Schema = {"type": "string", "format": "date"}
 
 
@@ -56,7 +58,7 @@ def _parameters(use: BoundOperation, path: str) -> Iterator[Schema]:
         unknown = Spelling(place=Place.PATH, name=slot)
         yield _parameter(
             unknown,
-            _TEXT,
+            TEXT,
             required=True,
             says="A path parameter that the target file does not bind.",
         )
@@ -64,7 +66,7 @@ def _parameters(use: BoundOperation, path: str) -> Iterator[Schema]:
     if use.target.presence:
         presence = use.target.presence
         spelling = Spelling(place=Place.HEADER, name=presence.header)
-        schema = all_of(_TEXT, {"examples": [presence.value]})
+        schema = all_of(TEXT, {"examples": [presence.value]})
         says = (
             "Marks a call as made with the customer present; calls without it are made in absence."
         )
@@ -88,17 +90,13 @@ def _modes(use: BoundOperation) -> Iterator[Schema]:
     places: dict[tuple[str, str], list[str]] = {}
     for mode in use.operation.modes:
         spelling = use.binding.modes.get(mode)
-        if (
-            spelling
-            and spelling.place in {Place.QUERY, Place.HEADER}
-            and mode not in use.barred_modes
-        ):
+        sent_there = spelling is not None and spelling.place in {Place.QUERY, Place.HEADER}
+        if spelling is not None and sent_there and mode not in use.barred_modes:
             places.setdefault((spelling.place.value, spelling.name), []).append(mode)
     for (place, name), modes in places.items():
-        values = [ready(use.binding.modes[mode].value) for mode in modes]
         yield _parameter(
             Spelling(place=Place(place), name=name),
-            {"enum": values},
+            _of_modes(use, [use.binding.modes[mode].value for mode in modes]),
             required=False,
             says="Selects the mode of the request.",
         )
@@ -106,36 +104,82 @@ def _modes(use: BoundOperation) -> Iterator[Schema]:
 
 def body(use: BoundOperation, path: str) -> Schema | None:
     """Return the schema of the body of a call under one of its paths; None without one."""
+    template, served = use.binding.template, _modes_served_in_body(use)
     parts: list[Schema] = []
     for argument in use.arguments:
         spelling = _spelling(use, argument, path)
         if spelling is not None and spelling.place is Place.BODY:
-            schema = _argument(use, argument)
-            parts.append(in_request(spelling.name, schema, required=_required(use, argument)))
-    parts += _modes_in_body(use)
+            plain, required = _argument(use, argument), _required(use, argument)
+            for pointer in (spelling.name, *spelling.also):
+                # A mode replaces the argument that stands in its place.
+                mode = [_of_modes(use, served[pointer])] if pointer in served else []
+                schema = any_of([plain, *mode])
+                parts += [in_request(pointer, schema, within=template, required=required)]
+    parts += _modes_in_body(use, served)
     parts += token_members(use)
     if not parts and use.method not in {"post", "put", "patch"}:
         return None
     return all_of({"type": "object"}, *parts)
 
 
-def _modes_in_body(use: BoundOperation) -> Iterator[Schema]:
-    """Yield the values that select a mode in the body, and those that must not be sent."""
+def _modes_served_in_body(use: BoundOperation) -> Mapping[str, list[Json]]:
+    """Return the values that select a mode in the body, by pointer."""
     served: dict[str, list[Json]] = {}
     for mode, spelling in _spelt_in_body(use):
         if mode not in use.barred_modes and spelling.name:
-            served.setdefault(spelling.name, []).append(ready(spelling.value))
+            served.setdefault(spelling.name, []).append(spelling.value)
+    return served
+
+
+def _modes_in_body(use: BoundOperation, served: Mapping[str, list[Json]]) -> Iterator[Schema]:
+    """Yield the values that select a mode in the body, and those that must not be sent."""
+    template = use.binding.template
     for pointer, values in served.items():
-        yield in_request(pointer, {"enum": values})
+        if not _has_argument(use, pointer):
+            usual = find(template, pointer)
+            known = values if usual is MISSING or usual in values else [*values, usual]
+            yield in_request(pointer, _of_modes(use, known), within=template)
     for mode, spelling in _spelt_in_body(use):
-        members = _members(spelling) if mode in use.barred_modes else {}
-        own = [item for item in members.items() if item[1] not in served.get(item[0], ())]
+        barred = mode in use.barred_modes and not repeats_argument(spelling, use.binding)
+        members = _members(spelling) if barred else {}
+        own_members = [item for item in members.items() if item[1] not in served.get(item[0], ())]
         # With two members, either may be the wrong one; and generators of other tools cannot
         # exclude a whole list or object.
-        if len(own) == 1 and not isinstance(own[0][1], list | dict):
-            ((pointer, value),) = own
+        if len(own_members) == 1 and not isinstance(own_members[0][1], list | dict):
+            ((pointer, value),) = own_members
             excluded = {"not": {"const": value}, "x-assay-from": [use.barred_modes[mode].clause]}
-            yield in_request(pointer, excluded)
+            yield in_request(pointer, excluded, within=template)
+
+
+def _has_argument(use: BoundOperation, pointer: str) -> bool:
+    """Whether an argument stands at a pointer too, around it or inside: a mode replaces its value."""
+    places = (
+        name
+        for spelling in use.binding.arguments.values()
+        if spelling.place is Place.BODY
+        for name in (spelling.name, *spelling.also)
+    )
+    return any(
+        f"{name}/".startswith(f"{pointer}/") or f"{pointer}/".startswith(f"{name}/")
+        for name in places
+    )
+
+
+def _of_modes(use: BoundOperation, values: Sequence[Json]) -> Schema:
+    """Return the schema of a place that selects modes by these values, or by an argument's."""
+    known = use.binding.arguments
+    repeated = dict.fromkeys(argument_in(value, known) for value in values)
+    named = [
+        {key: each for key, each in _argument(use, name).items() if key != "x-assay-arguments"}
+        for name in repeated
+        if name is not None
+    ]
+    others = [value for value in values if argument_in(value, known) is None]
+    if any(any(repeated_arguments(value, known)) for value in others):
+        return {}
+    words = [ready(value) for value in others]
+    schemas = [*named, *([{"enum": words}] if words else [])]
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _spelt_in_body(use: BoundOperation) -> Iterator[tuple[str, Spelling]]:
@@ -151,7 +195,7 @@ def _members(spelling: Spelling) -> Mapping[str, Json]:
     if spelling.name or not isinstance(value, dict):
         return {spelling.name: value} if spelling.name else {}
     named = cast("dict[str, Json]", value)
-    return {"/" + name.replace("~", "~0").replace("/", "~1"): it for name, it in named.items()}
+    return {"/" + escaped(name): it for name, it in named.items()}
 
 
 def _spelling(use: BoundOperation, argument: str, path: str) -> Spelling | None:
@@ -175,18 +219,18 @@ def _required(use: BoundOperation, argument: str) -> bool:
 
 
 def _argument(use: BoundOperation, argument: str) -> Schema:
-    """Return the schema of an argument, wherever it is sent."""
+    """Return the schema of an argument as it is sent, wherever that is."""
     spelling = use.binding.arguments.get(argument)
     said = list(use.argument_schemas(argument))
     schema = all_of(_meant(use, argument, spelling), *(piece.schema for piece in said))
-    if any(piece.mandatory for piece in said):
+    mandatory = any(piece.mandatory for piece in said)
+    if mandatory:
         schema = filled(schema)
+    schema = sent_schema(schema, spelling, required=mandatory)
     if spelling is not None and spelling.place is not Place.BODY:
-        schema = all_of(schema, {} if "type" in schema or "anyOf" in schema else _TEXT)
-    given = [spelling.value, spelling.other] if spelling else []
-    fixed = (value for value in given if value is not None and not has_placeholder(value))
-    examples = [ready(value) for value in fixed]
+        schema = all_of(schema, {} if "type" in schema or "anyOf" in schema else TEXT)
     schema = all_of(schema, {"x-assay-arguments": [argument]})
+    examples = _examples(spelling) if spelling else []
     if examples and "const" not in schema:
         schema = all_of(schema, {"examples": examples})
     if said:
@@ -194,6 +238,13 @@ def _argument(use: BoundOperation, argument: str) -> Schema:
             schema, {"x-assay-from": list(dict.fromkeys(piece.clause for piece in said))}
         )
     return schema
+
+
+def _examples(spelling: Spelling) -> list[Json]:
+    """Return the target's own values of an argument, as they are sent."""
+    given = (spelling.value, spelling.other)
+    fixed = (value for value in given if value is not None and not has_placeholder(value))
+    return [sent_value(value, spelling) for value in fixed]
 
 
 def _meant(use: BoundOperation, argument: str, spelling: Spelling | None) -> Schema:
@@ -207,9 +258,9 @@ def _meant(use: BoundOperation, argument: str, spelling: Spelling | None) -> Sch
     if argument in use.date_arguments:
         return _DAY
     if argument == operation.about and operation.request:
-        return _TEXT
+        return TEXT
     if argument in {operation.about, operation.owned}:
         return use.key_schema()
-    if operation.ends and value is not None:
+    if operation.ends and value is not None and not has_placeholder(value):
         return {"const": ready(value)}
     return typed(value)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
-from assay.binding.pointer import ElementPointer, steps
+from assay.binding.pointer import ElementPointer, find, steps
 from assay.contract.model import Json
 
 #: A JSON Schema, or another part of a document: what JSON calls an object.
@@ -25,15 +26,26 @@ _BY_NAME = frozenset({"properties"})
 _FURTHEST = 100
 
 
-def in_request(pointer: str, schema: Schema, *, required: bool = False) -> Schema:
+def in_request(
+    pointer: str, schema: Schema, *, within: Json = None, required: bool = False
+) -> Schema:
     """Return the schema of a request body that has a schema at a pointer.
 
-    Every step on the way is an object, because `binding.pointer.put` creates objects.
+    Every step on the way is an object, because `binding.pointer.put` creates objects; except for
+    a number that leads into a list of the template that the body is made of (`within`).
     """
-    for step in reversed(steps(pointer)):
-        schema = {"type": "object", "properties": {step: schema}}
-        if required:
-            schema["required"] = [step]
+    in_lists: list[bool] = []
+    here: Any = within
+    for step in steps(pointer):
+        in_lists.append(isinstance(here, list) and step.isdecimal())
+        here = find(here, "/" + escaped(step))
+    for step, in_list in reversed([*zip(steps(pointer), in_lists, strict=True)]):
+        if in_list:
+            schema = {"type": "array", **_at_place(int(step), schema)}
+            schema |= {"minItems": int(step) + 1} if required else {}
+        else:
+            schema = {"type": "object", "properties": {step: schema}}
+            schema |= {"required": [step]} if required else {}
     return schema
 
 
@@ -68,11 +80,20 @@ def _listed(step: str, schema: Schema, required: bool) -> Schema:
     place = int(step)
     if place > _FURTHEST:
         return out
-    out["prefixItems"] = [*({} for _ in range(place)), schema]
+    out |= _at_place(place, schema)
     if required:
         there = ({"type": "object", "required": [step]}, {"type": "array", "minItems": place + 1})
         out["anyOf"] = list(there)
     return out
+
+
+def _at_place(place: int, schema: Schema) -> Schema:
+    return {"prefixItems": [*({} for _ in range(place)), schema]}
+
+
+def escaped(step: str) -> str:
+    """Return a step as it is written in a JSON pointer."""
+    return step.replace("~", "~0").replace("/", "~1")
 
 
 def all_of(*schemas: Schema) -> Schema:
@@ -85,17 +106,18 @@ def all_of(*schemas: Schema) -> Schema:
 
 
 def _with(schema: Schema, key: str, value: Any) -> Schema:
-    if key not in schema:
-        return {**schema, key: value}
-    here = schema[key]
+    here = schema.get(key, value)
     if _text(here) == _text(value):
-        return schema
+        return {**schema, key: value}
     if key in _BY_NAME:
         names = {
             **here,
             **{name: all_of(here.get(name, {}), schema) for name, schema in value.items()},
         }
         return {**schema, key: names}
+    if key == "prefixItems":
+        pairs = zip_longest(here, value, fillvalue=cast("Schema", {}))
+        return {**schema, key: [all_of(one, other) for one, other in pairs]}
     if key == "allOf" or key in _SETS or (key.startswith("x-") and isinstance(here, list)):
         return {**schema, key: _once([*here, *value])}
     if key == "description":

@@ -34,6 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="seed for generated customers and dates; the same seed reproduces a run",
     )
     group.addoption(
+        "--assay-role",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="use only this customer of fixtures.roles; repeatable, in order of preference",
+    )
+    group.addoption(
         "--assay-concurrency",
         type=int,
         metavar="N",

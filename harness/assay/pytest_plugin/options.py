@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import timedelta
 from typing import cast
 
 import pytest
 
 from assay.contexts.covering import Depth
+from assay.errors import InputError
 from assay.execution.lanes import most_lanes
 from assay.fixtures.waiting import span
 from assay.planning.plan import Shard
-from assay.planning.prepare import Prepared
+from assay.planning.prepare import Prepared, prepare
 from assay.planning.shards import check_divisible, read_shard
 
 #: The options whose work is not divided.
 UNDIVIDED = ("--assay-wait", "--assay-journeys", "--assay-fields", "--assay-schema")
+
+
+def prepared_of(config: pytest.Config) -> Prepared:
+    """Return the plan that the options ask for.
+
+    Raises:
+        InputError: a file or an option cannot be used.
+
+    """
+    try:
+        return prepare(
+            cast("list[str]", config.getoption("--contract")),
+            cast("str | None", config.getoption("--target")),
+            wait=wait_of(config),
+            contexts=depth_of(config),
+            shard=shard_of(config),
+            roles=cast("list[str]", config.getoption("--assay-role")),
+        )
+    except InputError as error:
+        names = {"--role": "--assay-role"}
+        problems = (replace(each, path=names.get(each.path, each.path)) for each in error.problems)
+        raise InputError(tuple(problems)) from None
 
 
 def shard_of(config: pytest.Config) -> Shard | None:

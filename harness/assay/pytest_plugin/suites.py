@@ -28,14 +28,14 @@ from assay.judging.exit_policy import ExitDecision, ExitPolicy
 from assay.judging.verdict import Exit, Standing, Verdict
 from assay.planning.obligation import Obligation
 from assay.planning.plan import Plan, Planned
-from assay.planning.prepare import Prepared, prepare
+from assay.planning.prepare import Prepared
 from assay.pytest_plugin import presentation, searches
 from assay.pytest_plugin.items import add_markers, asks_nothing, obligation_of, parametrize, sort
-from assay.pytest_plugin.options import check_relayed, depth_of, shard_of, wait_of
+from assay.pytest_plugin.options import check_relayed, prepared_of, wait_of
 from assay.pytest_plugin.prompt import UncapturedPrompt
 from assay.pytest_plugin.relay import Relay, SendingRecorder, relayed, sending
 from assay.pytest_plugin.reported import OUTPUT, PROPERTY, ReportedVerdicts, violations_of
-from assay.pytest_plugin.scheduling import trial_scheduler
+from assay.pytest_plugin.scheduling import serial_reason, trial_scheduler
 from assay.pytest_plugin.searches import search_of
 from assay.pytest_plugin.summary import print_summary
 from assay.pytest_plugin.trial_journal import TrialJournal, trials_of_violations
@@ -58,16 +58,8 @@ def install(config: pytest.Config) -> None:
         pytest.UsageError: a file or an option cannot be used.
 
     """
-    contracts = cast("list[str]", config.getoption("--contract"))
-    target = cast("str | None", config.getoption("--target"))
     try:
-        prepared = prepare(
-            contracts,
-            target,
-            wait=wait_of(config),
-            contexts=depth_of(config),
-            shard=shard_of(config),
-        )
+        prepared = prepared_of(config)
     except AssayError as error:
         raise pytest.UsageError(*str(error).splitlines()) from None
     if getattr(config.option, "numprocesses", None):
@@ -119,7 +111,13 @@ class Suites:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Keep the items of a trial on one worker."""
-        return trial_scheduler(config, log, self.prepared.plan)
+        serial = serial_reason(config, self.prepared.target)
+        return trial_scheduler(config, log, self.prepared.plan, serial)
+
+    def pytest_report_header(self, config: pytest.Config) -> list[str]:
+        """Say that one worker runs all items, and why."""
+        serial = serial_reason(config, self.prepared.target)
+        return [f"assay: one worker runs all obligations: {serial}"] if serial else []
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -162,6 +160,7 @@ class Suites:
                 selection={"k": option.keyword, "m": option.markexpr},
                 command="pytest " + " ".join(self.config.invocation_params.args),
                 reproduce=self.prepared.reproduce,
+                roles=self.prepared.roles,
                 concurrency=lanes_for(
                     self.prepared.target, 1 if several else option.assay_concurrency
                 ),

@@ -24,7 +24,7 @@ from assay.report.values import (
     ReportedExchange,
     ReportedResult,
 )
-from assay.report.wording import counted
+from assay.report.wording import counted, shared_reasons
 
 #: What to do about a reason, by a word in it.
 ADVICE: tuple[tuple[str, str], ...] = (
@@ -251,10 +251,15 @@ class ClauseRow:
 
 
 def by_reason(results: Iterable[ReportedResult]) -> tuple[Group, ...]:
-    """Group by reason, the largest group first, ties in plan order."""
+    """Group by reason, the largest group first, ties in plan order.
+
+    Reasons that differ only in how long a trial would wait are one.
+    """
+    listed = tuple(results)
+    shared = shared_reasons(map(reason_of, listed))
     members: dict[str, list[ReportedResult]] = {}
-    for result in results:
-        members.setdefault(reason_of(result), []).append(result)
+    for result in listed:
+        members.setdefault(shared[reason_of(result)], []).append(result)
     groups = (
         Group(reason=reason, advice=advice(reason), results=tuple(results_))
         for reason, results_ in members.items()

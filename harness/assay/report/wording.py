@@ -7,8 +7,10 @@ Formatting and escaping belong to the formats.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from assay.judging.verdict import Standing
 from assay.report.values import (
@@ -252,3 +254,15 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), _MINUTE)
     hours, minutes = divmod(minutes, _MINUTE)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+#: How long one trial would wait, at the end of the reason why it is not run.
+_WAIT: Final = re.compile(r"--wait \S+ \(this trial\)$")
+
+
+def shared_reasons(reasons: Iterable[str]) -> Mapping[str, str]:
+    """Return each reason in words that it shares with those that differ only in a time to wait."""
+    known = tuple(dict.fromkeys(reasons))
+    plain = {reason: _WAIT.sub("--wait (`assay plan` says how long)", reason) for reason in known}
+    alike = Counter(plain.values())
+    return {reason: plain[reason] if alike[plain[reason]] > 1 else reason for reason in known}

@@ -203,6 +203,16 @@ def changeable_modes(contract: Contract, request: str) -> tuple[tuple[str, ...],
 
 
 @per_contract
+def changeable_fields(contract: Contract, request: str) -> frozenset[str]:
+    """Return the arguments of a request of which a clause says that they can be changed."""
+    return frozenset(
+        name
+        for clause in _answering(contract, "changeable_fields")
+        for name in clause.changeable_fields(request)
+    )
+
+
+@per_contract
 def accepted_modes(contract: Contract, request: str) -> tuple[str, ...]:
     """Return the modes in which a contract says that a request is accepted, if offered."""
     answers = (clause.accepted_modes(request) for clause in _answering(contract, "accepted_modes"))
@@ -306,6 +316,22 @@ def disclosures(contract: Contract, operation: str) -> tuple[str, ...]:
         for clause in _answering(contract, "disclosed_with_consent")
     )
     return tuple(value for value in answers if value is not None)
+
+
+@per_contract
+def conditional_fields(contract: Contract, operation: str) -> Mapping[str, str]:
+    """Return the fields that only some answers of an operation have, and when they have them."""
+    named: dict[str, str] = {}
+    for clause in _answering(contract, "conditional_fields"):
+        named |= clause.conditional_fields(operation)
+    return named
+
+
+@per_contract
+def showing(contract: Contract, operation: str, field: str) -> tuple[Kind, ...]:
+    """Return the clauses whose probes alone show a field of what an operation returns."""
+    every = _answering(contract, "conditional_fields")
+    return tuple(clause for clause in every if field in clause.conditional_fields(operation))
 
 
 @per_contract

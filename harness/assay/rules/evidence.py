@@ -39,14 +39,18 @@ def describe_answer(exchange: Exchange) -> str:
         case Accepted(items=None):
             return f"it was accepted ({status})"
         case Accepted(items=items):
-            return f"it was accepted ({status}) with {len(items or ())} items"
+            return f"it was accepted ({status}) with {_items(len(items or ()))}"
         case Indeterminate(why=why):
             return why
         case _:
             leak = len(exchange.items)
             return f"it was refused ({status})" + (
-                f", but the answer carries {leak} items" if leak else ""
+                f", but the answer carries {_items(leak)}" if leak else ""
             )
+
+
+def _items(number: int) -> str:
+    return f"{number:,} item{'' if number == 1 else 's'}"
 
 
 def counts_unattended(evidence: Evidence, exchange: Exchange, over_quota: Collection[int]) -> bool:

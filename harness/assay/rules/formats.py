@@ -158,3 +158,13 @@ FAULTS: Mapping[str, Callable[[Json], str]] = {
 FORMS: Mapping[str, Callable[[Json], bool]] = {**FORMATS, LIKE_A_PAN: is_like_a_pan}
 #: Formats with a test for valid values that may look invalid by chance.
 LOOKALIKES: Mapping[str, Callable[[Json], bool]] = {"no-clear-pan": is_like_a_pan}
+#: The schema of a parameter that names a format for each resource.
+BY_RESOURCE: Mapping[str, Json] = {
+    "description": "a format for each resource",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "description": f"a format: {' or '.join(FORMATS)}",
+        "enum": list(FORMATS),
+    },
+}

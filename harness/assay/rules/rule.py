@@ -239,6 +239,10 @@ class Kind:
         """Return the modes in which a request can be changed, if the clause restricts them."""
         return None
 
+    def changeable_fields(self, request: str) -> Sequence[str]:
+        """Return the arguments of a request that the clause says can be changed."""
+        return ()
+
     def accepted_modes(self, request: str) -> Sequence[str]:
         """Return the modes in which the clause says that a request is accepted, if offered."""
         return ()
@@ -246,6 +250,10 @@ class Kind:
     def disclosed_with_consent(self, operation: str) -> str | None:
         """Return the value that an operation discloses with a consent only, if there is one."""
         return None
+
+    def conditional_fields(self, operation: str) -> Mapping[str, str]:
+        """Return the fields that only some answers of an operation have, and when they have them."""
+        return {}
 
     def closed_at(self, instant: datetime) -> bool:
         """Whether the clause announces that the interface is closed at an instant."""

@@ -20,6 +20,8 @@ from assay.traffic.parse_request import ParsedRequest, basic_credentials
 
 #: The longest message of a token endpoint, in bytes.
 MAX_BODY = 100_000
+#: How the name of a caller without a token begins.
+UNKNOWN_CALLER = "unknown-"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Callers:
         """Return the name of the customer that a token belongs to."""
         if token is None:
             self.unknown += 1
-            return f"unknown-{self.unknown}"
+            return f"{UNKNOWN_CALLER}{self.unknown}"
         session = self.sessions.get(token, token)
         return self.customers.setdefault(session, f"customer-{len(self.customers) + 1}")
 

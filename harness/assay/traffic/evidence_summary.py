@@ -17,6 +17,13 @@ ORDER_UNKNOWN = "but the order or the times of this recording are not certain"
 MISSING = (
     "but a call, or a header of one, may be missing from this recording (`--complete`: none is)"
 )
+#: Why it does not decide where the times of a recording are not those of the bank's clock.
+CLOCK_UNKNOWN = (
+    "but this bank's clock can be moved, and may show another time than the recording "
+    "(`--bank-clock`: it shows the same)"
+)
+#: Why it does not decide where tokens do not tell callers apart.
+CALLERS_UNKNOWN = "but this recording does not show for certain to which callers its tokens belong"
 #: How much evidence of one agreement is kept for one obligation.
 MAX_EVIDENCE = 20
 #: How many numbers one entry of a set of numbers covers.
@@ -49,18 +56,18 @@ class NumberSet:
 class EvidenceSummary:
     """The first pieces of evidence that one history shows, by agreement and doubt.
 
-    A violation is in doubt if something that may be missing from the recording explains it.
+    A violation is in doubt if something that the recording may not show explains it.
     """
 
     numbers: NumberSet = field(default_factory=NumberSet)
-    _first: dict[tuple[Agreement, bool], list[tuple[int, Evidence]]] = field(
-        default_factory=dict[tuple[Agreement, bool], "list[tuple[int, Evidence]]"]
+    _first: dict[tuple[Agreement, str], list[tuple[int, Evidence]]] = field(
+        default_factory=dict[tuple[Agreement, str], "list[tuple[int, Evidence]]"]
     )
     _count: int = 0
 
-    def add(self, evidence: Evidence, *, doubted: bool = False) -> None:
-        """Add the next piece."""
-        first = self._first.setdefault((evidence.agreement, doubted), [])
+    def add(self, evidence: Evidence, *, doubt: str = "") -> None:
+        """Add the next piece; `doubt` says why it does not decide, if it does not."""
+        first = self._first.setdefault((evidence.agreement, doubt), [])
         if len(first) < MAX_EVIDENCE:
             first.append((self._count, evidence))
         self._count += 1
@@ -83,9 +90,8 @@ class EvidenceSummary:
         """
         decided = self.standing in DECIDED
         pieces: list[Evidence] = []
-        for _, doubted, evidence in self._in_order():
-            why = "" if agreed else ORDER_UNKNOWN
-            why = why or (MISSING if doubted else "")
+        for _, doubt, evidence in self._in_order():
+            why = doubt if agreed else ORDER_UNKNOWN
             if decided and why and evidence.agreement is not Agreement.UNCLEAR:
                 seen = f"{evidence.seen}; {why}"
                 pieces.append(replace(evidence, agreement=Agreement.UNCLEAR, seen=seen))
@@ -93,11 +99,11 @@ class EvidenceSummary:
                 pieces.append(evidence)
         return pieces
 
-    def _in_order(self) -> list[tuple[int, bool, Evidence]]:
+    def _in_order(self) -> list[tuple[int, str, Evidence]]:
         return sorted(
             (
-                (index, doubted, evidence)
-                for (_, doubted), first in self._first.items()
+                (index, doubt, evidence)
+                for (_, doubt), first in self._first.items()
                 for index, evidence in first
             ),
             key=lambda piece: piece[0],

@@ -74,7 +74,7 @@ def read_har(path: Path, zone: ZoneInfo | None = None) -> RecordedEntries:
         raise InputError.one(str(path), "not UTF-8", hint=HINT) from None
     except StreamError as error:
         broken = error.what.startswith("not JSON: ")
-        hint = "is the file whole? some recorders write its end when they are closed"
+        hint = "a HAR file is JSON; is the file whole? some recorders write its end when they are closed"
         raise InputError.one(
             str(path), error.what, line=error.line, hint=hint if broken else HINT
         ) from None

@@ -125,14 +125,14 @@ class _HistoryBuilder:
     def _add_exchange(
         self, entry: RecordedEntry, request: ParsedRequest, matched: MatchedRequest
     ) -> None:
-        operation, wire = matched.operation, entry.wire
-        binding = self.target.operations.get(operation.id, BARE)
+        operation, wire, submissions = matched.operation, entry.wire, self.matcher.submissions
+        binding = matched.target.operations.get(operation.id, BARE)
         outcome: Outcome
         if entry.lost:
             outcome = Indeterminate(cause=Cause.TRANSPORT, why=entry.lost)
         else:
             body = body_of(wire)
-            outcome = decode(wire, body, operation, self.target)
+            outcome = decode(wire, body, operation, matched.target)
             if binding.link_headers or (body is not MISSING and names_links(binding)):
                 wire = _with_links(wire, links_of(wire, body, binding))
         call = self._judged_call(matched, outcome)
@@ -141,9 +141,14 @@ class _HistoryBuilder:
         outcome = page_of_call(outcome, call, binding.next)
         n = len(self.store) + 1
         exchange = Exchange(n=n, at=entry.at, call=call, outcome=outcome, wire=wire, ms=entry.ms)
-        self.store.append(exchange)
         self.access[n] = access = self._same(matched.access)
         self._redact(access)
+        if matched.submits:
+            self.store.append(submissions.submitted(exchange, matched.submits))
+            return
+        submissions.learn(exchange)
+        exchange = replace(exchange, outcome=submissions.outcome(outcome))
+        self.store.append(exchange)
         self._learn(exchange, operation)
 
     def _same(self, access: Access) -> Access:

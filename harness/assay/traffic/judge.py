@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
+from http import HTTPStatus
 from typing import Protocol
 
 from assay.binding.target import Target
 from assay.contract.model import Party
-from assay.history import Authorised, Exchange, History
+from assay.history import AnsweredCall, Authorised, History
 from assay.history.events import ProbeRun
 from assay.judging.assembly import Conclusion, VerdictAssembly
 from assay.judging.corrections import soften
@@ -32,6 +33,14 @@ from assay.traffic.stored_history import StoredHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtedHistory:
+    """What may have happened beside what is recorded; `why` a violation that it lacks is none."""
+
+    history: History
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedHistory:
     """A history with the name of its trial in the journal.
 
@@ -39,8 +48,9 @@ class NamedHistory:
     ambient clause, which every trial may violate, other trials show violations, too. A random
     `sequence` was sent to find violations, and shows nothing else. `own` says that a run of Assay
     sent it, with the credentials of the target file. `others` returns the other readings of a
-    recording, `gaps` the history with what may be missing from it. Both are made when they are
-    needed, which is seldom: a recording has one reading, and only a violation is doubted.
+    recording, `doubts` the history with what may be missing from it or at other times. Both are made
+    when they are needed, which is seldom: a recording has one reading, and only a violation is
+    doubted.
     """
 
     name: str
@@ -49,7 +59,7 @@ class NamedHistory:
     sequence: bool = False
     own: bool = False
     others: Callable[[], Iterable[History]] = tuple[History, ...]
-    gaps: Callable[[], Iterable[History]] = tuple[History, ...]
+    doubts: Callable[[], Iterable[DoubtedHistory]] = tuple[DoubtedHistory, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +76,17 @@ class _SeenHistory:
 
     named: NamedHistory
     parts: HistoryParts = field(init=False)
-    _confounded: Mapping[int, Exchange] = field(init=False)
+    _confounded: Mapping[int, AnsweredCall] = field(init=False)
     _lacks: dict[type[object], bool] = field(default_factory=dict[type[object], bool])
-    _by_number: Mapping[int, Exchange] | None = None
+    _by_number: Mapping[int, AnsweredCall] | None = None
 
     def __post_init__(self) -> None:
         """Find the exchanges that show nothing."""
         history = self.named.history
         self.parts = HistoryParts(history)
-        read = history.unpacked() if isinstance(history, StoredHistory) else history.exchanges
+        read: Iterable[AnsweredCall] = history.exchanges
+        if isinstance(history, StoredHistory):
+            read = history.unpacked()
         self._confounded = {each.n: each for each in read if each.confounded}
 
     def shows_nothing(self, kind: Kind) -> bool:
@@ -87,7 +99,7 @@ class _SeenHistory:
             self._lacks[event] = not any(isinstance(each, event) for each in events)
         return self._lacks[event]
 
-    def exchanges(self, evidence: Evidence) -> Mapping[int, Exchange]:
+    def exchanges(self, evidence: Evidence) -> Mapping[int, AnsweredCall]:
         """Return the exchanges by which evidence can be softened, by number."""
         if evidence.agreement is not Agreement.DISAGREES:
             return self._confounded
@@ -96,7 +108,7 @@ class _SeenHistory:
             self._by_number = (
                 history.by_number()
                 if isinstance(history, StoredHistory)
-                else {each.n: each for each in history.exchanges}
+                else {each.n: each for each in history.events if isinstance(each, AnsweredCall)}
             )
         return self._by_number
 
@@ -204,7 +216,7 @@ class Judge:
                 return {}
             part = seen.parts.of(bound.kind)
         check = party_check(bound, self.party, is_own)
-        sure: list[frozenset[tuple[str, int] | None]] | None = None
+        sure: list[tuple[frozenset[tuple[str, int] | None], str]] | None = None
         summaries: dict[str, EvidenceSummary] = {}
         for evidence in check(part, named.history):
             if evidence.facet not in facets:
@@ -212,9 +224,13 @@ class Judge:
             softened = soften(evidence, seen.exchanges(evidence), kinds)
             violation = _violation(softened)
             if violation is not None and sure is None:
-                sure = [frozenset(map(_violation, check(history))) for history in named.gaps()]
-            doubted = violation is not None and any(violation not in each for each in sure or ())
-            summaries.setdefault(evidence.facet, EvidenceSummary()).add(softened, doubted=doubted)
+                sure = [
+                    (frozenset(_violations(check, each.history, kinds)), each.why)
+                    for each in named.doubts()
+                ]
+            whys = (why for found, why in sure or () if violation and violation not in found)
+            summary = summaries.setdefault(evidence.facet, EvidenceSummary())
+            summary.add(softened, doubt=next(whys, ""))
         return summaries
 
     def _calls(self, obligations: Sequence[Obligation]) -> tuple[str, int, list[str]]:
@@ -254,6 +270,23 @@ def _violation(evidence: Evidence) -> tuple[str, int] | None:
     """Return what a violation is about, by which it is found again in another history."""
     disagrees = evidence.agreement is Agreement.DISAGREES
     return (evidence.facet, max(evidence.exchanges)) if disagrees else None
+
+
+def _violations(
+    check: PartyCheck, history: History, kinds: Collection[Kind]
+) -> Iterator[tuple[str, int]]:
+    """Yield the violations of another history, without failures in announced maintenance hours."""
+    pieces = [each for each in check(history) if _violation(each)]
+    numbers = {n for each in pieces for n in each.exchanges}
+    exchanges = {
+        each.n: each
+        for each in (history.exchanges if pieces else ())
+        if each.n in numbers and each.wire.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    }
+    for each in pieces:
+        violation = _violation(soften(each, exchanges, kinds))
+        if violation is not None:
+            yield violation
 
 
 class PartyCheck(Protocol):

@@ -28,6 +28,7 @@ from assay.rules.state.calendar import dates
 from assay.traffic import parse_request
 from assay.traffic.callers import Callers
 from assay.traffic.parse_request import ExplainedParts, ParsedRequest, path_values
+from assay.traffic.recorded_submissions import JUDGED, Fit, Part, RecordedSubmissions, parts_of
 from assay.traffic.sent_values import decode_value, is_part_of_shape, with_own_members
 
 
@@ -35,12 +36,17 @@ from assay.traffic.sent_values import decode_value, is_part_of_shape, with_own_m
 class MatchedRequest:
     """A request read as a call; `unexplained` are its parts that the target file does not describe.
 
+    `target` is the target as the operation is called here, and `submits` the key of the request that
+    the call submits, if it is a submission.
     `inconsistent` says that an argument with several places has different values in them.
     """
 
     call: Call
     operation: Operation
     access: Access
+    target: Target
+    fit: Fit = Fit.FITS
+    submits: str | None = None
     unexplained: tuple[str, ...] = ()
     inconsistent: bool = False
 
@@ -53,8 +59,8 @@ class KnownIds:
     resources: dict[str, str] = field(default_factory=dict[str, str])
 
 
-#: An operation, its binding, and its paths by the number of the name.
-_Offered: TypeAlias = tuple[Operation, OperationBinding, Sequence[tuple[int | None, str]]]
+#: An operation, a part of its binding, the target with that, and its paths by the number of the name.
+_Offered: TypeAlias = tuple[Operation, Part, Target, Sequence[tuple[int | None, str]]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,8 +80,13 @@ class RequestMatcher:
     payers: dict[str, str] = field(default_factory=dict[str, str])
     made_slots: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     accounts: dict[str, str] = field(default_factory=dict[str, str])
+    submissions: RecordedSubmissions = field(init=False)
     _at_origin: tuple[str, Sequence[tuple[int | None, str]]] = ("", ())
     _offered: dict[str, list[_Offered]] = field(default_factory=dict[str, "list[_Offered]"])
+
+    def __post_init__(self) -> None:
+        """Begin without any submission."""
+        self.submissions = RecordedSubmissions(target=self.target)
 
     def read(self, request: ParsedRequest, at: datetime) -> MatchedRequest | None:
         """Return the call that a request at an instant is; None if it is none."""
@@ -88,9 +99,13 @@ class RequestMatcher:
             if candidates := [*self._candidates(request, path, at)]:
                 best = min(
                     candidates,
-                    key=lambda operation: (len(operation.unexplained), len(operation.call.without)),
+                    key=lambda each: (
+                        len(each.unexplained),
+                        len(each.call.without),
+                        each.fit.value,
+                    ),
                 )
-                return self._attributed(request, best, host)
+                return self._attributed(request, best, host) if best.fit in JUDGED else None
         return None
 
     def _bases(self, origin: str) -> Sequence[tuple[int | None, str]]:
@@ -107,38 +122,60 @@ class RequestMatcher:
     def _candidates(
         self, request: ParsedRequest, path: str, at: datetime
     ) -> Iterator[MatchedRequest]:
-        for operation, binding, paths in self._by_method().get(request.method, ()):
+        for operation, part, target, paths in self._by_method().get(request.method, ()):
             for alias, template in paths:
                 values = path_values(template, path)
                 if values is not None:
-                    yield self._candidate(request, operation, binding, values, alias, at=at)
+                    read = self._candidate(request, operation, target, values, alias, at=at)
+                    yield self._fitted(request, read, part, values)
                     break
+
+    def _fitted(
+        self, request: ParsedRequest, read: MatchedRequest, part: Part, values: Mapping[str, str]
+    ) -> MatchedRequest:
+        """Return a call with how well it fits, and the request that it submits if it does."""
+        submissions, operation = self.submissions, read.operation
+        submits = None
+        if part is Part.SUBMISSION:
+            binding = read.target.operations[operation.id]
+            submits = submissions.request(request, values, binding, read.target)
+        fit = submissions.fit(part, operation, read.call, submits)
+        call = submissions.about(read.call, operation)
+        return replace(read, call=call, fit=fit, submits=submits)
 
     def _by_method(self) -> Mapping[str, Sequence[_Offered]]:
         """Return operations with their bindings and paths, those without slots first, by method."""
         if not self._offered:
-            for operation in self.operations.values():
-                binding = self.target.operations.get(operation.id, BARE)
+            offered = (
+                (self.submissions.caller(operation, binding), part, binding)
+                for operation in self.operations.values()
+                for part, binding in parts_of(self.target.operations.get(operation.id, BARE))
+            )
+            for operation, part, binding in offered:
                 paths = [
                     (None, binding.path or operation.path),
-                    *enumerate(binding.names(operation)),
+                    *enumerate(binding.names(operation) if part is Part.OPERATION else ()),
                 ]
                 paths.sort(key=lambda named: named[1].count("{"))
                 method = (binding.method or operation.method).upper()
-                self._offered.setdefault(method, []).append((operation, binding, paths))
+                target = self.target
+                if part is not Part.OPERATION:
+                    operations = {**target.operations, operation.id: binding}
+                    target = replace(target, operations=operations)
+                self._offered.setdefault(method, []).append((operation, part, target, paths))
         return self._offered
 
     def _candidate(
         self,
         request: ParsedRequest,
         operation: Operation,
-        binding: OperationBinding,
+        target: Target,
         values: Mapping[str, str],
         alias: int | None,
         *,
         at: datetime,
     ) -> MatchedRequest:
-        explained = ExplainedParts()
+        explained, binding = ExplainedParts(), target.operations.get(operation.id, BARE)
         arguments, inconsistent = self._arguments(request, operation, binding, values, explained)
         due = operation.due
         future = due is not None and _is_future(arguments.get(due.argument), at, self.target.zone)
@@ -179,6 +216,7 @@ class RequestMatcher:
             call=call if malformed is None else replace(call, malformed=malformed),
             operation=operation,
             access=access or Access(),
+            target=target,
             unexplained=unexplained,
             inconsistent=inconsistent,
         )
@@ -231,7 +269,7 @@ class RequestMatcher:
         link = page_link(request.target, request.body, call, next_page) or request.target
         page = self.links.get((call.subject, self.without_token(link, operation)))
         if page is not None and page.operation == call.operation:
-            call = replace(page, present=call.present, host=host)
+            call = replace(_turned(page, matched, self.target), present=call.present, host=host)
             return replace(matched, call=call, access=access, unexplained=())
         return replace(matched, call=call, access=access)
 
@@ -246,6 +284,18 @@ class RequestMatcher:
             owned = repr(call.arguments.get(operation.owned or ""))
             return self.accounts.setdefault(owned, f"payer-{len(self.accounts) + 1}")
         return self.payers.get(str(call.arguments.get(operation.about or "")), "payer")
+
+
+def _turned(page: Call, matched: MatchedRequest, target: Target) -> Call:
+    """Return the call for the next page, with the arguments in headers that this request has.
+
+    A link has no headers: what identifies a call is another for each page.
+    """
+    spellings = target.operations.get(matched.operation.id, BARE).arguments
+    headers = {name for name, own in spellings.items() if own.place is Place.HEADER}
+    linked = {name: value for name, value in page.arguments.items() if name not in headers}
+    sent = {name: value for name, value in matched.call.arguments.items() if name in headers}
+    return replace(page, arguments={**linked, **sent})
 
 
 def _origin_of(base: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -17,6 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from assay.binding.arguments import BAD_DATES, BAD_IDENTIFIERS
 from assay.binding.encode import JUNK, Access
 from assay.binding.json_parser import parse_json
+from assay.binding.mode_values import with_arguments
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import SLOT
 from assay.binding.target import Auth, OperationBinding, Place, Spelling, Target
@@ -174,7 +176,7 @@ def find_mode(
         if name not in operation.modes:
             continue
         places.setdefault(f"{spelling.place.value} {spelling.name}", spelling)
-        members = _matching_members(request, spelling, values)
+        members = _matching_members(request, _resolved(request, spelling, binding, values), values)
         rank = members, (name in deferred) is future
         if members and (best is None or rank > best[0]):
             best = rank, name, spelling
@@ -188,7 +190,11 @@ def find_mode(
         return name
     if any(spelling.place is Place.SCOPE for spelling in places.values()):
         return UNBOUND_MODE  # the request does not show the scope of its token
+    # What stands at the place of an argument is that argument.
+    taken = {at for each in binding.arguments.values() for at in (each.name, *each.also)}
     for spelling in places.values():
+        if spelling.place is Place.BODY and spelling.name in taken:
+            continue
         is_object = spelling.place is Place.BODY and isinstance(spelling.value, Mapping)
         present = request.value_at(spelling, values) is not MISSING
         if operation.makes and not is_object and present:
@@ -197,9 +203,26 @@ def find_mode(
     return None
 
 
+def _resolved(
+    request: ParsedRequest,
+    mode: Spelling,
+    binding: OperationBinding,
+    values: Mapping[str, str],
+) -> Spelling:
+    """Return a mode with the values of the arguments that it repeats, as the request has them."""
+
+    def of(name: str) -> Json:
+        in_path = Spelling(place=Place.PATH, name=name) if name in values else None
+        return request.value_at(in_path or binding.arguments[name], values)
+
+    return replace(mode, value=with_arguments(mode.value, binding, of))
+
+
 def _matching_members(request: ParsedRequest, spelling: Spelling, values: Mapping[str, str]) -> int:
     """Return how many members of a request show that it is in a mode; 0 if it is not."""
     value = request.value_at(spelling, values)
+    if spelling.value is MISSING:
+        return 0
     if spelling.place is Place.BODY and isinstance(spelling.value, Mapping):
         members = cast("Mapping[str, Json]", spelling.value)
         if not isinstance(value, dict):

@@ -9,7 +9,7 @@ lacks is never evidence.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count, pairwise
@@ -19,7 +19,8 @@ from zlib import crc32
 from assay.contract.model import Json, Operation
 from assay.history import Cause, Event, Exchange, History, Indeterminate, Malformed, Subject
 from assay.rules.lifecycle.request_queries import same_value
-from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry
+from assay.traffic.changed_history import Repeatable
+from assay.traffic.recorded_entries import RecordedEntries, RecordedEntry, bank_time, is_skewed
 from assay.traffic.stored_wire import StoredWire
 
 #: How many random orders are tried where the order is unknown.
@@ -37,10 +38,13 @@ _UNKNOWN = Indeterminate(cause=Cause.TRANSPORT, why=MISSING_EXCHANGE)
 def readings(entries: Sequence[RecordedEntry]) -> Iterator[Sequence[RecordedEntry]]:
     """Yield the entries in every order and at all times that the recording allows; by time first.
 
-    An entry that is listed twice, with the same time, happened once.
+    An entry that is listed twice, with the same time, happened once. Where the bank's answers have
+    another time (`Date`) than the entries, either may be that of the calls.
     """
     if isinstance(entries, RecordedEntries) and entries.one_order:
         yield entries
+        if entries.skewed:
+            yield by_bank_time(entries)
         return
     listed = _once(entries)
     by_time = sorted(listed, key=lambda entry: entry.at)
@@ -54,6 +58,17 @@ def readings(entries: Sequence[RecordedEntry]) -> Iterator[Sequence[RecordedEntr
         for hours in OFFSETS:
             moved = [_moved(entry, hours) for entry in listed]
             yield sorted(moved, key=lambda entry: entry.at)
+    if any(map(is_skewed, listed)):
+        yield by_bank_time(listed)
+
+
+def by_bank_time(entries: Iterable[RecordedEntry]) -> list[RecordedEntry]:
+    """Return entries at the times of the bank's answers, where these are certainly other times."""
+    moved = (
+        replace(entry, at=(bank_time(entry) or entry.at) if is_skewed(entry) else entry.at)
+        for entry in entries
+    )
+    return sorted(moved, key=lambda entry: entry.at)
 
 
 def _once(entries: Sequence[RecordedEntry], *, at_any_time: bool = False) -> list[RecordedEntry]:
@@ -169,17 +184,22 @@ class HistoryWithGaps(History):
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """All events: there are only exchanges."""
-        return cast("tuple[Exchange, ...]", self.events)
+        """The exchanges, made again for each reader."""
+        made = Repeatable(lambda: (each for each in self._made() if isinstance(each, Exchange)))
+        return cast("tuple[Exchange, ...]", made)
 
     @property
     def subjects(self) -> dict[str, Subject]:
         """The subjects of the whole history."""
         return self._whole.subjects
 
-    def _made(self) -> Iterator[Exchange]:
+    def _made(self) -> Iterator[Event]:
         gaps, count = self._around(), 0
         for exchange in _attended(self._whole, self._limits):
+            if not isinstance(exchange, Exchange):
+                count += 1
+                yield exchange
+                continue
             for call in gaps.before(exchange):
                 count += 1
                 yield replace(call, n=-count)
@@ -194,17 +214,6 @@ def _has_length(exchange: Exchange) -> bool:
     return exchange.wire.request_header("content-length") is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Repeatable:
-    """What a function yields, as often as it is read."""
-
-    make: Callable[[], Iterator[Event]]
-
-    def __iter__(self) -> Iterator[Event]:
-        """Begin again."""
-        return self.make()
-
-
 def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str, list[Json]]:
     """Return the keys of what the history shows of each customer's own, by customer.
 
@@ -217,19 +226,27 @@ def _keys(history: History, operations: Mapping[str, Operation]) -> Mapping[str,
         if operation is None or operation.request:
             continue
         own = keys.setdefault(exchange.call.subject, {})
-        own |= dict.fromkeys(item.key for item in exchange.items if item.key is not None)
-        for name in (operation.about, operation.grants):
-            value = exchange.call.arguments.get(name or "")
-            values = value if isinstance(value, list | tuple) else (value,)
-            own |= dict.fromkeys(key for key in values if isinstance(key, str))
+        own |= dict.fromkeys(used_keys(exchange, operation))
     some = next((key for own in keys.values() for key in own), None)
     others: list[Json] = [] if some is None else [some]
     return defaultdict(lambda: others, {name: [*own] for name, own in keys.items() if own})
 
 
-def _attended(history: History, limits: Mapping[str, int]) -> Iterator[Exchange]:
+def used_keys(exchange: Exchange, operation: Operation) -> Iterator[str]:
+    """Yield the keys that a call names, or its answer shows."""
+    yield from (item.key for item in exchange.items if item.key is not None)
+    for name in (operation.about, operation.grants):
+        value = exchange.call.arguments.get(name or "")
+        values = value if isinstance(value, list | tuple) else (value,)
+        yield from (key for key in values if isinstance(key, str))
+
+
+def _attended(history: History, limits: Mapping[str, int]) -> Iterator[Event]:
     served: dict[tuple[str, str], list[datetime]] = {}
-    for exchange in history.exchanges:
+    for exchange in history.events:
+        if not isinstance(exchange, Exchange):
+            yield exchange
+            continue
         call = exchange.call
         if call.present or not exchange.accepted or call.operation not in limits:
             yield exchange

@@ -6,9 +6,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import overload
 
 from assay.history import Wire
+from assay.rules.state.calendar import leaves_room
 from assay.traffic.stored_wire import WireStore
 
 
@@ -28,6 +30,35 @@ class RecordedEntry:
     zoned: bool = True
 
 
+#: How far the time of an answer, in whole seconds, may be outside of its call's.
+TOLERANCE = timedelta(seconds=2)
+#: The longest `Age` of an answer, in digits: some thirty years.
+_MAX_DIGITS = 9
+
+
+def bank_time(entry: RecordedEntry) -> datetime | None:
+    """Return when the bank answered by its own clock: `Date`, and the `Age` of a kept answer."""
+    date, age = entry.wire.header("date"), entry.wire.header("age") or "0"
+    if date is None or len(date) > len("Wednesday, 00-Jan-0000 00:00:00 +0000"):
+        return None
+    try:
+        moment = parsedate_to_datetime(date)
+        kept = int(age) if age.isdigit() and len(age) <= _MAX_DIGITS else 0
+        moment = moment.astimezone(UTC) + timedelta(seconds=kept)
+    except (ValueError, OverflowError):
+        return None
+    return moment if leaves_room(moment) else None
+
+
+def is_skewed(entry: RecordedEntry) -> bool:
+    """Whether the bank answered, by its own clock, at no time that the call took."""
+    answered = bank_time(entry)
+    if answered is None:
+        return False
+    latest = entry.at + timedelta(milliseconds=entry.ms) + TOLERANCE
+    return not entry.at - TOLERANCE <= answered <= latest
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -36,10 +67,12 @@ _MICROSECOND = timedelta(microseconds=1)
 class RecordedEntries(Sequence[RecordedEntry]):
     """The entries of a recording, in the order of the file. Each is made when it is read.
 
-    `one_order` says that the times leave one order only: each is known, and after the one before.
+    `one_order` says that the times leave one order only: each is known, and after the one before;
+    `skewed` that the bank's clock showed another time in an answer.
     """
 
     one_order: bool = True
+    skewed: bool = False
     _store: WireStore = field(default_factory=WireStore)
     _at: array[int] = field(default_factory=lambda: array("q"))
     _ms: array[float] = field(default_factory=lambda: array("d"))
@@ -59,6 +92,7 @@ class RecordedEntries(Sequence[RecordedEntry]):
         """
         at, wire = (entry.at - _EPOCH) // _MICROSECOND, entry.wire
         self.one_order = self.one_order and entry.zoned and (not self._at or self._at[-1] < at)
+        self.skewed = self.skewed or is_skewed(entry)
         self._at.append(at)
         self._ms.append(entry.ms)
         self._places.append(self._places[-1] + self._store.add(wire))

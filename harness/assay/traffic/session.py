@@ -19,7 +19,7 @@ from pathlib import Path
 from assay.binding.encode import Access
 from assay.binding.join import BoundContract, bind, capabilities
 from assay.binding.target import Target
-from assay.contract.model import Contract, Party
+from assay.contract.model import Capability, Contract, Party
 from assay.contract.parse import find_contract, parse_contract
 from assay.errors import InputError
 from assay.execution.session import RunResult
@@ -31,12 +31,12 @@ from assay.judging.verdict import Verdict
 from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
-from assay.rules.clauses import call_limits
+from assay.traffic.doubts import RecordingDoubts
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials
 from assay.traffic.judge import Judge, NamedHistory
-from assay.traffic.readings import readings, with_gaps
+from assay.traffic.readings import readings
 from assay.traffic.recorded_entries import RecordedEntry
 
 #: The name of the trial for a recording that is a HAR file.
@@ -156,10 +156,12 @@ def open_recording(
     marks: str = "",
     bases: Sequence[str] = (),
     complete: bool = False,
+    bank_clock: bool = False,
 ) -> RecordingSession:
     """Read a recording, with the contracts and the target file that describe it.
 
-    `complete` says that a HAR file has every call of its callers, as it was sent.
+    `complete` says that a HAR file has every call of its callers, as it was sent; `bank_clock`
+    that its times are those of the bank, though the bank's clock can be moved.
 
     Raises:
         InputError: a file or an option cannot be used, or nothing is selected.
@@ -191,7 +193,10 @@ def open_recording(
     )
     if journal is not None:
         return session
-    recorded, named = _read_har(path, bound, target, session.redactor, party, complete=complete)
+    bank_clock = bank_clock or Capability.CLOCK not in target.fixtures.offers
+    recorded, named = _read_har(
+        path, bound, target, session.redactor, party, complete=complete, bank_clock=bank_clock
+    )
     return replace(
         session,
         histories=(named,),
@@ -209,6 +214,7 @@ def _read_har(
     party: Party,
     *,
     complete: bool,
+    bank_clock: bool,
 ) -> tuple[RecordedHistory, NamedHistory]:
     """Read a HAR file as a history, with every other way in which it can be read."""
     contracts = [each.contract for each in bound]
@@ -216,8 +222,11 @@ def _read_har(
         name: operation for each in contracts for name, operation in each.operations.items()
     }
 
+    zones = {each.zone for each in contracts}
+    zoned = target if target.zone or len(zones) > 1 else replace(target, zone=zones.pop())
+
     def convert(entries: Sequence[RecordedEntry], learning: Redactor) -> RecordedHistory:
-        return to_history(entries, operations, target, learning, lenient=party is Party.TPP)
+        return to_history(entries, operations, zoned, learning, lenient=party is Party.TPP)
 
     entries = read_har(path, target.zone)
     possible = readings(entries)
@@ -230,21 +239,17 @@ def _read_har(
                 yield convert(reading, Redactor()).history
 
         named = replace(named, others=others)
-    if complete:
-        return recorded, named
-    known = (call_limits(contract, attended=False).items() for contract in contracts)
-    limits = {name: limit for limits in known for name, limit in limits}
-    presence = target.presence
-    marked = presence is None or any(
-        entry.wire.request_header(presence.header) is not None for entry in entries
+    doubts = RecordingDoubts(
+        recorded=recorded,
+        operations=operations,
+        contracts=contracts,
+        complete=complete,
+        bank_clock=bank_clock,
+        marked=target.presence is None
+        or any(each.wire.request_header(target.presence.header) is not None for each in entries),
+        read=lambda change: convert([*map(change, next(readings(entries)))], Redactor()).history,
     )
-
-    def gaps() -> Iterator[History]:
-        yield with_gaps(recorded.history, operations, limits)
-        if not marked:  # a filter may have removed the header from every call
-            yield with_gaps(recorded.history, operations, dict.fromkeys(limits, 0))
-
-    return recorded, replace(named, gaps=gaps)
+    return recorded, replace(named, doubts=doubts.histories)
 
 
 def plan_recording(

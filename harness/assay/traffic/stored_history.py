@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from sys import getrefcount
 from typing import Any, cast, overload
 
-from assay.history import Event, Exchange, History, Subject, Wire
+from assay.history import AnsweredCall, Event, Exchange, History, Subject, Submitted, Wire
 from assay.traffic.exchange_records import (
     Record,
     call_of,
@@ -45,18 +45,22 @@ _UNUSED = 2
 class ExchangeStore:
     """The exchanges of a recording, numbered from 1, in a temporary file without a name.
 
-    Those that cannot be packed stay in memory as they are.
+    Those that cannot be packed stay in memory as they are, and so do submissions, which have numbers,
+    too.
     """
 
     messages: WireStore | None = None
-    _short: list[Exchange] = field(default_factory=list[Exchange])
+    _short: list[Exchange | Submitted] = field(default_factory=list["Exchange | Submitted"])
     _file: int = field(default_factory=nameless_file)
     _waiting: bytearray = field(default_factory=bytearray)
     _written: int = 0
     _ends: array[int] = field(default_factory=lambda: array("Q", [0]))
     _operations: array[int] = field(default_factory=lambda: array("H"))
     _codes: dict[str, int] = field(default_factory=dict[str, int])
-    _unpacked: dict[int, Exchange] = field(default_factory=dict[int, Exchange])
+    _unpacked: dict[int, Exchange | Submitted] = field(
+        default_factory=dict[int, "Exchange | Submitted"]
+    )
+    _submissions: set[int] = field(default_factory=set[int])
     _filled: deque[StoredExchange] = field(default_factory=deque["StoredExchange"])
 
     def __post_init__(self) -> None:
@@ -67,8 +71,8 @@ class ExchangeStore:
         """Return how many exchanges there are."""
         return len(self._short) or len(self._operations)
 
-    def append(self, exchange: Exchange) -> None:
-        """Keep the next exchange.
+    def append(self, exchange: Exchange | Submitted) -> None:
+        """Keep the next exchange or submission.
 
         Raises:
             OSError: the disk is full.
@@ -81,10 +85,12 @@ class ExchangeStore:
             self._keep(each)
         self._short.clear()
 
-    def _keep(self, exchange: Exchange) -> None:
-        packed = self._packed(exchange)
+    def _keep(self, exchange: Exchange | Submitted) -> None:
+        packed = self._packed(exchange) if isinstance(exchange, Exchange) else None
         if packed is None:
             self._unpacked[exchange.n] = exchange
+        if isinstance(exchange, Submitted):
+            self._submissions.add(exchange.n)
         operation = exchange.call.operation
         self._operations.append(self._codes.setdefault(operation, len(self._codes)))
         self._waiting += packed or b""
@@ -105,7 +111,19 @@ class ExchangeStore:
         """Return the history of all exchanges; a short one is in memory."""
         if not self._operations:
             return History(events=tuple(self._short))
-        return StoredHistory(StoredExchanges(store=self, numbers=self.numbers(None)))
+        return self.history_of(None, kept=0)
+
+    def history_of(
+        self, operations: frozenset[str] | None, kept: int, first: Sequence[Exchange] = ()
+    ) -> StoredHistory:
+        """Return the history of some operations, of which the `first` exchanges are kept."""
+        calls = numbers = self.numbers(operations)
+        if self._submissions:
+            calls = array("L", (n for n in numbers if n not in self._submissions))
+        exchanges = StoredExchanges(store=self, numbers=calls, kept=kept, _kept=[*first])
+        if len(calls) == len(numbers):
+            return StoredHistory(exchanges)
+        return StoredHistory(exchanges, StoredExchanges(store=self, numbers=numbers))
 
     def _write(self) -> None:
         with memoryview(self._waiting) as waiting:
@@ -132,7 +150,7 @@ class ExchangeStore:
         exchanges: list[Exchange] = []
         for n in numbers:
             if n in self._unpacked:
-                exchanges.append(self._unpacked[n])
+                exchanges.append(cast("Exchange", self._unpacked[n]))
             else:
                 start, stop = self._ends[n - 1], self._ends[n]
                 record = unpack(
@@ -159,8 +177,8 @@ class ExchangeStore:
             raise LookupError("no messages")
         return self.messages.wire(message_of(record))
 
-    def unpacked(self) -> Collection[Exchange]:
-        """Return the exchanges that could not be packed."""
+    def unpacked(self) -> Collection[AnsweredCall]:
+        """Return what could not be packed."""
         return self._unpacked.values()
 
     def fill(self, shell: StoredExchange) -> Record:
@@ -237,14 +255,10 @@ class StoredExchanges(Sequence[Exchange]):
     kept: int = 0
     _kept: list[Exchange] = field(default_factory=list[Exchange])
 
-    def part(self, operations: frozenset[str]) -> StoredExchanges:
-        """Return the calls of some operations; what is kept here is kept there."""
-        return StoredExchanges(
-            store=self.store,
-            numbers=self.store.numbers(operations),
-            kept=KEPT,
-            _kept=[each for each in self._kept if each.call.operation in operations],
-        )
+    def part(self, operations: frozenset[str]) -> StoredHistory:
+        """Return the history of some operations; what is kept here is kept there."""
+        first = [each for each in self._kept if each.call.operation in operations]
+        return self.store.history_of(operations, KEPT, first)
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -281,14 +295,16 @@ class StoredExchanges(Sequence[Exchange]):
 
 
 class StoredHistory(History):
-    """A history whose exchanges are in a store; it has no other events."""
+    """A history whose exchanges are in a store; `events` are they and the submissions, if any are."""
 
-    __slots__ = ("_exchanges",)
+    __slots__ = ("_events", "_exchanges")
 
     _exchanges: StoredExchanges
+    _events: StoredExchanges
 
-    def __init__(self, exchanges: StoredExchanges) -> None:
-        object.__setattr__(self, "_exchanges", exchanges)
+    def __init__(self, exchanges: StoredExchanges, events: StoredExchanges | None = None) -> None:
+        for name, value in (("_exchanges", exchanges), ("_events", events or exchanges)):
+            object.__setattr__(self, name, value)
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -297,8 +313,8 @@ class StoredHistory(History):
 
     @property
     def events(self) -> tuple[Event, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The exchanges: there are no other events."""
-        return cast("tuple[Event, ...]", self._exchanges)
+        """The exchanges and submissions: there are no other events."""
+        return cast("tuple[Event, ...]", self._events)
 
     @property
     def subjects(self) -> dict[str, Subject]:
@@ -307,22 +323,22 @@ class StoredHistory(History):
 
     def part(self, operations: frozenset[str]) -> StoredHistory:
         """Return the history of the calls of some operations."""
-        return StoredHistory(self._exchanges.part(operations))
+        return self._exchanges.part(operations)
 
-    def unpacked(self) -> Collection[Exchange]:
-        """Return the exchanges that are in memory, among them all that are confounded."""
+    def unpacked(self) -> Collection[AnsweredCall]:
+        """Return what is in memory, among it all that is confounded."""
         return self._exchanges.store.unpacked()
 
-    def by_number(self) -> Mapping[int, Exchange]:
-        """Return the exchanges of the store by number."""
+    def by_number(self) -> Mapping[int, AnsweredCall]:
+        """Return the exchanges and submissions of the store by number."""
         return _Numbered(self._exchanges.store)
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbered(Mapping[int, Exchange]):
+class _Numbered(Mapping[int, AnsweredCall]):
     store: ExchangeStore
 
-    def __getitem__(self, n: int) -> Exchange:
+    def __getitem__(self, n: int) -> AnsweredCall:
         if not 1 <= n <= len(self.store):
             raise KeyError(n)
         return self.store.read((n,))[0]

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -20,12 +21,23 @@ from assay.binding.target import (
     OperationBinding,
     Outcomes,
     ResourceAt,
+    StateAt,
     Target,
     TransportKind,
     Turn,
 )
 from assay.contract.model import Operation
-from assay.history import Accepted, Cause, Indeterminate, Item, Outcome, Rejected, Unavailable, Wire
+from assay.history import (
+    Accepted,
+    Cause,
+    Indeterminate,
+    Item,
+    Outcome,
+    Rejected,
+    State,
+    Unavailable,
+    Wire,
+)
 
 URL = "https://bank.example/v1/accounts"
 ACCOUNTS = Operation(id="accounts", method="GET", path="/accounts")
@@ -176,6 +188,27 @@ def test_an_error_object_with_null_fields_leaks_nothing(shown: str, leaks: int) 
     assert leaks == len(got.leaked)
 
 
+@pytest.mark.parametrize(
+    ("shown", "leaks"),
+    [
+        ({"type": "about:blank", "title": "Not Found", "status": 404}, 0),
+        ({"status": "error", "message": "no such visit"}, 0),
+        ({"title": "Repair of the meter", "status": 404, "price": "40.00"}, 1),
+        ({"visitId": "V1", "status": "NEW"}, 1),
+    ],
+)
+def test_an_error_object_with_members_named_as_fields_leaks_nothing(
+    shown: dict[str, object], leaks: int
+) -> None:
+    """A problem document has a status and a title, and so may the resource that is refused."""
+    names = ("status", "title", "price")
+    fields = {name: FieldAt(at=(f"/{name}",)) for name in names}
+    one = OperationBinding(one="", item=ItemBinding(key=("/visitId",), fields=fields))
+    got = outcome(wire(403, json.dumps(shown)), one)
+    assert isinstance(got, Rejected)
+    assert leaks == len(got.leaked)
+
+
 def test_everything() -> None:
     """Items, values beside the list, and the next page are read where the profile points."""
     body = {
@@ -305,6 +338,129 @@ def test_no_dates(day: str) -> None:
     """What is no date is none."""
     got = outcome(wire(200, f'{{"accounts": [{{"date": {day}}}]}}'))
     assert [None] == [one.on for one in got.items]
+
+
+@pytest.mark.parametrize(
+    ("shown", "day"),
+    [
+        ("2026-08-30T21:20:00Z", date(2026, 8, 31)),
+        ("2026-08-30T21:20:00.5+00:00", date(2026, 8, 31)),
+        ("2026-08-30T20:59:59Z", date(2026, 8, 30)),
+        ("2026-08-30T23:30:00+02:00", date(2026, 8, 31)),
+        ("2026-08-31T00:20:00+03:00", date(2026, 8, 31)),
+        ("2026-08-30T23:30:00", date(2026, 8, 30)),
+        ("2026-08-30", date(2026, 8, 30)),
+        ("2026-08-30 and more", date(2026, 8, 30)),
+        ("9999-12-31T23:30:00Z", date(9999, 12, 31)),
+    ],
+)
+def test_local_days(shown: str, day: date | None) -> None:
+    """The day of a time with an offset is the bank's, not that of the offset."""
+    target = Target(
+        name="t",
+        transport=TransportKind.HTTP,
+        base_url="https://bank.example/v1",
+        operations={"accounts": BINDING},
+        zone=ZoneInfo("Europe/Helsinki"),
+    )
+    got = wire(200, json.dumps({"accounts": [{"date": shown}]}))
+    accepted = decode(got, body_of(got), ACCOUNTS, target)
+    assert isinstance(accepted, Accepted)
+    assert [day] == [one.on for one in accepted.items]
+
+
+def test_the_zone_of_the_contract() -> None:
+    """The zone of the contract counts before that of the target."""
+    target = Target(
+        name="t",
+        transport=TransportKind.HTTP,
+        base_url="https://bank.example/v1",
+        operations={"accounts": BINDING},
+        zone=ZoneInfo("Europe/Helsinki"),
+    )
+    got = wire(200, '{"accounts": [{"date": "2026-08-31T01:00:00Z"}]}')
+    accepted = decode(got, body_of(got), ACCOUNTS, target, ZoneInfo("America/New_York"))
+    assert isinstance(accepted, Accepted)
+    assert [date(2026, 8, 30)] == [one.on for one in accepted.items]
+
+
+@pytest.mark.parametrize(
+    ("shown", "cut"),
+    [
+        ("2026-11-25T22:00:00Z", "2026-11-26"),
+        ("2026-11-26T00:00:00+02:00", "2026-11-26"),
+        ("2026-11-26T23:59:59Z", "2026-11-26"),
+        ("2026-11-26", "2026-11-26"),
+        ("a reference of 20", "a referenc"),
+        ("2026-11-25 22:00Z", "2026-11-25"),
+    ],
+)
+def test_the_date_of_a_field(shown: str, cut: str) -> None:
+    """The first ten characters of a time with an offset are the bank's day; other texts are cut."""
+    first = {"day": FieldAt(at=("/at",), first=10), "hour": FieldAt(at=("/at",), first=13)}
+    target = Target(
+        name="t",
+        transport=TransportKind.HTTP,
+        base_url="https://bank.example/v1",
+        operations={"accounts": OperationBinding(one="", item=ItemBinding(fields=first))},
+        zone=ZoneInfo("Europe/Helsinki"),
+    )
+    got = wire(200, json.dumps({"at": shown}))
+    accepted = decode(got, body_of(got), ACCOUNTS, target)
+    assert isinstance(accepted, Accepted)
+    assert [{"day": cut, "hour": shown[:13]}] == [dict(one.fields) for one in accepted.items]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["2026-08-30T00:00:00Z", "2026-08-30T00:00:00.000+00:00", "2026-08-30T23:59:59.999Z"],
+)
+def test_a_day_written_as_midnight_in_utc(shown: str) -> None:
+    """The first and the last second in UTC are the day itself, also where the bank's is another."""
+    for zone in ("America/New_York", "Europe/Helsinki"):
+        target = Target(
+            name="t",
+            transport=TransportKind.HTTP,
+            base_url="https://bank.example/v1",
+            operations={"accounts": BINDING},
+            zone=ZoneInfo(zone),
+        )
+        got = wire(200, json.dumps({"accounts": [{"date": shown}]}))
+        accepted = decode(got, body_of(got), ACCOUNTS, target)
+        assert isinstance(accepted, Accepted)
+        assert [date(2026, 8, 30)] == [one.on for one in accepted.items]
+
+
+@pytest.mark.parametrize(
+    ("operation", "refused"),
+    [
+        (Operation(id="pay", method="POST", path="/pay", makes="payment"), True),
+        (Operation(id="change", method="PUT", path="/pay", changes="payment"), True),
+        (Operation(id="pay", method="GET", path="/pay", shows="payment"), False),
+        (Operation(id="cancel", method="DELETE", path="/pay", ends="payment"), False),
+    ],
+)
+def test_a_rejected_request_that_is_shown(operation: Operation, *, refused: bool) -> None:
+    """A request that is made or changed, and then rejected, was refused; one that is shown was not."""
+    binding = OperationBinding(
+        one="",
+        item=ItemBinding(
+            key=("/id",), state=StateAt(at=("/status",), values={State.REJECTED: ("NO",)})
+        ),
+    )
+    target = Target(
+        name="t",
+        transport=TransportKind.HTTP,
+        base_url="https://bank.example/v1",
+        operations={operation.id: binding},
+        outcomes=Outcomes(
+            unavailable=(),
+            rejected=(Matcher(states=frozenset([State.REJECTED])),),
+            accepted=(Matcher(statuses=("2xx",)),),
+        ),
+    )
+    got = wire(200, '{"id": "1", "status": "NO"}')
+    assert refused is isinstance(decode(got, body_of(got), operation, target), Rejected)
 
 
 @pytest.mark.parametrize("kind", ['"B"', "true", "null", "[]", '{"a": 1}', "1.5"])

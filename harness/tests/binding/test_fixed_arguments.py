@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from assay.binding.encode import Access, encode
@@ -54,3 +56,23 @@ def test_without_a_value_nothing_is_sent(tenant: dict[str, Spelling]) -> None:
         CannotArrange, match=r"a value for operations\.tables\.arguments\.tenant in the target"
     ):
         encode(CALL, TABLES, bound(region=region, port=PORT, **tenant), Access())
+
+
+def test_a_change_has_the_headers_of_every_call() -> None:
+    """It sends what is to be changed and no other value; a header is no part of what it asks for."""
+    move = Operation(
+        id="tables", method="PATCH", path="/tables", changes="table", arguments=("tenant", "size")
+    )
+    target = bound(
+        tenant=Spelling(place=Place.HEADER, name="X-Tenant", value="t1"),
+        size=Spelling(place=Place.BODY, name="/size", value="4", other="6"),
+    )
+    plain = Call(operation="tables", subject="anna")
+    request = encode(plain, move, target, Access())
+    assert ("X-Tenant", "t1") in request.headers
+    assert b"size" not in (request.body or b"")
+    changed = encode(replace(plain, varied=("size",)), move, target, Access())
+    assert ("X-Tenant", "t1") in changed.headers
+    assert b'"6"' in (changed.body or b"")
+    bare = encode(replace(plain, without=("tenant",)), move, target, Access())
+    assert "X-Tenant" not in dict(bare.headers)

@@ -14,7 +14,7 @@ from assay.binding.features import BINDING_FEATURES, is_bound, missing_reason
 from assay.binding.join import bind, capabilities, expired
 from assay.binding.read import find_target, read_target
 from assay.binding.security import AuthKind
-from assay.binding.target import Sca, ScaKind, Waiver
+from assay.binding.target import NextPage, OperationBinding, Sca, ScaKind, Turn, Waiver
 from assay.contract.files.load import load
 from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
@@ -133,6 +133,20 @@ def test_is_bound(want: BindingRequirement, there: bool) -> None:
     """Whether a target binds a feature is read off its binding."""
     contract = parse_contract(find_contract("aisp"))
     assert there is is_bound(want, contract, read_target(find_target("sandbox")))
+
+
+@pytest.mark.parametrize(
+    ("turn", "there"),
+    [(Turn.LINK, True), (Turn.HEADER, True), (Turn.CURSOR, False), (Turn.PAGE, False)],
+)
+def test_a_cursor_is_no_link(turn: Turn, *, there: bool) -> None:
+    """Pages that are turned by a cursor or a number have no link that could lead elsewhere."""
+    contract = parse_contract(find_contract("aisp"))
+    target = read_target(find_target("sandbox"))
+    binding = OperationBinding(next=NextPage(turn=turn, at="/next"))
+    turned = replace(target, operations={"accounts": binding})
+    want = BindingRequirement(operation="accounts", feature="links")
+    assert there is is_bound(want, contract, turned)
 
 
 def test_a_reason_names_the_key_that_is_missing() -> None:

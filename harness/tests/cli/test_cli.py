@@ -206,6 +206,20 @@ def test_check_describes_what_is_sound(tmp_path):
     assert "target sandbox" in out
 
 
+@pytest.mark.parametrize(
+    ("amount", "noted"), [("1234", True), ('"1000.01"', True), ('"0.99"', True), ("876", False)]
+)
+def test_check_announces_an_unusual_amount(tmp_path, amount, *, noted):
+    """An account need not cover any amount, so beyond the usual ones the execution is not judged."""
+    create = f"create-payment: {{arguments: {{amount: {{body: /amount, value: {amount}}}}}}}"
+    (tmp_path / "own.yaml").write_text(
+        f"assay: 1\ntarget: own\nextends: sandbox\noperations: {{{create}}}\n"
+    )
+    _, out, _ = assay("check", "pis", "own.yaml", cwd=tmp_path)
+    key = "operations.create-payment.arguments.amount.value"
+    assert noted is (f":4: note: {key}: a customer may lack what is beyond 1 to 1000" in out)
+
+
 def test_check_announces_what_has_no_value(tmp_path):
     """An argument without a value is no mistake, but what needs it stays unverified: `check` says so."""
     lacking = "{body: /amount, value: null, other: null}"

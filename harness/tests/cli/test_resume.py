@@ -228,6 +228,20 @@ def test_the_same_options_may_be_given_again(whole, tmp_path):
     assert shown(whole / JOURNAL) == shown(journal)
 
 
+def test_the_customers_of_a_run_stay_the_same(whole, tmp_path):
+    """A run that was limited to a role is continued with that role, given again or not, or refused."""
+    journal = half(whole, tmp_path / "out")
+    assert "was recorded without --role (leave out --role" in refused(tmp_path, "--role", "bob")
+    header, rest = journal.read_bytes().split(b"\n", 1)
+    values = json.loads(header)
+    values["invocation"]["roles"] = ["bob", "carol"]
+    journal.write_bytes(json.dumps(values).encode() + b"\n" + rest)
+    other = refused(tmp_path, "--role", "carol", "--role", "bob")
+    assert "was recorded with --role bob --role carol (leave out --role" in other
+    for same in ((), ("--role", "bob", "--role", "carol")):
+        assert "--role: sandbox has no role 'bob'" in refused(tmp_path, *same)
+
+
 @pytest.fixture(scope="module")
 def own_files(tmp_path_factory):
     """Return a folder with a contract, a target file, and a run on them that was cut short."""

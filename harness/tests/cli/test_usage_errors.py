@@ -7,6 +7,7 @@ import sys
 import pytest
 from support.command_line import COMMAND, assay
 
+from assay._resources import contract_dir
 from assay.cli.main import COMMANDS
 
 
@@ -25,11 +26,12 @@ from assay.cli.main import COMMANDS
         (("run", "--replay", "nope"), "--replay: expected a path that exists, found 'nope'"),
         (("run", "--taget", "x"), "there is no option --taget; did you mean '--target'?"),
         (("run", "--zzz"), "there is no option --zzz (see `assay run --help`)"),
-        (("judge",), "FILE: missing (see `assay judge --help`)"),
+        (("judge",), "the argument FILE is missing (see `assay judge --help`)"),
         (("chek",), "there is no command 'chek' (did you mean 'check'?)"),
         (("-x",), "there is no option -x (see `assay --help`)"),
         (("run", "-k"), "option '-k' requires an argument"),
-        (("run", "x"), "got unexpected extra argument (x)"),
+        (("run", "x"), "got unexpected extra argument (x); did you mean --target x? (see"),
+        (("schema", "target", "x"), "got unexpected extra argument (x) (see"),
         (("run", "--examples", "ftp://x"), "--examples: expected a folder or one of redis://"),
         (("run", "-k", "a and"), "-k: cannot read the expression 'a and'"),
         (("prove", "-k", "zzz"), "-k: no mutant or neutral variant has an id that matches 'zzz'"),
@@ -53,6 +55,8 @@ def test_a_file_that_is_missing_says_where_it_was_looked_for(tmp_path):
     (tmp_path / "bank.yaml").touch()
     assert "did you mean 'bank.yaml'?" in assay("check", "bank.yml", cwd=tmp_path)[2]
     assert "did you mean 'stet-1.4.0'?" in assay("check", "stet-1.4.1", cwd=tmp_path)[2]
+    # A schema is shipped, too, and is no file that can be checked.
+    assert "did you mean 'target'" not in assay("check", "target.yaml", cwd=tmp_path)[2]
 
 
 def test_a_folder_with_the_name_of_what_is_shipped_is_no_file(tmp_path):
@@ -136,3 +140,61 @@ ASK = """
 COMP_WORDS=(assay doc); COMP_CWORD=1; _assay_completion assay; printf '%s\\n' "${COMPREPLY[@]}"
 COMP_WORDS=(assay plan --); COMP_CWORD=2; _assay_completion assay; printf '%s\\n' "${COMPREPLY[@]}"
 """
+
+
+def test_a_file_of_another_kind_is_named_as_one(tmp_path):
+    """A contract given as a target file, and the other way round: where to give it, in one line."""
+    contract, target = contract_dir() / "aisp.yaml", contract_dir() / "targets/sandbox.yaml"
+    for args, said in (
+        (
+            ("plan", "-t", contract),
+            "this is a contract, not a target file (give it with --contract)",
+        ),
+        (("plan", "-c", target), "this is a target file, not a contract (give it with --target)"),
+        (("fleet", target), "this is a target file, not a file of banks (give it with --target)"),
+    ):
+        code, out, err = assay(*map(str, args), cwd=tmp_path)
+        assert (code, out, err.count("\n")) == (2, "", 1), err
+        assert said in err
+
+
+def test_a_contract_by_its_name_without_its_ending(tmp_path):
+    """The file beside is the hint; without one, that a file can be given."""
+    assert "or give the path of a file" in assay("plan", "-c", "lockers", cwd=tmp_path)[2]
+    (tmp_path / "lockers.yaml").touch()
+    assert "did you mean 'lockers.yaml'?" in assay("plan", "-c", "lockers", cwd=tmp_path)[2]
+
+
+def test_a_folder_that_has_a_run_is_refused_before_anything_is_sent(tmp_path):
+    """The doctor does not call the bank for a run that cannot be written."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/journal.jsonl").touch()
+    code, out, err = assay("run", "-t", "http://127.0.0.1:9", "--out", "out", cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert "a journal already exists" in err
+
+
+def test_a_report_of_a_folder_and_of_what_is_no_journal(tmp_path):
+    """A run may be named by its folder everywhere; report.json is no journal."""
+    code, out, _ = assay("run", "-k", "iban", "--contexts", "base", "--out", "run", cwd=tmp_path)
+    assert code == 0, out
+    assert "aisp" in assay("report", "run", cwd=tmp_path)[1]
+    said = assay("report", "run/report.json", cwd=tmp_path)[2]
+    assert "not a journal: its first line is not JSON (a run writes journal.jsonl)" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("operations: {accounts: {list: $.data.accounts}}", "did you mean '/data/accounts'?"),
+        ("operations: {accounts: {list: accounts}}", "did you mean '/accounts'?"),
+        ('zone: "^\\d"', "single quotes"),
+    ],
+)
+def test_pointers_and_escapes(tmp_path, text, said):
+    """A pointer in the words of JSONPath, and a backslash in double quotes."""
+    head = "assay: 1\ntarget: t\nextends: sandbox\ntransport: http\nbase_url: http://127.0.0.1:9\n"
+    (tmp_path / "t.yaml").write_text(head + text)
+    code, _, err = assay("check", "t.yaml", cwd=tmp_path)
+    assert code == 2
+    assert said in err

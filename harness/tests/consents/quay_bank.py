@@ -40,6 +40,8 @@ class Consent:
     until: str
     status: str = "received"
     opened: set = field(default_factory=set)
+    holders: list = field(default_factory=list)
+    payers: bool = False
 
 
 @dataclass
@@ -112,6 +114,12 @@ class Bank:
     def listed(self, consent):
         return consent.accounts
 
+    def names_holder(self, consent, number):
+        return number in consent.holders
+
+    def names_payer(self, consent, number):
+        return consent.payers
+
     # -- the interface -----------------------------------------------------------------
     def __call__(self, environ, start_response):
         steps = [unquote(step) for step in environ["PATH_INFO"].strip("/").split("/")]
@@ -152,7 +160,12 @@ class Bank:
         ):
             raise RefusedError(422)
         consent = Consent(
-            f"c-{next(self.numbers)}-{len(world.consents)}", customer, numbers, body["until"]
+            f"c-{next(self.numbers)}-{len(world.consents)}",
+            customer,
+            numbers,
+            body["until"],
+            holders=[each["number"] for each in body.get("names", {}).get("holders", [])],
+            payers=body.get("payers", False),
         )
         world.consents[consent.id] = consent
         self.on_making(consent, world)
@@ -183,10 +196,15 @@ class Bank:
         query = parse_qs(environ.get("QUERY_STRING", ""))
         start = int(query.get("from", ["0"])[0])
         numbers = self.listed(consent)
-        body = {"accounts": [{"number": each} for each in numbers[start : start + PAGE]]}
+        shown = [self.account(consent, each) for each in numbers[start : start + PAGE]]
+        body = {"accounts": shown}
         if start + PAGE < len(numbers):
             body["next"] = f"/accounts?from={start + PAGE}"
         return 200, {**body, "owner": f"owner of {customer.token}"}
+
+    def account(self, consent, number):
+        named = {"holder": f"holder of {number}"} if self.names_holder(consent, number) else {}
+        return {"number": number, **named}
 
     def entries(self, environ, number, customer, world):
         consent = self.opened(environ, customer, world)
@@ -198,7 +216,9 @@ class Bank:
             if customer.calls[day] > A_DAY:
                 raise RefusedError(429)
         days = customer.accounts[number]
-        return 200, {"entries": [{"id": f"{number}-{n}", "day": day} for n, day in enumerate(days)]}
+        named = {"from": {"name": "Maria"}} if self.names_payer(consent, number) else {"from": None}
+        shown = [{"id": f"{number}-{n}", "day": day, **named} for n, day in enumerate(days)]
+        return 200, {"entries": shown}
 
     # -- the control API -----------------------------------------------------------------
     def control(self, environ, steps):

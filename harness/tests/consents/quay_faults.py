@@ -193,6 +193,59 @@ class AnyConsent(Bank):
         return super().covers(consent, number) or number not in consent.customer.accounts
 
 
+@fault("holder/withheld-otherwise")
+class NamesHolders(Bank):
+    """The holders of accounts are named whether the consent asks for them or not."""
+
+    def names_holder(self, consent, number):
+        return True
+
+
+@fault("holder/shown-in-mode")
+class NamesNoHolder(Bank):
+    """The holders of accounts are never named."""
+
+    def names_holder(self, consent, number):
+        return False
+
+
+@fault("holder/withheld-otherwise")
+class NamesFurtherHolders(Bank):
+    """The holders of all accounts but the first are named whether the consent asks or not."""
+
+    def names_holder(self, consent, number):
+        return super().names_holder(consent, number) or number != consent.accounts[0]
+
+
+@fault("holder/withheld-otherwise")
+class RemembersHolders(Bank):
+    """An account whose holder a consent asked for is shown with it under every later consent."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = set()
+
+    def names_holder(self, consent, number):
+        self.asked.update(consent.holders)
+        return number in self.asked
+
+
+@fault("payer/withheld-otherwise")
+class NamesPayers(Bank):
+    """The payers of entries are named whether the consent asks for them or not."""
+
+    def names_payer(self, consent, number):
+        return True
+
+
+@fault("payer/shown-in-mode")
+class NamesNoPayer(Bank):
+    """The payers of entries are never named."""
+
+    def names_payer(self, consent, number):
+        return False
+
+
 FAULTS = [
     each for each in [*globals().values()] if isinstance(each, type) and hasattr(each, "breaks")
 ]

@@ -58,7 +58,7 @@ def test_a_fault_turns_its_own_facets_red(fault):
 
 def test_every_facet_has_a_fault():
     """Each facet of the kinds about consents is broken by some bank."""
-    new = {"signed", "until", "revoked", "one"}
+    new = {"signed", "until", "revoked", "one", "holder", "payer"}
     facets = {each for each in verdicts(CONTRACT, TARGET, Bank()) if each.split("/")[0] in new}
     served = {"signed/signed-served", "one/new-served"}
 
@@ -117,6 +117,36 @@ def test_a_recording_of_the_run_gives_the_same_verdicts(tmp_path):
     journal = (tmp_path / "run" / "journal.jsonl").read_text("utf-8")
     assert "<consent-id-1>" in journal
     assert '"c-' not in journal
+
+
+class NamesPayersUnattended(Bank):
+    """The payers of entries are named whenever the customer is not there."""
+
+    def entries(self, environ, number, customer, world):
+        status, body = super().entries(environ, number, customer, world)
+        if environ.get("HTTP_CUSTOMER_HERE") != "1":
+            body = {"entries": [{**each, "from": {"name": "Rui"}} for each in body["entries"]]}
+        return status, body
+
+
+@pytest.mark.parametrize(
+    ("bank", "expected"), [(Bank, "conforms"), (NamesPayersUnattended, "violates")]
+)
+def test_a_fault_in_one_context_is_found_there(bank, expected, tmp_path):
+    """A field that only calls without the customer disclose is withheld in all others."""
+    text = TARGET.read_text("utf-8").replace("transport: embedded", "transport: http")
+    with serving(bank()) as address:
+        (tmp_path / "target.yaml").write_text(text.replace("https://quay.example", address))
+        words = ["run", "--contract", CONTRACT, "--target", tmp_path / "target.yaml", "--no-doctor"]
+        words += ["-k", "payer", "--contexts", "each", "--out", tmp_path / "run"]
+        CliRunner().invoke(group, [*map(str, words)])
+    report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
+    found = {each["facet"]: each for each in report["obligations"]}
+
+    assert "conforms" == found["shown-in-mode"]["verdict"]
+    assert expected == found["withheld-otherwise"]["verdict"]
+    alone = "without the customer" in found["withheld-otherwise"]["reason"]
+    assert alone is (expected == "violates"), found["withheld-otherwise"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -325,7 +355,7 @@ def test_a_consent_that_is_given_with_the_token_covers_everything(with_token):
     about = {
         each
         for each in found
-        if each.split("/")[0] in {"signed", "until", "revoked", "one", "effect"}
+        if each.split("/")[0] in {"signed", "until", "revoked", "one", "effect", "holder", "payer"}
     }
 
     assert NARROWER | about | {"all/consented-with-consent", "stable/smaller-consent"} == left

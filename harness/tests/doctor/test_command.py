@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from command_line import assay
 
 from assay.sandbox.app import make_app
@@ -85,6 +86,24 @@ def test_a_quick_examination(tmp_path):
         if finding["expected"] == "a successful answer of each operation"
     ]
     assert "none of balances, transactions, modify-payment, cancel-payment" == operations
+
+
+@pytest.mark.parametrize("pointer", ["/holder/ibn", "/identity"])
+def test_a_value_that_no_consent_has_disclosed_yet(tmp_path, pointer):
+    """Before a consent a value need not be there, so no other value is taken for what was meant."""
+    text = (
+        "assay: 1\ntarget: mine\nextends: sandbox\n"
+        f"operations: {{accounts: {{values: {{PsuIdentity: {pointer}}}}}}}\n"
+    )
+    (tmp_path / "bank.yaml").write_text(text, encoding="utf-8")
+    _, out, _ = doctor("--quick", "--json", "-c", "aisp", "--target", "bank.yaml", cwd=tmp_path)
+    findings = [
+        (finding["weight"], finding["key"])
+        for step in json.loads(out)["steps"]
+        for finding in step["findings"]
+        if finding["key"].startswith("operations.accounts.values")
+    ]
+    assert [("not seen", "operations.accounts.values.PsuIdentity")] == findings
 
 
 def test_the_next_command_has_the_options_given(tmp_path):

@@ -23,10 +23,14 @@ from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
+from assay.history import Call
 from assay.journal.writer import Journal
 from assay.judging.verdict import Standing
+from assay.planning.obligation import bound_clauses
 from assay.planning.plan import Disposition, plan
+from assay.rules.evidence import evidence_of
 from assay.sandbox.serve import serving
+from assay.testing import accepted, exchange, history
 
 HERE = Path(__file__).parent
 LAB = parse_contract(HERE / "lab.yaml")
@@ -186,3 +190,12 @@ def test_its_dialect_is_another():
     assert all(one.approval is None and "{" not in (one.path or "") for one in bindings)
     places = {spelt.place for one in bindings for spelt in one.arguments.values()}
     assert {Place.QUERY, Place.HEADER, Place.BODY} == places
+
+
+def test_a_list_names_nothing_that_is_not_to_be_served():
+    """A call that a quota may forbid is no call about what is not to be served."""
+    kind = bound_clauses(LAB)["specimens.available"].kind
+    call = Call(operation="specimens", subject="patient")
+    calls = [exchange(call, accepted()) for _ in range(10)]
+    shown = {each.facet for each in evidence_of(kind, history(*calls))}
+    assert shown <= {facet.id for facet in kind.facets()}

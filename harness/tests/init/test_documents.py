@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assay._resources import contract_dir
 from assay.binding.join import bind
 from assay.binding.read import read_target, shipped_file
 from assay.cli.main import group
@@ -153,6 +154,46 @@ def test_what_the_document_says_is_found(drafts, name, key):
 def test_what_would_be_wrong_is_not_guessed(drafts, name, key):
     """A key is not written: nothing of the document has this meaning."""
     assert at(load(drafts[name]).data, key) is None
+
+
+XS2A = contract_dir() / "examples" / "xs2a" / "xs2a.yaml"
+
+
+def test_modes_in_a_path_keep_its_parameter(tmp_path):
+    """Products that are modes of the contract by name stay in the path; another mode is a gap."""
+    path = draft(tmp_path, HERE / "berlin.yaml", "--contract", str(XS2A))
+    drafted = load(path).data["operations"]
+    assert "/v1/payments/{payment-product}" == drafted["make-payment"]["path"]
+    products = ("sepa-credit-transfers", "instant-sepa-credit-transfers")
+    assert drafted["make-payment"]["modes"] == {
+        name: {"path": "payment-product", "value": name} for name in products
+    }
+    text = path.read_text(encoding="utf-8")
+    gap = (
+        "# TODO: how this mode is requested, for example `{0}: {{path: payment-product, value: …}}`"
+    )
+    assert all(gap.format(mode) in text for mode in ("on-a-day", "target-2-payments"))
+    # A request is read and cancelled where it was made, with no value of its own.
+    for name in ("payment", "cancel-payment"):
+        assert "/v1/payments/{payment-product}/{paymentId}" == drafted[name]["path"]
+    assert "for example `path: /v1/payments/…/{paymentId}`" not in text
+    # A grant is placed once.
+    assert "the place of access in the request" not in text
+    assert bind([parse_contract(XS2A)], read_target(path))
+
+
+def test_the_authorisation_of_a_cancellation_is_no_cancellation(tmp_path):
+    """Without the DELETE, the POST that lets a customer sign it is not taken for it; `absent` is named."""
+    text = (HERE / "berlin.yaml").read_text(encoding="utf-8")
+    assert "operationId: startPaymentInitiationCancellationAuthorisation" in text
+    before, deletes, after = text.partition("    delete:\n      operationId: cancelPayment\n")
+    assert deletes
+    after = after.partition("responses: {204: {description: gone}}\n")[2]
+    (tmp_path / "berlin.yaml").write_text(before + after, encoding="utf-8")
+    path = draft(tmp_path, tmp_path / "berlin.yaml")
+    assert "cancel-payment" not in load(path).data["operations"]
+    text = path.read_text(encoding="utf-8")
+    assert "if the bank has none, `absent: {operations: {cancel-payment: …}}` says why" in text
 
 
 def test_an_operation_that_is_not_offered_is_listed_with_the_path_to_ask_at(drafts):
@@ -379,7 +420,7 @@ def test_a_contract_of_ones_own_has_its_zone_and_the_id_of_a_consent(tmp_path, c
     contract.write_text(OWN)
     path = draft(tmp_path, HERE / "berlin.yaml", "--contract", str(contract), "--auth", "bearer")
     data = load(path).data
-    assert ("Europe/Berlin", ["accesses"]) == (data["zone"], data["contracts"])
+    assert ("Europe/Berlin", ["./accesses.yaml"]) == (data["zone"], data["contracts"])
     assert "guessed" not in next(
         row for row in path.read_text(encoding="utf-8").splitlines() if row.startswith("zone")
     )

@@ -208,7 +208,8 @@ def test_payments_in_the_manner_of_the_berlin_group(begin):
     assert not {"modify-payment", "confirm-payment"} & spelt.keys()
     _, missing = guessed(path)
     assert (
-        "no operation of the document matches, for example `modify-payment: {path: /…}`" in missing
+        "no operation of the document matches; if the bank has none, `absent: {operations: "
+        "{modify-payment: …}}` says why, for example `modify-payment: {path: /…}`" in missing
     )
 
 

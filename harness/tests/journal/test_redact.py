@@ -11,6 +11,7 @@ import pytest
 from assay.binding.encode import Access
 from assay.history import Owned, Subject, Wire
 from assay.journal.redact import MOST_BODY, MOST_HEADERS, Redactor
+from assay.rules.text_shape import TextShape
 
 NOW = datetime(2026, 9, 16, tzinfo=UTC)
 IBAN = "FR7630001007941234567890185"
@@ -53,6 +54,7 @@ def test_the_value_of_a_hidden_header() -> None:
             ("Authorization", "Basic dXNlcjpwYXNz"),
             ("Accept-Encoding", "gzip, deflate"),
             ("X-Old", "<hidden>"),
+            *(("X-Form", value) for value in TextShape(pattern="^[0-9]{4}$").misfits()),
         ),
         headers=(("ETag", 'W/"4f-7"'), ("Connection", "keep-alive"), ("X-Last", "true")),
     )
@@ -61,6 +63,8 @@ def test_the_value_of_a_hidden_header() -> None:
     assert 'it was "<header-1>" (<header-3>), not <header-2>' == redactor.text(said)
     plain = "SEPA since 2026-09-16: keep-alive, true, gzip, deflate, Basic, <hidden>"
     assert plain == redactor.text(plain)
+    command = "assay run --target bank.yaml"
+    assert command == redactor.text(command)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
-"""Puts the words of these tests within their reach, and the laboratory's service."""
+"""Makes the modules of these tests importable, and the banks of other tests and of the example."""
 
 import sys
 from pathlib import Path
 
+from assay._resources import contract_dir
+
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "elsewhere")]
+sys.path[:0] = [str(HERE), *(str(HERE.parent / each) for each in ("elsewhere", "consents"))]
+sys.path.insert(0, str(contract_dir() / "examples" / "xs2a"))

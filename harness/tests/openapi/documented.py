@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from assay._resources import contract_dir
 from assay.binding.join import bind
 from assay.contract.parse import find_contract, parse_contract
 from assay.openapi import document
@@ -23,6 +24,12 @@ from assay.rules.formats import FORMATS
 ELSEWHERE = Path(__file__).parents[1] / "elsewhere"
 LAB = (str(ELSEWHERE / "lab.yaml"),), str(ELSEWHERE / "target.yaml")
 SHIPPED = ("aisp", "pis"), "sandbox"
+STET = ("aisp", "pis"), "stet-1.4.0"
+#: Contracts whose requests have shapes, ids of the bank, modes in the path, and consents.
+_XS2A = contract_dir() / "examples" / "xs2a"
+XS2A = (str(_XS2A / "xs2a.yaml"),), str(_XS2A / "nordhafen.yaml")
+_QUAY = ELSEWHERE.parent / "consents"
+QUAY = (str(_QUAY / "quay.yaml"),), str(_QUAY / "target.yaml")
 
 CHECKER = FormatChecker(("date",))
 for name, is_one in FORMATS.items():

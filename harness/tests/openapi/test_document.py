@@ -5,11 +5,13 @@ import re
 from dataclasses import dataclass, replace
 
 import pytest
-from documented import LAB, SHIPPED, Documented, joined, made, operations
+from documented import LAB, SHIPPED, STET, XS2A, Documented, joined, made, operations
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from assay._resources import contract_dir
 from assay.binding.join import bind
+from assay.binding.read import read_target
+from assay.contract.parse import parse_contract
 from assay.openapi import document
 from assay.planning.prepare import load_target
 from assay.rules import parameters
@@ -17,8 +19,16 @@ from assay.rules.rule import Kind
 
 EVERY = pytest.mark.parametrize(
     "name",
-    [SHIPPED, (("aisp",), "sandbox"), (("pis",), "sandbox"), (("aisp", "pis"), "remote"), LAB],
-    ids=["shipped", "aisp alone", "pis alone", "remote", "laboratory"],
+    [
+        SHIPPED,
+        (("aisp",), "sandbox"),
+        (("pis",), "sandbox"),
+        (("aisp", "pis"), "remote"),
+        LAB,
+        STET,
+        XS2A,
+    ],
+    ids=["shipped", "aisp alone", "pis alone", "remote", "laboratory", "stet", "xs2a"],
 )
 
 
@@ -418,3 +428,19 @@ def test_every_extension_is_explained(name):
     page = (contract_dir() / "openapi.md").read_text("utf-8")
     used = {key for each in schemas(made(*name)) for key in each if key.startswith("x-")}
     assert [] == sorted(one for one in used if f"`{one}`" not in page)
+
+
+def test_a_mode_that_repeats_an_argument_has_its_schema():
+    """It is no fixed value; and the place of an argument is not bound to the value of a mode."""
+    folder = contract_dir() / "examples" / "xs2a"
+    contract, target = parse_contract(folder / "xs2a.yaml"), read_target(folder / "nordhafen.yaml")
+    made = document(bind([contract], target), target)["paths"]["/v1/consents"]["post"]
+    body = made["requestBody"]["content"]["application/json"]["schema"]
+    access = body["properties"]["access"]["properties"]
+    asked = access["additionalInformation"]["properties"]["ownerName"]
+    assert access["accounts"]["items"] == asked["items"]
+    assert "x-assay-arguments" not in asked
+    assert "balances" not in access
+    named = {each["mode"]: each for each in made["x-assay-modes"]}
+    assert "access" == named["with-owner-name"]["argument"]
+    assert [] == named["without-balances"]["value"]

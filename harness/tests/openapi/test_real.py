@@ -1,11 +1,15 @@
 """The document against real calls: what a sound target does fits, what a broken one does not."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
-from documented import LAB, SHIPPED, Documented, joined, made
+from documented import LAB, QUAY, SHIPPED, STET, XS2A, Documented, joined, made
+from nordhafen.application import Bank as Nordhafen
+from quay_bank import Bank as Quay
 from service import Service
 
+from assay.binding.target import TransportKind
 from assay.execution.environment import set_up
 from assay.execution.session import Session, run_session
 from assay.journal.redact import Careless
@@ -39,6 +43,7 @@ class Tapped:
 def asked(contracts, target, bank, keywords=""):
     """Run the plan of contracts against a bank; return every call that the document describes."""
     bound, spelt = joined(contracts, target)
+    spelt = replace(spelt, transport=TransportKind.EMBEDDED)
     environment = set_up(spelt, seed=0, bank=bank)
     environment.client = tapped = Tapped(environment.client)
     try:
@@ -63,16 +68,23 @@ def sandbox(policies):
 
 @cache
 def sound(contracts, target):
-    """Run every plan against the sound bank, and against the laboratory."""
-    if (contracts, target) == LAB:
-        return asked(contracts, target, lambda _: Service())
-    return asked(contracts, target, sandbox(SOUND))
+    """Run every plan against its sound bank."""
+    return asked(contracts, target, SOUND_BANKS[contracts, target])
 
 
-BOTH = pytest.mark.parametrize("name", [SHIPPED, LAB], ids=["shipped", "laboratory"])
+SOUND_BANKS = {
+    SHIPPED: sandbox(SOUND),
+    LAB: lambda _: Service(),
+    STET: sandbox(SOUND),
+    XS2A: lambda _: Nordhafen(),
+    QUAY: lambda _: Quay(),
+}
+EVERY = pytest.mark.parametrize(
+    "name", SOUND_BANKS, ids=["shipped", "laboratory", "stet", "xs2a", "quay"]
+)
 
 
-@BOTH
+@EVERY
 def test_every_operation_is_really_called(name):
     """The calls cover every operation that can be called."""
     known = documented(*name)
@@ -82,7 +94,7 @@ def test_every_operation_is_really_called(name):
     }
 
 
-@BOTH
+@EVERY
 def test_every_answer_of_a_sound_target_fits(name):
     """Status, media type and body are as documented; disturbances alone are not documented."""
     known = documented(*name)
@@ -90,7 +102,7 @@ def test_every_answer_of_a_sound_target_fits(name):
     assert set() == {one for one in wrong if one[1] != ("status 503",)}
 
 
-@BOTH
+@EVERY
 def test_what_a_sound_target_accepts_the_document_allows(name):
     """The document forbids no request that is accepted."""
     known = documented(*name)

@@ -1,6 +1,6 @@
 """The sentences of a report never claim more than was observed."""
 
-from assay.report.wording import caveats, closing, headline
+from assay.report.wording import caveats, closing, headline, shared_reasons
 
 
 def test_headline_of_all_kept(journal):
@@ -45,3 +45,14 @@ def test_closing(mixed):
         " 1 unspecified, 1 not applicable, 1 waived in 2.1 s, 2 exchanges,"
         " 1 harness fault"
     )
+
+
+def test_reasons_that_differ_in_the_time_to_wait_are_one() -> None:
+    """A single one keeps its time; other reasons, and other differences, stay apart."""
+    short, long = (
+        f"needs a clock, or waiting: --wait {time} (this trial)" for time in ("4h", "9d")
+    )
+    other = "needs a zone, or waiting: --wait 4h (this trial)"
+    both = "needs a clock, or waiting: --wait (`assay plan` says how long)"
+    assert {short: both, long: both, other: other} == shared_reasons([short, long, other, short])
+    assert {short: short} == shared_reasons([short, short])

@@ -23,6 +23,8 @@ from building import (
     owner,
 )
 
+from assay.history import Rejected
+
 PSU = owner("psu", account("A1", 1, 2), account("A2", 1), card("C1", 1))
 OTHER = owner("other", account("B1", 1), account("B2", 1))
 DATA = listed("x")
@@ -230,6 +232,34 @@ def test_of_a_customer_who_was_there_before_only_refusals_are_sure():
 
     assert "balance-before agrees 1" in first(NO)
     assert "balance-before unclear 1" in first(DATA)
+
+
+@pytest.mark.parametrize(
+    ("before", "agreement"),
+    [
+        (balances(NO, "A2"), "disagrees"),
+        (balances(GONE, "A2"), "disagrees"),
+        (balances(UNKNOWN, "A2"), "unclear"),
+        (balances((Rejected(), 429), "A2"), "unclear"),
+        (balances(FAILED, "A2"), "unclear"),
+        (absent(NO, "A2"), "unclear"),
+        (replace(balances(NO, "A2"), call=replace(balances(NO, "A2").call, by="x")), "unclear"),
+        (ask("transactions", NO, "A2"), "unclear"),
+        (balances(NO, "A1"), "unclear"),
+    ],
+)
+def test_what_was_refused_before_was_not_covered_by_an_earlier_consent(before, agreement):
+    """The same call, refused for what it asks before any consent, shows that none covered it."""
+    psu = owner("psu", *PSU.owns, fresh=False)
+    events = before, consent("A1"), balances(DATA), balances(DATA, "A2")
+    assert f"balance-refused {agreement} 4" in check("consent.scope", psu, *events)
+
+
+def test_a_refusal_after_a_consent_may_be_of_an_earlier_one():
+    """A consent that was given and replaced in between says nothing about earlier ones."""
+    psu = owner("psu", *PSU.owns, fresh=False)
+    events = consent("A1"), balances(DATA), balances(NO, "A2"), balances(DATA, "A2")
+    assert "balance-refused unclear 4" in check("consent.scope", psu, *events)
 
 
 @pytest.mark.parametrize(

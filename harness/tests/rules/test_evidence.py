@@ -24,7 +24,7 @@ from assay.rules import evidence
     [
         (DONE, "it was accepted (200)"),
         (NONE, "it was accepted (200) with 0 items"),
-        (listed("A1"), "it was accepted (200) with 1 items"),
+        (listed("A1"), "it was accepted (200) with 1 item"),
         (NO, "it was refused (403)"),
         (GONE, "it was refused (404)"),
         (leaked("x", "y"), "it was refused (403), but the answer carries 2 items"),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 from building import AT, LOST, NO
@@ -271,6 +272,14 @@ def test_a_request_of_a_customer_with_a_past_is_carried_out():
     """That it is carried out needs nothing from before."""
     events = make(), sign(), read(shown(state=DONE))
     assert f"{MAIN} agrees" in says(*events, subject=payer(fresh=False))
+
+
+@pytest.mark.parametrize("amount", [12, Decimal("12.34"), "12.34"])
+def test_an_amount_may_be_a_number(amount):
+    """What the target file sends as a number is as valid as a text, once the bank accepts it."""
+    made = make(amount=amount)
+    assert f"{MAIN} agrees" in says(made, sign(), read(shown(state=DONE)))
+    assert f"{MAIN} disagrees" in says(made, sign(), effects(now=LONG_AFTER))
 
 
 def test_it_is_ambient():

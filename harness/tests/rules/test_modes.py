@@ -9,10 +9,12 @@ from orders import (
     DONE,
     ENDED,
     OPEN,
+    PIS,
     REJECTED,
     cancel,
     check,
     effects,
+    history,
     make,
     modify,
     payer,
@@ -473,3 +475,22 @@ def test_a_mode_that_nobody_spells_is_not_offered():
     assert {"immediate", "deferred"} == {
         requirement.name for requirement in by_id["immediate"].requires
     }
+
+
+def test_a_request_without_the_day_of_the_plain_mode_may_be_refused_for_that():
+    """It differs in more than its mode from a control that has a day; with the day it does not."""
+    create = PIS.operations["create-payment"]
+    modes = ("deferred", "several", *create.modes[:1])
+    for due, said in (
+        (("deferred",), []),
+        (("deferred", "several"), ["several-refused agrees 1,2"]),
+    ):
+        plain = replace(create, modes=modes, due=replace(create.due, modes=due))
+        contract = replace(PIS, operations={**PIS.operations, plain.id: plain})
+        day = {"date": LATER} if "several" in due else {}
+        events = history(payer(), several(NO, **day), DEFERRED)
+        found = ruled("single", contract=contract).check(events)
+        assert said == [
+            f"{one.facet} {one.agreement.value} {','.join(map(str, one.exchanges))}"
+            for one in found
+        ]

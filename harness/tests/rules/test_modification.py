@@ -503,9 +503,9 @@ def test_a_change_after_it_was_carried_out_comes_too_late():
 
 
 def test_of_a_customer_who_existed_before_not_all_is_known():
-    """He may have changed it elsewhere."""
+    """Nothing from before explains a lost change, but a request of theirs may be an earlier one."""
     old = payer(fresh=False)
-    assert ["persists unclear 1,2,3"] == says(
+    assert ["persists disagrees 1,2,3"] == says(
         put_off(), change(), read(shown(amount="12.30")), subject=old, facet="persists"
     )
     assert ["carried-out-as-changed unclear 1,2"] == says(

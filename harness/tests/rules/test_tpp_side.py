@@ -21,8 +21,10 @@ from building import (
     item,
     listed,
     owner,
+    ruled,
 )
 
+from assay.contract.model import Capability
 from assay.contract.parse import find_contract, parse_contract
 from assay.history import Accepted, Item, Lacking, State
 from assay.history.steps import UNBOUND_MODE
@@ -315,3 +317,10 @@ def test_credentials_and_methods():
     assert ["agrees 1", "disagrees 2"] == say(
         "trusted-beneficiaries", ask("accounts", listed(item("x"))), gone
     )
+
+
+def test_a_quota_of_all_calls_needs_no_mark_for_calls_without_the_customer():
+    """Where every call counts, the duty is judged at a target that marks none."""
+    for counts, needed in (("all", set()), ("absent", {Capability.BATCH})):
+        clause = ruled("batch-quota", counts=counts)
+        assert needed == set(clause.tpp_facet().needs)

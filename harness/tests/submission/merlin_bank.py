@@ -71,7 +71,7 @@ class Merlin:
         self, environ: dict[str, Any], start: Callable[..., Any], path: str, sent: Any
     ) -> Iterable[bytes]:
         """Answer a call of the sandbox bank under this bank's paths and ids."""
-        ids = {name: id_ for id_, name in self.names.items()}
+        ids = {name: id_ for id_, name in [*self.names.items()]}
         parts = [ids.get(part, part) for part in path.split("/")]
         known = path.startswith(PAYMENTS) and parts[2:3] == [ids.get(path.split("/")[2])]
         if path.startswith(CONSENTS) or known:
@@ -84,7 +84,7 @@ class Merlin:
         self.remember(environ["REQUEST_METHOD"], lines[0], answer, sent, parts)
         text = answer.decode()
         if path.startswith((PAYMENTS, CONTROL)):
-            for id_, name in self.names.items():
+            for id_, name in [*self.names.items()]:
                 text = text.replace(f"{OWN}/{id_}", f"{PAYMENTS}/{name}").replace(id_, name)
         content = text.replace(OWN, CONSENTS).encode()
         headers = [line for line in lines[1] if line[0] != "Content-Length"]

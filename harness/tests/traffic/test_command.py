@@ -1,6 +1,8 @@
 """`assay judge`: its output, its files and its exit codes."""
 
 import json
+import re
+import shlex
 
 import pytest
 from clients import VIOLATIONS, Client, clean, write
@@ -116,3 +118,27 @@ def test_a_waiver_that_is_not_needed(tmp_path):
         assert [(obligation, "superfluous")] == [
             (each["name"], each["state"]) for each in report["waivers"]
         ]
+
+
+def test_the_printed_command_can_be_run_as_it_stands(tmp_path):
+    """It names no folder that exists, and quotes what the shell would split."""
+    client = Client()
+    psu = clean(client)
+    VIOLATIONS["pis/charge-bearer/value-kept"](client, psu)
+    har = client.har(tmp_path / "x.har")
+    options = ("--party", "tpp", "-k", "value-kept or iban")
+    for place in (("--out", "a"), ("--out=b",)):
+        _, out, _ = judge(har, *options, *place, cwd=tmp_path)
+        (command,) = re.findall(r"reproduce +assay judge (.*)", out)
+        code, again, _ = judge(*shlex.split(command), cwd=tmp_path)
+        assert 1 == code, again
+        assert "pis/charge-bearer/value-kept" in again
+
+
+def test_traffic_below_another_url_says_what_to_set(recording, tmp_path):
+    """Nothing is judged, and the option that says where the calls went is named."""
+    moved = recording.read_text().replace("https://www.30001", "https://elsewhere.30001")
+    (tmp_path / "moved.har").write_text(moved)
+    code, out, _ = judge(tmp_path / "moved.har", cwd=tmp_path)
+    assert 3 == code
+    assert "`--base URL` says below which URL the recorded calls are made" in out

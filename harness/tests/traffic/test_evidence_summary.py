@@ -73,7 +73,7 @@ def test_a_verdict_on_many_pieces(seed):
     for trial, (shown, agreed) in enumerate(histories):
         summary = EvidenceSummary()
         for evidence, doubted in shown:
-            summary.add(evidence, doubted=doubted)
+            summary.add(evidence, doubt=MISSING if doubted else "")
         if shown:
             merged.take(summary.certain(agreed=agreed), summary.numbers, str(trial))
     verdict, trial = merged.verdict("a/b/x")

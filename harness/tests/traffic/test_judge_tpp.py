@@ -14,8 +14,8 @@ BY_ABSENCE = "aisp/consent.scope/only-consented"
 
 
 def judged(har, tmp_path, *, complete=False):
-    """Return the verdicts on a TPP's recording, by obligation."""
-    session = open_recording(har, party=Party.TPP, complete=complete)
+    """Return the verdicts on a TPP's recording, which has the times of the bank, by obligation."""
+    session = open_recording(har, party=Party.TPP, complete=complete, bank_clock=True)
     result = session.close(tmp_path / f"journal-{complete}.jsonl")
     return {verdict.obligation: verdict.standing for verdict in result.verdicts}
 

@@ -50,7 +50,7 @@ def _cached(name):
 def judged(path, document, party, **options):
     """Return the verdicts on a document, and the entry of each exchange by its number."""
     path.write_text(json.dumps(document), encoding="utf-8")
-    recording = open_recording(path, party=party, **options)
+    recording = open_recording(path, party=party, bank_clock=True, **options)
     judge = Judge(plan=recording.plan, target=recording.target, party=party)
     verdicts = judge.judge(recording.histories).conclusion.verdicts
     (named,) = recording.histories

@@ -49,7 +49,9 @@ BY_ABSENCE = {"aisp/consent.scope/only-consented"}
 
 def found(har, url, tmp_path, *, complete=False):
     """Return the obligations that a recording violates, and those that it meets."""
-    session = open_recording(har, target_name=url, party=Party.TPP, complete=complete)
+    session = open_recording(
+        har, target_name=url, party=Party.TPP, complete=complete, bank_clock=True
+    )
     verdicts = session.close(tmp_path / f"journal-{complete}.jsonl").verdicts
     assert session.exchanges > 10
     return tuple(

@@ -40,9 +40,7 @@ def shown(call: "Call", consent: Consent, account: Account, name: str) -> dict[s
         "currency": "EUR",
     }
     body: dict[str, Any] = {member: members[member] for member in call.policy.account_members}
-    further = consent.content["access"].get("additionalInformation", {}).get("ownerName", [])
-    asked = any(reference["iban"] == account.iban for reference in further)
-    if call.policy.owner_name == "always" or (call.policy.owner_name == "asked" and asked):
+    if owner_given(call, consent, account):
         body["ownerName"] = name
     own = f"/v1/accounts/{account.resource_id}"
     body["_links"] = {
@@ -50,6 +48,23 @@ def shown(call: "Call", consent: Consent, account: Account, name: str) -> dict[s
         "transactions": call.link(f"{own}/transactions"),
     }
     return body
+
+
+def owner_given(call: "Call", consent: Consent, account: Account) -> bool:
+    """Whether the owner's name is given."""
+    policy, owner = call.policy, owner_of(call.world, consent)
+    others = owner is not None and account is not owner.accounts[0]
+    if "others" in policy.owner_always and others:
+        return True
+    if "absent" in policy.owner_always and not call.present:
+        return True
+    consents = [consent]
+    if policy.owner_name == "once":
+        consents = [each for each in call.world.consents.values() if each.authorised_at]
+    further = [each.content["access"].get("additionalInformation", {}) for each in consents]
+    references = [each for names in further for each in names.get("ownerName", [])]
+    asked = any(reference["iban"] == account.iban for reference in references)
+    return policy.owner_name == "always" or (policy.owner_name != "never" and asked)
 
 
 def balances(call: "Call", key: str) -> Response:

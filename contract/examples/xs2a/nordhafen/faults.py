@@ -113,6 +113,8 @@ FAULTS = (
     fault(33, "limit-with-customer", present_limit=10),
     fault(34, "owner-always", owner_name="always"),
     fault(34, "owner-never", owner_name="never"),
+    fault(34, "owner-once-asked", owner_name="once"),
+    fault(34, "owner-of-the-second-account", owner_always=("others",)),
     fault(35, "card-accounts", card_accounts=True),
     fault(35, "card-accounts-are-400", statuses=(("no such path", 400),)),
     # -- 4 Payments -----------------------------------------------------------------------

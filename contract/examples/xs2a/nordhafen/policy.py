@@ -83,7 +83,10 @@ class Policy:
     exceeded_status: int = 429  # 32
     exceeded_code: str = "ACCESS_EXCEEDED"  # 32
     present_limit: int | None = None  # 33
-    owner_name: str = "asked"  # 34: asked, always, never
+    owner_name: str = "asked"  # 34: asked, always, never, once (asked by any former consent)
+    owner_always: tuple[
+        str, ...
+    ] = ()  # 34: given unasked for "others" (all but the first), "absent"
     card_accounts: bool = False  # 35
 
     # -- 4 Payments ---------------------------------------------------------------------

@@ -93,7 +93,8 @@ def _neighbour(path: Path) -> str:
         names = [file.name for file in path.parent.iterdir() if file.is_file()]
     except (OSError, ValueError):
         return f"there is no folder {str(path.parent)!r} either"
-    shipped = [] if path.parent.name else [each.stem for each in contract_dir().rglob("*.yaml")]
+    folders = () if path.parent.name else (contract_dir(), contract_dir() / "targets")
+    shipped = [each.stem for folder in folders for each in folder.glob("*.yaml")]
     hint = did_you_mean(path.name, [*names, *shipped])
     folder = path.parent.resolve()
     return hint if hint.startswith("did you") else f"there is none in {folder}"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from assay._resources import contract_dir
 from assay.contract.files.document import Document, Finding, Pointer, found, problem
 from assay.contract.files.load import load
+from assay.contract.files.mix_ups import POINTER_HINT, of_another_kind, pointer_hint
 from assay.contract.files.prebuilt import prebuilt
 from assay.contract.model import Json
 from assay.errors import Problem, did_you_mean
@@ -150,6 +151,7 @@ def _expected(failed: FailedKeyword) -> Iterator[Finding]:
         hint = close if close.startswith("did") else ""
     if not hint and schema.get("type") == "string" and _quotable(value):
         hint = f'write it in quotes: "{found(value)}"'
+    hint = pointer_hint(value) if hint == POINTER_HINT else hint
     yield (), f"expected {wanted}, found {seen}", hint
 
 
@@ -277,6 +279,8 @@ def validate(
     kinds: Callable[[], Collection[str]] = tuple,
 ) -> list[Problem]:
     """Validate a document as `check` does, even if it is a shipped one."""
+    if other := of_another_kind(document.data, schema_name):
+        return [problem(document, (), *other)]
     findings = list(_compare(validator(f"{schema_name}.yaml"), document.data, ()))
     if rule_schema is not None:
         findings += _rules(document.data.get("rules"), rule_schema, kinds)

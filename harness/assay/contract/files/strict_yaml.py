@@ -91,6 +91,7 @@ _HINTS: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
         "check the indentation: the keys of one mapping begin in the same column",
     ),
     (("flow", "stream end", "',' or"), "is a bracket, brace or quote left open?"),
+    (("escape character",), "write `\\\\` for a backslash, or use single quotes"),
     (("alias",), "name an anchor (&name) defined above"),
 )
 

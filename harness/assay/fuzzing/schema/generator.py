@@ -1,9 +1,9 @@
-"""Adapter to Schemathesis: generated cases, and validation of answers.
+"""Adapter to Schemathesis: generated cases, and remarks on the status and headers of answers.
 
 `iter_coverage_cases` and the metadata of a case are not its documented API: the version
 is pinned, and a test of this module covers what is used. Only checks that depend on the
 answer alone are used; how a request should have been answered is for the contract's
-checks.
+checks, and what its body contains for `answer_schemas`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from assay.binding.target import Place
 from assay.contract.model import Json
 from assay.fuzzing.engine import explore_values
 from assay.fuzzing.findings import Remark
+from assay.fuzzing.schema.answer_schemas import AnswerSchemas
 from assay.fuzzing.schema.cases import SchemaCase
 from assay.history import Wire
 
@@ -27,7 +28,6 @@ CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
     "content_type_conformance",
-    "response_schema_conformance",
 )
 #: Schemathesis' title of a remark of the first of them.
 FAILED = "ServerError"
@@ -46,6 +46,7 @@ class Generator:
     _made: dict[tuple[str, str, int, int], tuple[SchemaCase, ...]] = field(
         default_factory=dict[tuple[str, str, int, int], tuple[SchemaCase, ...]]
     )
+    _answers: AnswerSchemas = field(init=False)
     _library: Any = field(init=False)
     _schema: Any = field(init=False)
     _checks: list[Any] = field(init=False)
@@ -56,6 +57,7 @@ class Generator:
         checks.load_all_checks()
         self._checks = [checks.CHECKS.get_one(name) for name in CHECKS]
         self._schema = self._library.openapi.from_dict(dict(self.document))
+        self._answers = AnswerSchemas(self.document)
 
     def cases(self, method: str, path: str, *, fuzz: int, seed: int) -> tuple[SchemaCase, ...]:
         """Return the cases of an operation: always the same ones, then `fuzz` random ones."""
@@ -121,14 +123,15 @@ class Generator:
         case = self._schema[path][method].Case(
             path_parameters=dict.fromkeys(SLOT.findall(path), "-")
         )
+        remarks: list[Remark] = []
         try:
             case.validate_response(answer, checks=self._checks)
         except BaseExceptionGroup as failures:
-            remarks = map(_remark, failures.exceptions)
             documented = str(wire.status) in self.document["paths"][path][method]["responses"]
             # A documented 501 means "not offered", and is no failure.
-            return tuple(remark for remark in remarks if remark.check != FAILED or not documented)
-        return ()
+            made = map(_remark, failures.exceptions)
+            remarks += (each for each in made if each.check != FAILED or not documented)
+        return (*remarks, *self._answers.remarks(method, path, wire))
 
 
 def _members(made: Any, place: Place) -> Mapping[str, Json]:
@@ -176,7 +179,5 @@ def _quoted(value: Json) -> str:
 
 
 def _remark(failure: Any) -> Remark:
-    steps = tuple(str(step) for step in getattr(failure, "schema_path", ()))
-    why = failure.validation_message if steps else failure.message
-    says = ": ".join(filter(None, (failure.title, ", ".join(str(why).splitlines()))))
-    return Remark(check=type(failure).__name__, says=says, at=steps)
+    says = ": ".join(filter(None, (failure.title, ", ".join(str(failure.message).splitlines()))))
+    return Remark(check=type(failure).__name__, says=says)

@@ -17,6 +17,7 @@ from assay.rules.kinds.available import Available
 from assay.rules.kinds.cancellation import Cancellation
 from assay.rules.kinds.consent_authorisation import ConsentAuthorisation
 from assay.rules.kinds.consent_effect import ConsentEffect
+from assay.rules.kinds.consent_field import ConsentField
 from assay.rules.kinds.consent_history import ConsentHistory
 from assay.rules.kinds.consent_mode import ConsentMode
 from assay.rules.kinds.consent_replacement import ConsentReplacement
@@ -83,6 +84,7 @@ KINDS: Mapping[str, type[Kind]] = {
         ConsentReplacement,
         ConsentHistory,
         ConsentMode,
+        ConsentField,
         OwnData,
         DisclosedWhen,
         NoCredentials,

@@ -201,12 +201,9 @@ def _requirements(clause: Addressed, operation: Operation) -> tuple[BindingRequi
 
 
 def _about(clause: Addressed, operation: Operation, made: Exchange) -> Call | None:
-    call = request_steps.call_about(operation, made)
-    return (
-        replace(call, varied=clause.lifecycle.changeable_arguments)
-        if call and operation.changes
-        else call
-    )
+    if operation.changes:
+        return request_steps.plain_change(clause.lifecycle, made)
+    return request_steps.call_about(operation, made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,7 +113,7 @@ class Available(Kind):
                 requires=_identifier(self),
             )
         )
-        if (self.operation.about or self.operation.grants) and not self.operation.request:
+        if self._names_what_is_served:
             out.append(
                 Facet(
                     id=UNSERVED,
@@ -177,6 +177,12 @@ class Available(Kind):
                 # What changes by itself differs here, too.
                 yield from steps.send(call)
 
+    @property
+    def _names_what_is_served(self) -> bool:
+        """Whether a well-formed call can name what is not to be served."""
+        named = self.operation.about or self.operation.grants
+        return bool(named) and not self.operation.request
+
     def check(self, history: History) -> Iterator[Evidence]:
         """Judge the answers to valid calls, to aliases and to malformed calls."""
         if self.lifecycle is not None:
@@ -201,7 +207,7 @@ class Available(Kind):
             elif named.compares(exchange):
                 yield from named.other(exchange)
             else:
-                twin = call.subject in controlled
+                twin = call.subject in controlled and self._names_what_is_served
                 controlled |= {call.subject} if exchange.accepted else set()
                 yield from named.main(exchange) if call.alias is None else ()
                 sound = clauses.certainly_served(

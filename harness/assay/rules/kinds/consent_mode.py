@@ -9,37 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from assay.contract.files.document import Finding, Pointer
 from assay.history import History, Subject
 from assay.judging.verdict import Evidence
-from assay.rules import comparisons, parameters, steps
-from assay.rules.consents import confirmed, lists_keys
+from assay.rules import steps
 from assay.rules.consequences import LIMIT
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_kind import (
     ConsentKind,
+    mode_of_consent,
     own_uses,
     refused_access,
     served_access,
     served_questions,
+    signed_in_mode,
 )
-from assay.rules.lifecycle.consent_use import ConsentPhase, ConsentUse
-from assay.rules.parameters import Raw, known, maker
-from assay.rules.queries import ordinary
+from assay.rules.lifecycle.consent_use import ConsentPhase
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script
 
 REFUSED, SERVED = "mode-refused", "plain-served"
-
-
-def _mode_of_consent() -> Any:
-    """Declare a mode of the operation that makes the consent."""
-
-    def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
-        yield from known(at, name, maker(clause, raw).get("modes", ()), "mode")
-
-    return parameters.word(key="mode", references=check, compare=comparisons.undirected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +37,7 @@ class ConsentMode(ConsentKind):
     name = "consent-mode"
     purpose = LIMIT
 
-    mode: str = _mode_of_consent()
+    mode: str = mode_of_consent()
 
     def facets(self) -> tuple[Facet, ...]:
         """Return what is refused in the mode, and served in none."""
@@ -86,13 +74,6 @@ class ConsentMode(ConsentKind):
                 continue
             if consent.phase is ConsentPhase.AUTHORISED:
                 yield served_access(SERVED, use, "the consent is signed, and in no mode")
-            elif self._in_the_mode(use):
+            elif signed_in_mode(use, self.lifecycle, self.mode):
                 why = f"the consent is in the mode {self.mode}"
                 yield from refused_access(REFUSED, use, served, why)
-
-    def _in_the_mode(self, use: ConsentUse) -> bool:
-        """Whether a use is of a consent in the mode, which is certainly signed."""
-        call = use.consent.instance.made.call
-        signed = any(map(confirmed, use.consent.instance.signings))
-        listed = ordinary(call) and lists_keys(call, self.lifecycle.create)
-        return call.mode == self.mode and signed and listed

@@ -37,7 +37,7 @@ from assay.rules.queries import bare, bare_or_ranged, fresh_subjects, has_value,
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented import ServedThings, served_with_consent
+from assay.rules.state.consented import ServedThings, UncoveredCalls, served_with_consent
 
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {
@@ -114,12 +114,11 @@ class ConsentScope(RefusingKind):
         psu = yield from steps.arrange("psu", Holding(resource=owner, count=2, entries=entries))
         first, second = psu.owns[0].key, psu.owns[1].key
         ask = Call(
-            operation=operation.id,
-            subject="psu",
-            arguments=steps.arguments(operation, first),
+            operation=operation.id, subject="psu", arguments=steps.arguments(operation, first)
         )
-        if not self.grant.given:
-            yield from steps.send(replace(ask, variation="before any consent"))
+        for key in () if self.grant.given else (first,) if psu.fresh else (second, first):
+            early = replace(ask, arguments=steps.arguments(operation, key))
+            yield from steps.send(replace(early, variation="before any consent"))
         yield from steps.grant(self.grant, "psu", first)
         yield from steps.send(ask)
         if not self.grant.given:
@@ -150,13 +149,12 @@ class ConsentScope(RefusingKind):
         """Judge every call about a resource whose owners are known."""
         over_quota = clauses.perhaps_over_quota(self.contract, history)
         seen = _Seen.of(self, history)
-        consents, strangers = (
-            Consents.of(self.contract, self.grant, history),
-            _Strangers(served=seen.served),
-        )
+        consents = Consents.of(self.contract, self.grant, history)
+        strangers = _Strangers(served=seen.served)
         for exchange in history.exchanges:
             consents.note(exchange)
             strangers.note(exchange, self.grant)
+            seen.uncovered.note(exchange, consents)
             for evidence in self._judge(exchange, seen, consents, strangers):
                 if counts_unattended(evidence, exchange, over_quota):
                     yield evidence
@@ -198,7 +196,7 @@ class ConsentScope(RefusingKind):
             if clauses.surely_listed(self.contract, whose[call.subject], exchange.at):
                 yield served_with_consent(f"{child}-granted", exchange, whose[call.subject])
         elif key not in consents.possible(call.subject):
-            known = call.subject in seen.untouched
+            known = call.subject in seen.untouched or seen.uncovered.has(call)
             for evidence in _own(child, exchange, consents, seen.served):
                 yield evidence if known else doubt(evidence, EARLIER)
 
@@ -259,6 +257,7 @@ class _Seen:
     owners: Mapping[str, Mapping[str, Owned]]
     untouched: frozenset[str]
     served: ServedThings
+    uncovered: UncoveredCalls = field(default_factory=UncoveredCalls)
 
     @classmethod
     def of(cls, clause: ConsentScope, history: History) -> _Seen:

@@ -27,7 +27,7 @@ from assay.rules.consequences import (
 )
 from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, doubt
-from assay.rules.formats import FAULTS, FORMATS, LOOKALIKES
+from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
 from assay.rules.parameters import Raw, known
@@ -39,16 +39,6 @@ from assay.rules.text_shape import TextShape
 
 #: How many of each resource the customer owns, and their entries: two pages of both.
 EACH, MANY, FEW = 3, 18, 2
-
-_FORMAT: Mapping[str, Json] = {
-    "description": "a format for each resource",
-    "type": "object",
-    "minProperties": 1,
-    "additionalProperties": {
-        "description": f"a format: {' or '.join(FORMATS)}",
-        "enum": list(FORMATS),
-    },
-}
 
 
 def _formats(at: Pointer, value: Raw, clause: Raw, _raw: Raw) -> Iterator[Finding]:
@@ -88,7 +78,7 @@ class Field(Kind):
         compare=comparisons.members(added=ANSWER_MORE, removed=ANSWER_LESS),
     )
     format: Mapping[str, str] = parameters.parameter(
-        _FORMAT,
+        BY_RESOURCE,
         lambda value, _: dict(value),
         key="format",
         references=_formats,
@@ -109,6 +99,13 @@ class Field(Kind):
         every = self.contract.operations.values()
         return next(each for each in every if resource in (*each.lists, each.shows))
 
+    def _showing(self, resource: str) -> tuple[Kind, ...]:
+        """Return the clauses by which only some answers have the field of a resource."""
+        named = [self.operation(resource).id] if resource in self.resources else []
+        return tuple(
+            each for id_ in named for each in clauses.showing(self.contract, id_, self.field)
+        )
+
     @property
     def unrestricted(self) -> bool:
         """Whether the clause says nothing of the value, only that there is one."""
@@ -127,7 +124,7 @@ class Field(Kind):
                 resource=resource,
                 field=self.field,
                 schema=_schema(self, resource),
-                mandatory=self.mandatory,
+                mandatory=self.mandatory and not self._showing(resource),
             )
 
     def allowed_values(self, resource: str, field: str) -> Sequence[Json] | None:
@@ -149,17 +146,19 @@ class Field(Kind):
             text = f"{self.field} of every {resource} is {allowed}"
             descriptions = [] if self.unrestricted else [(resource, text)]
             made = self.operation(resource).shows == resource
+            shown = [each.facets()[0] for each in self._showing(resource)[:1]]
             if self.mandatory:
                 descriptions.append((f"{resource}-present", f"every {resource} has {self.field}"))
             out += [
                 Facet(
                     id=id_,
                     description=description,
-                    scenario=Scenario(id=resource if made else "everything"),
+                    scenario=Scenario(id=resource if made or shown else "everything"),
                     needs=needs(Capability.PSU, Capability.WRITE)
                     if made
-                    else needs(Capability.PSU) | consented,
-                    requires=(requirement,),
+                    else needs(Capability.PSU).union(consented, *(each.needs for each in shown)),
+                    requires=(requirement, *(each for facet in shown for each in facet.requires)),
+                    not_applicable_because=_SOMETIMES if shown and id_ != resource else "",
                 )
                 for id_, description in descriptions
             ]
@@ -167,6 +166,9 @@ class Field(Kind):
 
     def probe(self, scenario: Scenario) -> Script:
         """Own several of each resource, consent to all, and read every page; or make a request."""
+        if showing := self._showing(scenario.id):
+            yield from showing[0].probe(showing[0].facets()[0].scenario)
+            return
         if scenario.id in self.resources:
             lifecycle = lifecycle_of_request(self.contract, scenario.id)
             customer = yield from request_steps.customer(lifecycle)
@@ -214,6 +216,8 @@ class Field(Kind):
             yield from _judge(self, exchange, resource, items, doubtful=resource in doubtful)
 
 
+#: Why a field is not in every answer.
+_SOMETIMES = "another rule says that only some answers have the field"
 #: Values that count as absent.
 _NOTHING: tuple[Json, ...] = (None, "")
 

@@ -299,7 +299,7 @@ def _judge_repeated(facet: str, first: Exchange, again: Exchange) -> Evidence:
         facet=facet,
         agreement=agreement,
         expected=f"the resource of the first call: {before}",
-        seen=f"{describe_answer(again)}: {after}",
+        seen=describe_answer(again) + (f": {after}" if after is not None else ""),
         exchanges=(first.n, again.n),
         variation=again.call.variation,
     )

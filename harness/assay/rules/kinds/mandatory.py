@@ -129,7 +129,7 @@ class Mandatory(DefectRule):
             lacking = [
                 name for name in self.fields if call.arguments.get(name) in (None, "", [], {})
             ]
-            owed = f"a request has {', '.join(self.fields)}"
+            owed = f"a request with {', '.join(self.fields)}"
             done = f"it has no {', '.join(lacking)}" if lacking else "it has them"
             yield tpp_evidence(TPP_FACET, DISAGREES if lacking else AGREES, exchange, owed, done)
 

@@ -186,9 +186,14 @@ class Modes(AcceptanceRule):
         return attempt.request.mode in {self.lifecycle.mode, *self.served}
 
     def common(self, attempt: Attempt) -> Hashable:
-        """Return the customer and the named resource; none is not the same as null."""
-        owned, sent = self.lifecycle.create.owned or "", attempt.made.call.arguments
-        return attempt.subject.name, owned in sent, repr(sent.get(owned))
+        """Return the customer and the named resource; none is not the same as null.
+
+        Where the plain mode has a day, a request without one may be refused for that.
+        """
+        create, sent = self.lifecycle.create, attempt.made.call.arguments
+        day = create.due.argument if create.due and self.lifecycle.mode in create.due.modes else ""
+        owned = create.owned or ""
+        return attempt.subject.name, owned in sent, repr(sent.get(owned)), day in sent
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""

@@ -108,6 +108,10 @@ class Modification(RefusingKind):
         """Return the modes in which the request of this clause can be changed."""
         return self.only if request == self.lifecycle.request.id else None
 
+    def changeable_fields(self, request: str) -> Sequence[str]:
+        """Return the fields of this clause."""
+        return self.fields if request == self.lifecycle.request.id else ()
+
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each mode, and those for reading and execution."""
         if self.lifecycle.change is None:
@@ -335,16 +339,11 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
     owed = f"only {' and '.join(clause.only)} requests are changed, before they are carried out"
-    shown = request.seen_in or request.made.n
+    made, kind = request.made.n, f"it is {request.mode}"
     if request.mode in clause.never:
-        yield tpp_evidence(
-            TPP_FACET, DISAGREES, exchange, owed, f"it is {request.mode}", request.made.n
-        )
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, kind, made)
     elif request.mode in clause.only and request.done:
-        yield tpp_evidence(
-            TPP_FACET, DISAGREES, exchange, owed, "it was carried out", request.made.n, shown
-        )
+        shown = request.seen_in or made
+        yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, "it was carried out", made, shown)
     elif request.mode in clause.only and change.untouched:
-        yield tpp_evidence(
-            TPP_FACET, AGREES, exchange, owed, f"it is {request.mode}", request.made.n
-        )
+        yield tpp_evidence(TPP_FACET, AGREES, exchange, owed, kind, made)

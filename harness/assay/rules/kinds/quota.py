@@ -313,7 +313,7 @@ class Quota(RefusingKind):
         return TppFacet(
             id=TPP_FACET,
             description=f"no more than {self.limit.number} calls {self.period.words.with_article} are made",
-            needs=needs(Capability.BATCH),
+            needs=needs() if self.attended else needs(Capability.BATCH),
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:

@@ -259,7 +259,7 @@ class Required(RefusingKind):
                 if isinstance(fault, ParameterFault)
                 else "it has one"
             )
-            owed = f"a call has a good {self.argument}"
+            owed = f"a call with a good {self.argument}"
             yield tpp_evidence(TPP_FACET, DISAGREES if bad else AGREES, exchange, owed, done)
 
 

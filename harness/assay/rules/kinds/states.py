@@ -203,29 +203,38 @@ class States(Kind):
             yield from request_steps.sign(lifecycle, made)
             yield from self._read(made)
             yield from self._read(made)
-        refused = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(lifecycle, refused, _REFUSE)
-        yield from self._read(refused)
-        yield from self._read(refused)
+        if lifecycle.signed:
+            refused = yield from steps.send(request_steps.request(lifecycle, psu))
+            yield from request_steps.sign(lifecycle, refused, _REFUSE)
+            yield from self._read(refused)
+            yield from self._read(refused)
         if lifecycle.end is not None:
-            made = yield from steps.send(request_steps.request(lifecycle, psu))
+            ending = request_steps.request(lifecycle, psu, lifecycle.open_mode)
+            made = yield from steps.send(ending)
+            if not lifecycle.signed:
+                # Nothing else here shows that one word follows another.
+                yield from self._read(made)
             yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, made))
             yield from self._read(made)
             yield from self._read(made)
 
     def _wait(self, lifecycle: Lifecycle) -> Script:
-        """Read a signed request, and one that was refused, until long after its day."""
+        """Read a signed request, and one that was refused or ended, until long after its day."""
         psu = yield from request_steps.customer(lifecycle)
         mode = next(iter(lifecycle.deferred_modes), lifecycle.mode)
         signed = yield from steps.send(request_steps.request(lifecycle, psu, mode))
         yield from request_steps.sign(lifecycle, signed)
-        refused = yield from steps.send(request_steps.request(lifecycle, psu))
-        yield from request_steps.sign(lifecycle, refused, _REFUSE)
+        over = yield from steps.send(request_steps.request(lifecycle, psu, lifecycle.open_mode))
+        if lifecycle.signed:
+            yield from request_steps.sign(lifecycle, over, _REFUSE)
+        else:
+            yield from self._read(over)
+            yield from request_steps.send_if_any(request_steps.call_about(lifecycle.end, over))
         for days in (0, request_steps.DAYS_AHEAD + 1, request_steps.DAYS_AHEAD + 1 + REST):
             if days:
                 yield from request_steps.wait_days(psu, days)
             yield from self._read(signed)
-            yield from self._read(refused)
+            yield from self._read(over)
 
     def _read_lists(self) -> Script:
         """Read the list today, tomorrow, and a week later."""

@@ -92,9 +92,8 @@ def change_of(lifecycle: Lifecycle, tracker: Tracker, event: Event) -> Change | 
     force = request.arguments
     new = {
         name: value
-        for name, value in event.call.arguments.items()
-        if name != change.about
-        and not (name in force and request_queries.same_value(value, force[name]))
+        for name, value in lifecycle.new_values(event).items()
+        if not (name in force and request_queries.same_value(value, force[name]))
     }
     if not new:
         return None
@@ -185,6 +184,8 @@ def _is_closed(
 
 
 PERSISTS, CARRIED = "persists", "carried-out-as-changed"
+#: Why what a change led to is not judged.
+UNKNOWN = "not all that was done is known"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -296,7 +297,9 @@ class ChangeTracker:
                 seen=f"{shown!r}",
                 exchanges=(force.request.made.n, change.exchange.n, exchange.n),
             )
-            self._add(force, evidence, "")
+            # Whatever came before: a change that was accepted is read back, unless another followed.
+            recorded = force.request.subject is None
+            self._add(force, evidence, UNKNOWN if recorded else "", known=not recorded)
 
     def _carried(self, force: _CurrentValues, effect: Effect) -> None:
         due = self.lifecycle.create.due
@@ -324,8 +327,8 @@ class ChangeTracker:
             )
             self._add(force, evidence, force.unknown_because)
 
-    def _add(self, force: _CurrentValues, evidence: Evidence, why: str) -> None:
-        why = why or (
-            "" if request_queries.is_known(force.request) else "not all that was done is known"
-        )
+    def _add(
+        self, force: _CurrentValues, evidence: Evidence, why: str, *, known: bool = False
+    ) -> None:
+        why = why or ("" if known or request_queries.is_known(force.request) else UNKNOWN)
         self.evidence.append((force.request.key, doubt(evidence, why) if why else evidence))

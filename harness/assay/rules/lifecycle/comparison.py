@@ -47,9 +47,7 @@ def _repeats(request: Instance, change: Exchange) -> bool:
     """Whether a change asks for nothing but what the request was made with."""
     made = request.made.call.arguments
     return all(
-        name in made and value == made[name]
-        for name, value in change.call.arguments.items()
-        if value != request.key
+        name in made and value == made[name] for name, value in change.call.arguments.items()
     )
 
 

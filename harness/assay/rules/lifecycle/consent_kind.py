@@ -14,14 +14,14 @@ from assay.contract.model import Capability, Json, Operation
 from assay.history import Call, Exchange, History, Holding, State, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps
-from assay.rules.consents import EARLIER
+from assay.rules.consents import EARLIER, confirmed, lists_keys
 from assay.rules.evidence import AGREES, DISAGREES, doubt, must_be_refused, must_be_served
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.consent_use import ConsentUse, uses
 from assay.rules.lifecycle.parameters import the_request
 from assay.rules.lifecycle.tracker import Lifecycle
 from assay.rules.parameters import Raw, about_one_thing, known, maker
-from assay.rules.queries import question
+from assay.rules.queries import ordinary, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
@@ -98,6 +98,22 @@ def status_operation() -> Any:
         required=False,
         compare=comparisons.test_only,
     )
+
+
+def mode_of_consent() -> Any:
+    """Declare a mode of the operation that makes the consent."""
+
+    def check(at: Pointer, name: str, clause: Raw, raw: Raw) -> Iterator[Finding]:
+        yield from known(at, name, maker(clause, raw).get("modes", ()), "mode")
+
+    return parameters.word(key="mode", references=check, compare=comparisons.undirected)
+
+
+def signed_in_mode(use: ConsentUse, lifecycle: Lifecycle, mode: str) -> bool:
+    """Whether a use is of a consent in a mode, which is certainly signed."""
+    made, signings = use.consent.instance.made.call, use.consent.instance.signings
+    listed = ordinary(made) and lists_keys(made, lifecycle.create)
+    return made.mode == mode and listed and any(map(confirmed, signings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,13 @@ was signed, refused or ended before, and whether a later one was signed. Nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
 from assay.contract.model import Operation
-from assay.history import Call, Ending, Exchange, History, Owned, State
+from assay.history import Accepted, Call, Ending, Exchange, History, Owned, State
 from assay.rules.consents import confirmed, consented_keys, last_day, lists_keys
 from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 from assay.rules.queries import plain
@@ -27,6 +27,10 @@ class ConsentPhase(Enum):
     DECLINED = "its customer refused it"
     AUTHORISED = "it is signed"
     UNKNOWN = "it may be signed"
+
+
+#: The phases in which a consent may open something.
+_PERHAPS_OPEN = frozenset({ConsentPhase.AUTHORISED, ConsentPhase.UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,28 +76,39 @@ class ConsentAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentUse:
-    """A read of what a consent covers, or, without `owned`, of the consent itself.
+    """A read of what a consent covers, or of the consent itself (`shows_consent`).
 
-    `alone` says that no other consent can have opened what was read, and `foreign` that the consent
-    is that of another customer, who does not own it.
+    `owned` is what a call is about, and None where it is about nothing. `others` are the consents
+    that may have opened what was read as well, and `foreign` says that the consent is that of
+    another customer, who does not own it.
     """
 
     exchange: Exchange
     consent: ConsentAt
     owned: Owned | None
-    alone: bool
+    others: tuple[Instance, ...] = ()
     foreign: bool = False
+    shows_consent: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other consent can have opened what was read."""
+        return not self.others
 
     @property
     def state(self) -> State | None:
         """The state that is shown."""
-        return self.exchange.item.state if self.exchange.item and self.owned is None else None
+        return self.exchange.item.state if self.exchange.item and self.shows_consent else None
 
 
 def uses(
     lifecycle: Lifecycle, operation: Operation, history: History, *, ranged: bool = False
 ) -> Iterator[ConsentUse]:
-    """Yield each use of a consent, in order; `ranged` adds reads from a day on."""
+    """Yield each use of a consent, in order; `ranged` adds reads from a day on.
+
+    A call can be refused for its number without the customer: only those with the customer are
+    uses, and of several pages the first.
+    """
     named = {operation.about, operation.since} if ranged else {operation.about}
     tracker = Tracker(lifecycle=lifecycle)
     for event in history.events:
@@ -102,41 +117,75 @@ def uses(
             continue
         if noted is not None and lifecycle.read and event.call.operation == lifecycle.read.id:
             consent = _at(noted, event, tracker)
-            yield ConsentUse(exchange=event, consent=consent, owned=None, alone=True)
-        elif event.call.operation == operation.id and event.call.arguments.keys() <= named:
+            yield ConsentUse(exchange=event, consent=consent, owned=None, shows_consent=True)
+        elif _is_of(event.call, operation, named) and event.call.present and not event.call.follow:
             yield from _access(event, operation, tracker)
 
 
+def shown_uses(
+    lifecycle: Lifecycle, operation: Operation, history: History
+) -> Iterator[ConsentUse]:
+    """Yield each use of a consent by an answer with items, in order: all pages, whoever is there.
+
+    A further page is one only under the consent of the page before it.
+    """
+    named = {operation.about, operation.since, operation.until}
+    tracker, pages = Tracker(lifecycle=lifecycle), dict[tuple[str, str], Instance]()
+    for event in history.events:
+        tracker.note(event)
+        outcome = event.outcome if isinstance(event, Exchange) else None
+        if not isinstance(event, Exchange) or not isinstance(outcome, Accepted):
+            continue
+        call = event.call
+        if not _is_of(call, operation, named):
+            continue
+        for use in _access(event, operation, tracker):
+            consent = use.consent.instance
+            if call.follow and pages.get((call.subject, call.follow)) is not consent:
+                continue
+            if outcome.next:
+                pages[call.subject, outcome.next] = consent
+            if event.items:
+                yield use
+
+
+def _is_of(call: Call, operation: Operation, named: Collection[str | None]) -> bool:
+    """Whether a call is of an operation, and has none but the named arguments."""
+    return call.operation == operation.id and all(name in named for name in call.arguments)
+
+
 def _access(exchange: Exchange, operation: Operation, tracker: Tracker) -> Iterator[ConsentUse]:
-    """Yield the use of a consent by a plain call about what the customer owns and consented to."""
+    """Yield the use of a consent by a plain call, about what the customer owns and consented to.
+
+    A call that is about nothing is one about everything that the consent covers.
+    """
     call, subject = exchange.call, tracker.subjects.get(exchange.call.subject)
     owned = subject.owned(call.arguments.get(operation.about or "")) if subject else None
     bare = not (call.without or call.malformed or call.mode)
-    # Without the customer, a call can be refused for its number.
-    if owned is None or not (bare and call.own_token and call.present) or call.follow:
+    if subject is None or not (bare and call.own_token) or (operation.about and owned is None):
         return
+    about = owned.key if owned else None
     other = tracker.find(call.consent) if call.consent else None
     if other is not None and other.made.call.subject != call.subject:
         theirs = tracker.subjects.get(other.made.call.subject)
-        if theirs is not None and theirs.owned(owned.key) is None:
+        if theirs is not None and (about is None or theirs.owned(about) is None):
             consent = _at(other, exchange, tracker)
-            yield ConsentUse(
-                exchange=exchange, consent=consent, owned=owned, alone=True, foreign=True
-            )
+            yield ConsentUse(exchange=exchange, consent=consent, owned=owned, foreign=True)
         return
     any_tpp = not operation.by_tpp and not call.by
     mine = [each for each in tracker.requests if _of(each, call, any_tpp=any_tpp)]
     named = [each for each in mine if each.key == call.consent] if call.consent else mine[-1:]
     grant = tracker.lifecycle.create
     for each in named:
-        if owned.key in consented_keys(each.made.call, grant):
-            others = [_phase(other, tracker) for other in _in_force(mine) if other is not each]
-            alone = not {ConsentPhase.AUTHORISED, ConsentPhase.UNKNOWN} & {*others}
+        keys = consented_keys(each.made.call, grant)
+        if keys if about is None else about in keys:
+            others = () if call.consent else (one for one in _in_force(mine) if one is not each)
+            opening = tuple(one for one in others if _phase(one, tracker) in _PERHAPS_OPEN)
             yield ConsentUse(
                 exchange=exchange,
                 consent=_at(each, exchange, tracker),
                 owned=owned,
-                alone=bool(call.consent) or alone,
+                others=opening,
             )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.contract.model import Capability, Contract, Operation, Resource
+from assay.contract.model import Capability, Contract, Json, Operation, Resource
+from assay.history import Exchange
 from assay.rules import clauses, steps
 from assay.rules.rule import BindingRequirement, needs
 
@@ -51,11 +53,21 @@ class Lifecycle:
 
     @property
     def changeable_arguments(self) -> tuple[str, ...]:
-        """The arguments of a plain change: one argument, which is not the day."""
+        """The arguments of a plain change: one argument, which is not the day.
+
+        It is one that a clause calls changeable, if a clause names any: another may only identify
+        the call, as a header does.
+        """
         day = self.change.due.argument if self.change and self.change.due else None
         day = day or (self.create.due.argument if self.create.due else None)
         named = self.change.arguments if self.change else ()
-        return tuple(argument for argument in named if argument != day)[:1]
+        fields = clauses.changeable_fields(self.contract, self.request.id) or {*named}
+        return tuple(name for name in named if name != day and name in fields)[:1]
+
+    def new_values(self, change: Exchange) -> Mapping[str, Json]:
+        """Return what a change asks for: the request's arguments in it that no call id is."""
+        sent = clauses.without_call_ids(self.contract, change).call.arguments
+        return {name: value for name, value in sent.items() if name in self.create.arguments}
 
     @property
     def deferred_modes(self) -> tuple[str, ...]:

@@ -159,10 +159,27 @@ def prepare_call(
     made = yield from send(
         request(lifecycle, psu, lifecycle.changeable_mode if operation.changes else None)
     )
-    call = call_about(operation, made)
-    if call is not None and operation.changes:
-        call = replace(call, varied=lifecycle.changeable_arguments)
-    return psu, call
+    change = plain_change(lifecycle, made) if operation.changes else None
+    return psu, change or call_about(operation, made)
+
+
+def plain_change(lifecycle: Lifecycle, made: Exchange) -> Call | None:
+    """Return a call that changes one argument of a request, or its day if nothing else can be."""
+    call, due = call_about(lifecycle.change, made), lifecycle.create.due
+    if call is None or lifecycle.change is None:
+        return None
+    if (
+        lifecycle.changeable_arguments
+        or due is None
+        or due.argument not in lifecycle.change.arguments
+    ):
+        return replace(call, varied=lifecycle.changeable_arguments)
+    try:
+        day = date.fromisoformat(str(made.call.arguments.get(due.argument)))
+    except ValueError:
+        return call  # it was made in a mode without a day
+    later = (day + timedelta(days=1)).isoformat()
+    return replace(call, arguments={**call.arguments, due.argument: later})
 
 
 def plain_call(

@@ -7,10 +7,11 @@ event, at constant cost for each event. What a contract offers around a request 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from assay.contract.model import Json
 from assay.history import (
     Advanced,
     AnsweredCall,
@@ -123,11 +124,10 @@ class Tracker:
         if lifecycle.read and call.operation == lifecycle.read.id:
             request.reads = _with(request.reads, exchange)
         elif lifecycle.change is not None and call.operation == lifecycle.change.id:
-            request.changes = _with(request.changes, exchange)
+            new = lifecycle.new_values(exchange)
+            request.changes = _with(request.changes, _asking_for(exchange, new))
             request.inquiries_before = self.inquiries.count
             if exchange.accepted:
-                sent = clauses.without_call_ids(lifecycle.contract, exchange).call.arguments
-                new = {k: v for k, v in sent.items() if k != about}
                 request.changed = {**request.arguments, **new}
         else:
             request.ends = _with(request.ends, exchange)
@@ -199,6 +199,11 @@ def _signature_of(made: Exchange, key: str) -> Authorised:
         moments=(made.at,),
         wire=made.wire,
     )
+
+
+def _asking_for(change: Exchange, new: Mapping[str, Json]) -> Exchange:
+    """Return a change with what it asks for as its only arguments."""
+    return replace(change, call=replace(change.call, arguments=new))
 
 
 def _with(events: Sequence[E], event: E) -> list[E]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from operator import itemgetter
 from typing import cast
@@ -22,6 +23,8 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 
 #: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
+#: Types of values that are as valid once the bank has accepted the request with them.
+PLAIN_ONCE_ACCEPTED = PLAIN | {int, Decimal, bool}
 #: The amounts that any bank accepts; beyond them it may have limits.
 USUAL = (1, 1000)
 #: The seconds after its creation within which a deferred request is not executed.
@@ -32,13 +35,15 @@ HOUR = 3600
 class PastRequests:
     """The past of a call, as far as its validity depends on it; `note` advances it.
 
-    `accepted_values` has the accepted values of each argument, `perhaps_executed` the contents
-    that may have been executed, each with its requests.
+    `accepted_values` has the accepted values of each argument, `days_ahead` the largest number of
+    days after its call for which a request was accepted, `perhaps_executed` the contents that may
+    have been executed, each with its requests.
     """
 
     lifecycle: Lifecycle
     tracker: Tracker
     accepted_values: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    days_ahead: int = 0
     perhaps_executed: dict[Hashable, set[int]] = field(default_factory=dict[Hashable, set[int]])
     _contents: dict[int, Hashable] = field(default_factory=dict[int, Hashable])
 
@@ -50,6 +55,7 @@ class PastRequests:
         if noted is not None and isinstance(event, Exchange) and _taken(event, noted):
             for name, value in event.call.arguments.items():
                 self.accepted_values.setdefault(name, set()).add(repr(value))
+            self.days_ahead = max(self.days_ahead, _days_ahead(self.lifecycle, event) or 0)
         for request in (
             request_queries.requests_shown(self.tracker, event, noted)
             if noted is None
@@ -80,6 +86,7 @@ def is_valid(operation: Operation, exchange: Exchange, past: PastRequests) -> bo
         return (
             made
             and _values_known_good(exchange, past)
+            and _day_known_good(exchange, past)
             and not _decided(lifecycle, exchange)
             and not _repeats(exchange, past)
         )
@@ -138,11 +145,12 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
     """Whether its values are certainly valid: accepted before, or from the target file.
 
     The first request has the values of the target file, unless it has a variation. The
-    owned thing and the day are judged elsewhere.
+    owned thing and the day are judged by themselves.
     """
     call, create = exchange.call, past.lifecycle.create
     if not any(name in past.accepted_values for name in create.arguments):
-        return not call.variation and all(type(value) in PLAIN for value in call.arguments.values())
+        plain = PLAIN_ONCE_ACCEPTED if exchange.accepted else PLAIN
+        return not call.variation and all(type(value) in plain for value in call.arguments.values())
     bare = clauses.without_call_ids(past.lifecycle.contract, exchange).call.arguments
     apart = {create.owned, *call.varied, create.due.argument if create.due else None}
     apart |= call.arguments.keys() - bare.keys()
@@ -150,6 +158,35 @@ def _values_known_good(exchange: Exchange, past: PastRequests) -> bool:
         name in apart or repr(value) in past.accepted_values.get(name, ())
         for name, value in call.arguments.items()
     )
+
+
+def _day_known_good(exchange: Exchange, past: PastRequests) -> bool:
+    """Whether a request is for no day, or for one in the future as near as one that was accepted.
+
+    A request with a variation is for no such day before any was accepted.
+    """
+    due, call = past.lifecycle.create.due, exchange.call
+    if due is None or due.argument not in call.arguments:
+        return True
+    ahead = _days_ahead(past.lifecycle, exchange)
+    if ahead is None or ahead < 1:
+        return False
+    return ahead <= past.days_ahead or not (past.days_ahead or call.variation)
+
+
+def _days_ahead(lifecycle: Lifecycle, exchange: Exchange) -> int | None:
+    """Return how many days after its call a request is due; None if its day is none."""
+    due = lifecycle.create.due
+    sent = exchange.call.arguments.get(due.argument) if due else None
+    if not isinstance(sent, str) or len(sent) != len("YYYY-MM-DD"):
+        return None
+    try:
+        day = date.fromisoformat(sent)
+    except ValueError:
+        return None
+    zone = lifecycle.contract.zone
+    today = (exchange.at.astimezone(zone) if zone else exchange.at).date()
+    return (day - today).days
 
 
 def _decided(lifecycle: Lifecycle, exchange: Exchange) -> bool:
@@ -213,8 +250,7 @@ def _changeable(past: PastRequests, exchange: Exchange, request: Instance) -> bo
     lifecycle, call = past.lifecycle, exchange.call
     only = clauses.changeable_modes(lifecycle.contract, lifecycle.request.id)
     soon = (exchange.at - request.made.at).total_seconds() < HOUR
-    about = lifecycle.change.about if lifecycle.change else None
-    new = {name: value for name, value in call.arguments.items() if name != about}
+    new = lifecycle.new_values(exchange)
     good = all(
         name in call.varied or repr(value) in past.accepted_values.get(name, ())
         for name, value in new.items()

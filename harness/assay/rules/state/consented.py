@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Self
 
@@ -12,10 +12,14 @@ from assay.history import Accepted, Call, Exchange, History, Owned
 from assay.judging.verdict import Evidence
 from assay.rules.consents import Consents
 from assay.rules.evidence import DISAGREES, UNCLEAR, describe_answer, must_be_served
+from assay.rules.lifecycle.request_queries import was_refused
+from assay.rules.queries import plain, question
 from assay.rules.state.calendar import dates
 
 #: Entries at most this old are in every history, however short.
 LATELY = timedelta(days=7)
+#: Statuses of refusals that end by themselves.
+_FOR_A_WHILE = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,28 @@ class ServedThings:
 
 def _way(call: Call) -> tuple[str, str, bool, bool]:
     return call.operation, call.subject, call.present, len(call.arguments) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class UncoveredCalls:
+    """Calls that were refused before their customer gave any consent in a history.
+
+    No consent from before the history covers what they ask for. A refusal for the number of calls
+    or their time shows nothing.
+    """
+
+    _refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def note(self, exchange: Exchange, consents: Consents) -> None:
+        """Process an exchange, which `consents` has processed."""
+        call = exchange.call
+        sound = plain(call) and call.present and exchange.wire.status not in _FOR_A_WHILE
+        if sound and was_refused(exchange) and not consents.possible(call.subject):
+            self._refused.add((*question(call), call.by))
+
+    def has(self, call: Call) -> bool:
+        """Whether the same call was refused before any consent."""
+        return (*question(call), call.by) in self._refused
 
 
 def served_with_consent(facet: str, exchange: Exchange, owned: Owned) -> Evidence:

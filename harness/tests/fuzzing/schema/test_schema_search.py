@@ -230,9 +230,65 @@ def test_each_check_can_fail(generator, wire, check):
     """Every check of Schemathesis that is used reports its kind of violation."""
     remarks = generator.judge("get", "/accounts", wire)
     assert check in [remark.check for remark in remarks]
-    assert len(CHECKS) == 4
+    assert len(CHECKS) == 3
     schema = [remark for remark in remarks if remark.check == "JsonSchemaError"]
     assert all(remark.at for remark in schema)
+
+
+def test_a_wrong_value_names_its_clause(generator):
+    """The schema of an answer stands behind a reference, and its clause is found there."""
+    wire = answer(200, b'{"balances": [{"balanceType": "CLBD", "currency": "USD"}]}')
+    (remark,) = generator.judge("get", "/accounts/balances", wire)
+    assert "Response violates schema: 'USD' is not one of ['EUR', None, '']" == remark.says
+    found = clauses(DOCUMENT, "/accounts/balances", "get", 200, remark.at)
+    assert ("aisp/euro",) == found
+
+
+SECOND = """\
+assay: 1
+target: mine
+extends: sandbox
+operations:
+  balances:
+    item: {fields: {currency: /amounts/1/currency}}
+"""
+
+
+@pytest.mark.usefixtures("generator")
+def test_a_place_in_a_list_has_its_schema(tmp_path):
+    """A pointer into a list constrains that element, and no other one."""
+    (tmp_path / "mine.yaml").write_text(SECOND, "utf-8")
+    made = prepare(["aisp"], str(tmp_path / "mine.yaml"))
+    generator = Generator(document(made.bound, made.target))
+
+    def remarks(*currencies):
+        amounts = [{"currency": each} for each in currencies]
+        body = {"balances": [{"balanceType": "CLBD", "amounts": amounts}]}
+        wire = answer(200, json.dumps(body).encode())
+        return [each.says for each in generator.judge("get", "/accounts/balances", wire)]
+
+    wrong = "Response violates schema: 'USD' is not one of ['EUR', None, '']"
+    assert [] == remarks("USD", "EUR")
+    assert [wrong] == remarks("EUR", "USD")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 100_000, b'{"accounts": [], "n": 1e999999999}', b'{"accounts": [], "a": "\\ud800"}'],
+    ids=["deep", "huge number", "half a character"],
+)
+def test_a_strange_body_makes_no_failure(generator, body):
+    """What cannot be read is no matter of schemas; a strange value is one."""
+    assert () == generator.judge("get", "/accounts", answer(200, body))
+
+
+def test_a_long_value_is_not_quoted(generator):
+    """A remark does not repeat a whole answer."""
+    body = json.dumps({"accounts": {"name": "x" * 500}}).encode()
+    (remark,) = generator.judge("get", "/accounts", answer(200, body))
+    assert "Response violates schema: the value at /accounts fails type" == remark.says
+    (remark,) = generator.judge("get", "/accounts", answer(200, b"<html>"))
+    assert "MalformedJson" == remark.check
 
 
 # -- against a bank ------------------------------------------------------------

@@ -22,7 +22,8 @@ class BankFixtures:
         self.base_url, self.seed = base_url, seed
 
     def open(self) -> "BankFixture":
-        # FILL IN: begin a trial at the test system, if it separates trials from each other.
+        # FILL IN: begin a trial at the test system, if it separates trials from each other. If it
+        # has one clock for all, write `safety: {concurrency: 1}` in the target file.
         return BankFixture(self.base_url)
 
 
@@ -50,10 +51,18 @@ class BankFixture(ReadOnlyFixture):
         # FILL IN: create the customer, or choose one, and return it as shown here. With customers
         # that existed before, write `fresh=False`, and `customers: existing` in the target file.
         #
+        # from datetime import date
+        # from assay.fixtures.spi import Entry, Owned
+        #
         # owns = tuple(
-        #     Owned(key=item["iban"], resource=holding.resource)
+        #     Owned(
+        #         key=item["iban"],
+        #         resource=holding.resource,
+        #         traits=dict(holding.traits),
+        #         entries=tuple(Entry(key=e["id"], on=date.fromisoformat(e["on"])) for e in item["entries"]),
+        #     )
         #     for holding in step.holdings
-        #     for item in create(holding.resource, holding.count, dates=holding.entries)
+        #     for item in create(holding.resource, holding.count, holding.traits, holding.entries)
         # )
         # return Subject(name=step.subject, now=self.clock(None), owns=owns), Access(token="...")
         raise CannotArrange("a customer (write BankFixture.arrange in my_bank_fixtures.py)")

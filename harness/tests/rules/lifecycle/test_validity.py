@@ -1,8 +1,10 @@
 """Validity of calls: a refusal is a violation only where the call was certainly valid."""
 
+from dataclasses import replace
+
 import pytest
 from building import BROKEN, LOST, NO
-from orders import REJECTED, check, make, modify, payer, shown
+from orders import PIS, REJECTED, check, history, make, modify, payer, ruled, shown
 
 from assay.rules.lifecycle.validity import PLAIN
 
@@ -43,6 +45,51 @@ def test_an_argument_that_the_contract_does_not_know_may_be_refused():
     assert [] == create(make(NO, memo="12.30"))
     assert [] == create(make(), odd, make(NO, memo="12.30"))
     assert [CONVICTED] == create(make(), odd, make(NO))
+
+
+# -- the day, where a plain request has one ----------------------------------------
+CREATE = PIS.operations["create-payment"]
+#: A contract whose plain requests are put off to a day.
+PUT_OFF = replace(
+    PIS,
+    operations={
+        **PIS.operations,
+        CREATE.id: replace(CREATE, modes=("deferred", *CREATE.modes[:1])),
+    },
+)
+
+
+def put_off(*events):
+    """Return what is said of the last of these calls, which is to make a request for a day."""
+    said = ruled("payments.create", contract=PUT_OFF).check(history(payer(), *events))
+    return [one.agreement.value for one in said if one.exchanges == (len(events),)]
+
+
+def due(day, came=None, **call):
+    """Write down a request for a day; it is made on 16 September."""
+    return make(came, mode="deferred", date=day, **call)
+
+
+@pytest.mark.parametrize(
+    "day", [[], {}, None, "", "soon", "2026-09-31", "2026-09-15", "2026-09-16", 20260919]
+)
+def test_a_day_that_is_none_or_has_begun_may_be_refused(day):
+    """Whatever was accepted before: such a request is not valid."""
+    assert [] == put_off(due(day, NO))
+    assert [] == put_off(due(LATER), due(day, NO))
+
+
+def test_a_day_to_come_has_to_be_accepted():
+    """As far ahead as another was, or, in the first request, as the probe chose it."""
+    assert ["disagrees"] == put_off(due(LATER, NO))
+    assert ["disagrees"] == put_off(due(LATER), due("2026-09-17", NO, key="P2"))
+    assert ["disagrees"] == put_off(due(LATER), due(LATER, NO, key="P2"))
+
+
+def test_a_day_further_ahead_than_any_that_was_accepted_may_be_refused():
+    """A bank may have a limit of its own; and the first day may be a variation."""
+    assert [] == put_off(due(LATER), due("2026-09-20", NO, key="P2"))
+    assert [] == put_off(due(LATER, NO, variation="a day far ahead"))
 
 
 # -- values, before anything was accepted ---------------------------------------------

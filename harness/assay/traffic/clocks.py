@@ -1,0 +1,87 @@
+"""Clocks of a bank whose times a recording does not show.
+
+A recorder writes the time of its own machine. Where the clock of a bank can be moved, as that of a
+sandbox, a call may have come on any day of the bank: earlier or later, days after the call before,
+on the same day as all others, or in announced hours of maintenance. A violation that is none by one
+of these clocks may be none at all.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+from zlib import crc32
+
+from assay.contract.model import Contract
+from assay.history import AnsweredCall, History
+from assay.rules.clauses import closed_at
+from assay.rules.state.calendar import leaves_room
+from assay.traffic.changed_history import ChangedHistory
+
+#: Returns when a call was made by another clock, by its number and the recorded time.
+Clock: TypeAlias = Callable[[int, datetime], datetime]
+
+#: How far a clock may be from that of the recorder; the weekday is the same.
+FAR = timedelta(weeks=143)
+#: How much time may pass between two calls, in seconds, and how many clocks run so.
+STEPS = (0, 0, 180, 3600, 90_000, 17_300_000)
+RUNS = 8
+#: The time, in seconds, after which such a clock begins again: other customers have other clocks.
+_LONGEST = 50_000_000_000
+_HALF_HOUR = timedelta(minutes=30)
+_HALF_HOURS_A_WEEK = 7 * 48
+
+
+def other_clocks(history: History, contracts: Iterable[Contract]) -> Iterator[History]:
+    """Yield a history by other clocks that the bank may have had."""
+    first = next((exchange.at for exchange in history.exchanges), None)
+    if first is None:
+        return
+    count = len(history.exchanges)
+    instants = [first, *_in_closed_hours(contracts, first)]
+    clocks = [shifted(-FAR), shifted(FAR), *map(_standing, instants)]
+    clocks += [_running(first, seed, count) for seed in range(RUNS)]
+    for clock in clocks:
+        yield ChangedHistory(whole=history, change=_by(clock))
+
+
+def _by(clock: Clock) -> Callable[[AnsweredCall], AnsweredCall]:
+    return lambda event: replace(event, at=clock(event.n, event.at))
+
+
+def shifted(by: timedelta) -> Clock:
+    """Return a clock that is ahead of the recorder's, or behind."""
+    return lambda _, at: _later(at, by)
+
+
+def _standing(instant: datetime) -> Clock:
+    """Return a clock that stands still, but for what keeps calls in their order."""
+    return lambda n, _: _later(instant, timedelta(microseconds=n))
+
+
+def _later(instant: datetime, by: timedelta) -> datetime:
+    """Return a later instant, or the same where time ends."""
+    later = instant + by
+    return later if leaves_room(later) else instant
+
+
+def _running(first: datetime, seed: int, count: int) -> Clock:
+    """Return a clock that was moved on between many calls, the same every time."""
+    passed, total = array("Q", [0]), 0
+    for n in range(count):
+        total += STEPS[crc32(b"%d %d" % (seed, n)) % len(STEPS)] + 1
+        passed.append(total % _LONGEST)
+    return lambda n, _: _later(first, timedelta(seconds=passed[min(n, count)]))
+
+
+def _in_closed_hours(contracts: Iterable[Contract], first: datetime) -> Iterator[datetime]:
+    """Yield an instant at which the interface of each contract is announced to be closed."""
+    begin = first.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    for contract in contracts:
+        week = (begin + n * _HALF_HOUR for n in range(_HALF_HOURS_A_WEEK))
+        instant = next((each for each in week if closed_at(contract, each)), None)
+        if instant is not None:
+            yield instant

@@ -1,0 +1,273 @@
+"""Fields that only a consent in a mode shows: literal histories."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from assay._resources import contract_dir
+from assay.history import (
+    Accepted,
+    Authorise,
+    Authorised,
+    Call,
+    Code,
+    Ending,
+    Item,
+    Owned,
+    State,
+    Subject,
+    Wire,
+)
+from assay.rules.clauses import conditional_fields
+from assay.rules.kinds.consent_field import ConsentField
+from assay.testing import (
+    START,
+    accepted,
+    evidence,
+    exchange,
+    history,
+    kind_in,
+    problems,
+    refused,
+)
+
+XS2A = contract_dir() / "examples" / "xs2a" / "xs2a.yaml"
+PSU = Subject(
+    name="psu",
+    now=START,
+    owns=(Owned(key="A", resource="account"), Owned(key="B", resource="account")),
+)
+OTHER = Subject(name="other", now=START, owns=(Owned(key="Z", resource="account"),))
+ASKS = "with-owner-name"
+ALL = ("A", "B")
+
+
+@cache
+def clause() -> ConsentField:
+    """Return the rule of the example."""
+    return kind_in(XS2A, "accounts.owner")
+
+
+def made(key, mode=None, *, keys=ALL, by="", subject="psu", until="2027-06-01"):
+    """A consent was made, in a mode or in none."""
+    arguments = {"access": list(keys), "validUntil": until}
+    call = Call(operation="make-consent", subject=subject, arguments=arguments, mode=mode, by=by)
+    event = exchange(call, accepted(), at=START)
+    return replace(event, outcome=Accepted(items=(Item(key=key, state=State.OPEN),)))
+
+
+def signed(key, *, subject="psu", ending=Ending.CONFIRMED, **how):
+    """A consent was signed."""
+    step = Authorise(subject=subject, request=key, approval=None, **how)
+    wire = Wire(method="POST", url="https://bank.example/sign", status=200)
+    return Authorised(n=0, step=step, ending=ending, moments=(START,), wire=wire)
+
+
+def consent(key, mode=None, **how):
+    """A consent was made and signed."""
+    return made(key, mode, **how), signed(key, subject=how.get("subject", "psu"))
+
+
+def ended(key):
+    """A consent was ended."""
+    call = Call(operation="end-consent", subject="psu", arguments={"consentId": key})
+    return exchange(call, accepted(), at=START)
+
+
+def listed(*items, subject="psu", following=None, **how):
+    """The accounts were listed: keys with the name of their owner, or None for one without."""
+    call = Call(operation="accounts", subject=subject, **how)
+    shown = tuple(Item(key=key, fields=fields) for key, fields in items)
+    answer = Accepted(items=shown, next=following)
+    return replace(exchange(call, accepted(), at=START), outcome=answer)
+
+
+NAMED = (("A", {"ownerName": "Ada"}), ("B", {"ownerName": "Ada"}))
+BARE = (("A", {}), ("B", {"ownerName": None}))
+#: The name is shown under a consent that asks for it, which is then ended.
+SEEN = (*consent("s", ASKS), listed(*NAMED), ended("s"))
+SHOWN = "shown-in-mode agrees 1,2,3"
+
+
+def said(*events, subjects=(PSU, OTHER)):
+    """Return the evidence of a history, without that of `SEEN`."""
+    return evidence(clause(), history(*subjects, *events))
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        (NAMED, [SHOWN]),
+        (BARE, ["shown-in-mode disagrees 1,2,3"]),
+        # One of several has it: another may have none.
+        ((NAMED[0], BARE[1]), [SHOWN]),
+        ((("A", {"ownerName": ""}),), ["shown-in-mode disagrees 1,2,3"]),
+        # Nothing is shown, or only what the consent does not name.
+        ((), []),
+        ((("Z", {}),), []),
+    ],
+)
+def test_the_field_is_shown_under_a_consent_that_asks_for_it(items, expected):
+    """An item of what the consent names has it; an empty list says nothing."""
+    assert expected == said(*consent("c", ASKS), listed(*items))
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((*consent("c"), listed(*BARE)), ["withheld-otherwise agrees 5,6,7"]),
+        ((*consent("c"), listed(*NAMED)), ["withheld-otherwise disagrees 5,6,7"]),
+        # One item is enough, also one that the consent does not name.
+        ((*consent("c"), listed(BARE[0], NAMED[1])), ["withheld-otherwise disagrees 5,6,7"]),
+        ((*consent("c", keys=["A"]), listed(NAMED[1])), ["withheld-otherwise disagrees 5,6,7"]),
+        ((*consent("c"), listed()), []),
+        ((*consent("c"), listed(*NAMED, present=False)), ["withheld-otherwise disagrees 5,6,7"]),
+        # Nothing is certain of one in another mode, unsigned, signed wrongly, ended or over.
+        ((*consent("c", "without-balances"), listed(*NAMED)), []),
+        ((made("c"), listed(*NAMED)), []),
+        ((made("c"), signed("c", code=Code.WRONG), listed(*NAMED)), []),
+        ((*consent("c"), ended("c"), listed(*NAMED)), []),
+        ((*consent("c", until="2020-01-01"), listed(*NAMED)), []),
+        # One that asks is in force as well, or may be.
+        ((*consent("d", ASKS), *consent("c"), listed(*NAMED)), []),
+        ((made("d", ASKS), signed("d", ending=Ending.STOPPED), *consent("c"), listed(*NAMED)), []),
+        # Another one that does not ask changes nothing, nor does one that nobody signed.
+        ((*consent("d"), *consent("c"), listed(*NAMED)), ["withheld-otherwise disagrees 7,8,9"]),
+        ((made("d", ASKS), *consent("c"), listed(*NAMED)), ["withheld-otherwise disagrees 6,7,8"]),
+        # The one that was made last is used, whichever was signed.
+        ((made("c"), *consent("d", ASKS), signed("c"), listed(*BARE)), []),
+        ((made("d", ASKS), *consent("c"), signed("d"), listed(*NAMED)), []),
+        # A consent of another customer, and one of another company.
+        (
+            (*consent("o", ASKS, keys=["Z"], subject="other"), *consent("c"), listed(*BARE)),
+            ["withheld-otherwise agrees 7,8,9"],
+        ),
+        ((*consent("o", ASKS, by="tpp"), *consent("c"), listed(*NAMED, by="other")), []),
+        (
+            (*consent("c", by="other"), *consent("o", ASKS, by="tpp"), listed(*BARE, by="other")),
+            ["withheld-otherwise agrees 5,6,9"],
+        ),
+    ],
+)
+def test_the_field_is_withheld_otherwise(events, expected):
+    """Under a consent in no mode, where no other one can have opened it."""
+    assert [SHOWN, *expected] == said(*SEEN, *events)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (made("c", ASKS),),
+        (made("c", ASKS), signed("c", code=Code.WRONG)),
+        (*consent("c", ASKS), ended("c")),
+        (*consent("c", ASKS, until="2020-01-01"),),
+        (*consent("c", ASKS), *consent("d")),
+        (*consent("c", ASKS, keys=["A", "A"]),),
+        (*consent("o", ASKS, keys=["Z"], subject="other"), *consent("c")),
+    ],
+)
+def test_nothing_is_certain_of_a_consent_that_may_open_nothing(events):
+    """One that is unsigned, signed wrongly, ended, over, replaced, odd or another customer's."""
+    assert [] == said(*events, listed(*BARE))
+
+
+def test_a_field_that_never_shows_is_not_withheld():
+    """It may stand in another place than the target file says; one that is shown stands there."""
+    plain = (*consent("c"), listed(*BARE))
+    assert [] == said(*plain)
+    assert ["shown-in-mode disagrees 4,5,6"] == said(*plain, *consent("d", ASKS), listed(*BARE))
+    assert ["withheld-otherwise disagrees 1,2,3"] == said(*consent("c"), listed(*NAMED))
+
+
+def test_each_page_is_judged_under_its_consent():
+    """A further page belongs to the consent of the page before it, if no other was made between."""
+    first, second = listed(BARE[0], following="/2"), listed(NAMED[1], follow="/2")
+    assert [
+        SHOWN,
+        "withheld-otherwise agrees 5,6,7",
+        "withheld-otherwise disagrees 5,6,8",
+    ] == said(*SEEN, *consent("c"), first, second)
+    assert [SHOWN, "shown-in-mode disagrees 5,6,8"] == [
+        each
+        for each in said(
+            *SEEN,
+            *consent("c", ASKS),
+            listed(NAMED[0], following="/2"),
+            listed(BARE[1], follow="/2"),
+        )
+        if "5,6,7" not in each
+    ]
+    assert [SHOWN, "withheld-otherwise agrees 5,6,7"] == said(
+        *SEEN, *consent("c"), first, *consent("d", ASKS), second
+    )
+    assert [SHOWN] == said(*SEEN, *consent("c"), second)
+
+
+def test_a_customer_of_before_may_have_consented_before():
+    """What is shown to one who is not new may be shown under a consent of an earlier day."""
+    old = replace(PSU, fresh=False)
+    assert [SHOWN, "withheld-otherwise unclear 5,6,7"] == said(
+        *SEEN, *consent("c"), listed(*NAMED), subjects=(old,)
+    )
+
+
+def test_a_refusal_shows_nothing():
+    """Whether it is served is for other rules."""
+    call = Call(operation="accounts", subject="psu")
+    assert [] == said(*consent("c", ASKS), exchange(call, refused(), at=START))
+
+
+def test_what_belongs_to_one_thing_is_covered_with_it(tmp_path):
+    """Items of an operation about one thing are those of the consent that names this thing."""
+    text = XS2A.read_text("utf-8").replace(
+        "operation: accounts\n    mode: with", "operation: balances\n    mode: with"
+    )
+    path = tmp_path / "xs2a.yaml"
+    path.write_text(text.replace("field: ownerName\n", "field: balanceType\n"))
+    about = {"iban": "A"}
+
+    def read(**fields):
+        call = Call(operation="balances", subject="psu", arguments=about)
+        answer = Accepted(items=(Item(key=None, fields=fields),))
+        return replace(exchange(call, accepted(), at=START), outcome=answer)
+
+    events = (*consent("c"), read(), *consent("d", ASKS), read(balanceType="expected"))
+    kind = kind_in(path, "accounts.owner")
+    assert ["shown-in-mode agrees 4,5,6", "withheld-otherwise agrees 1,2,3"] == evidence(
+        kind, history(PSU, *events)
+    )
+    # A consent that does not name the thing does not ask for its fields.
+    events = (*consent("d", ASKS, keys=["B"]), read())
+    assert [] == evidence(kind, history(PSU, *events))
+
+
+def test_the_field_is_known_to_be_conditional():
+    """Other rules and the doctor ask for it."""
+    contract = clause().contract
+    assert {"ownerName": f"under a consent in the mode {ASKS}"} == conditional_fields(
+        contract, "accounts"
+    )
+    assert {} == conditional_fields(contract, "balances")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("mode: with-owner-name", "mode: with-ownername", "did you mean 'with-owner-name'"),
+        ("field: ownerName", "field: ownersName", "did you mean 'ownerName'"),
+        ("operation: accounts\n    mode", "operation: end-consent\n    mode", "lists nothing"),
+        (
+            "request: consent\n    operation: accounts",
+            "request: payment\n    operation: accounts",
+            "is no consent",
+        ),
+    ],
+)
+def test_a_wrong_name_is_a_finding(right, wrong, message, tmp_path):
+    """It has a line and a hint."""
+    path = tmp_path / "xs2a.yaml"
+    text = XS2A.read_text("utf-8")
+    assert right in text
+    path.write_text(text.replace(right, wrong))
+    assert any(message in each for each in problems(path)), problems(path)
