@@ -120,7 +120,7 @@ def init_defaults(
     }
     if not found:
         what = f"none of the {len(offers)} operations in the document matches an operation of the contracts"
-        hint = "nothing is guessed; is it the right document and contract?"
+        hint = "is it the right document? with --contract, the little that is alike is guessed"
         raise InputError.one(str(path), what, hint=hint)
     kept = tuple(contract for contract in contracts if named or contract.id in found)
     found = {contract.id: found.get(contract.id, {}) for contract in kept}

@@ -209,9 +209,8 @@ def test_a_document_of_no_bank_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         draft(tmp_path, HERE / "trains.yaml")
     what = "none of the 4 operations in the document matches an operation of the contracts"
-    assert f"{what} (nothing is guessed; is it the right document and contract?)" in str(
-        caught.value
-    )
+    hint = "is it the right document? with --contract, the little that is alike is guessed"
+    assert f"{what} ({hint})" in str(caught.value)
     assert [] == list(tmp_path.iterdir())
 
 
