@@ -451,7 +451,7 @@ def test_a_contract_of_ones_own_has_its_zone_and_the_id_of_a_consent(tmp_path, c
     assert "Consent-ID is required" not in path.read_text(encoding="utf-8")
     out = capsys.readouterr().out
     assert f"check     assay check {contract} {path}" in out
-    assert f"examine   assay doctor --contract {contract} --target {path}" in out
+    assert f"examine   assay doctor --target {path}" in out
 
 
 def test_the_first_line_names_the_schema_for_editors(drafts):
