@@ -133,7 +133,7 @@ def hunt_run(folder: Path, keywords: str, *, oauth: bool) -> Iterator[Hunt]:
             *("run", "--target", file, "--no-doctor", "-k", keywords, "--contexts", "each"),
             *("--examples", examples, "--out", folder / f"run-{kind}", "--format", "all"),
             # Which answers the bank replaces depends on the order of the calls.
-            *(("--concurrency", "1") if oauth else ()),
+            *(("--concurrency", "1") if oauth or keywords == FEW else ()),
             cwd=folder,
             **environment(),
             **on_github(folder / f"summary-{kind}.md"),
