@@ -166,10 +166,14 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
             what = "no contract of this run has such an operation"
             hint = did_you_mean(name, names.operations)
             yield problem_at(target, ("operations", name), what, hint)
+    # An alias repeats what stands at its anchor: it is one problem.
+    written: set[tuple[str | int, ...]] = set()
     for at, what, hint in chain(
         unknown_names(target, names, others), unknown_in_roles(target, names, others)
     ):
-        if not target.is_of_shipped_base(*at):
+        once = (*target.place(*at), *at[-1:], what)
+        if once not in written and not target.is_of_shipped_base(*at):
+            written.add(once)
             yield problem_at(target, at, what, hint)
 
 

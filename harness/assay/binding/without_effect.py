@@ -78,7 +78,8 @@ def _items_without_place(
             binding = target.operations.get(name)
             placed = binding is None or binding.list or binding.one is not None
             wanted = operation.lists or operation.makes or operation.shows
-            if binding and not placed and wanted and binding.item.keyed:
+            located = binding is not None and (binding.item.keyed or binding.item.fields)
+            if located and not placed and wanted:
                 need = "list" if operation.lists else "one"
                 yield ("operations", name, "item"), f"pointers into items, without `{need}`"
 

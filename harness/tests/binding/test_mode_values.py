@@ -250,7 +250,11 @@ def test_the_slot_of_the_modes_has_the_plain_one_where_a_mode_stands_elsewhere(
     if mode != "north":  # a recording has one base URL
         bank = product_bank().operations["pay"]
         wire = Wire(
-            method="POST", url=url, request_headers=request.headers, request_body=request.body, status=201
+            method="POST",
+            url=url,
+            request_headers=request.headers,
+            request_body=request.body,
+            status=201,
         )
         seen = ParsedRequest(wire)
         product = {"product": request.url.rpartition("/")[2]}
@@ -263,6 +267,4 @@ def test_the_slot_of_the_modes_has_the_plain_one_where_a_mode_stands_elsewhere(
 def test_a_request_in_no_mode_has_no_slot_of_a_mode() -> None:
     """Only the plain mode of a request is what another one differs from."""
     with pytest.raises(CannotArrange):
-        encode(
-            Call(operation="pay", subject="psu"), PAY, product_bank(), Access(), RequestValues()
-        )
+        encode(Call(operation="pay", subject="psu"), PAY, product_bank(), Access(), RequestValues())
