@@ -11,7 +11,7 @@ import click
 
 from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.features import without_tpp_token
-from assay.binding.join import bind, problem_at, unmatched_waivers
+from assay.binding.join import bind, missing_parts, problem_at, unmatched_waivers
 from assay.binding.path_slots import made_slots
 from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
@@ -85,18 +85,8 @@ class _Checked:
             for contract in contracts:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
-                    binding = target.operations.get(operation.id)
-                    within = f"operations.{operation.id}."
-                    passed = operation.id in target.absent.operations or any(
-                        key.startswith(within) for key in wrong
-                    )
-                    if binding is not None and operation.available and not passed:
-                        made = made_slots(
-                            operation, contract.operations.values(), target.operations
-                        )
-                        yield from _unset(target, operation, binding, {*made, *target.outputs})
-                        yield from _unusual_amount(target, operation, binding)
-                        yield from _named_values(target, contract, operation, binding)
+                    if not any(key.startswith(f"operations.{operation.id}.") for key in wrong):
+                        yield from _of_operation(target, contract, operation)
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
 
@@ -168,6 +158,18 @@ def _without_token(target: Target, contract: Contract) -> Iterator[str]:
 def _listed(names: Sequence[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def _of_operation(target: Target, contract: Contract, operation: Operation) -> Iterator[str]:
+    """Yield notes about the binding of an operation that is called."""
+    binding = target.operations.get(operation.id)
+    not_called = not operation.available or operation.id in missing_parts(target).operations
+    if binding is None or not_called:
+        return
+    made = made_slots(operation, contract.operations.values(), target.operations)
+    yield from _unset(target, operation, binding, {*made, *target.outputs})
+    yield from _unusual_amount(target, operation, binding)
+    yield from _named_values(target, contract, operation, binding)
 
 
 def _unset(
