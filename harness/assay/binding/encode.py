@@ -132,9 +132,7 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    _complete(
-        draft, operation, {**slot_of_plain_mode(call, operation, binding), **made.slots}, made
-    )
+    _complete(draft, operation, slot_of_plain_mode(call, operation, binding), made)
     return _written(draft, call, method)
 
 
@@ -245,11 +243,11 @@ def _token(call: Call, access: Access) -> str | None:
 
 
 def _complete(
-    draft: _RequestDraft, operation: Operation, slots: Mapping[str, str], made: RequestValues
+    draft: _RequestDraft, operation: Operation, plain: Mapping[str, str], made: RequestValues
 ) -> None:
     """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
     draft.path = made.outputs.path(draft.path)
-    for name, value in slots.items():
+    for name, value in {**plain, **made.slots}.items():
         draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
     if "{" in draft.path:
         what = f"a value for each name in the path of operations.{operation.id} in the target file"
