@@ -232,7 +232,8 @@ class OperationBinding:
     values of its accepted answers that later calls send. `authorize` are the parameters of the
     authorization request with which the customer authorises what the operation made, in place of an
     approval link. `given` says that there is no call: the
-    consent comes with the customer's token. `outcomes` are this operation's
+    consent comes with the customer's token. `whole` says that a change sends the request as it was
+    sent last, with what is changed put in. `outcomes` are this operation's
     own, where they differ from the common ones. `submission` is the second call that carries out
     a request which the operation made; `submitted` is the binding of the operation about a request since
     then. Both are whole.
@@ -260,6 +261,7 @@ class OperationBinding:
     item: ItemBinding = field(default_factory=ItemBinding)
     outputs: Mapping[str, OutputAt] = field(default_factory=dict[str, OutputAt])
     given: str | None = None
+    whole: bool = False
     outcomes: Outcomes | None = None
     submission: SubmissionBinding | None = None
     submitted: OperationBinding | None = None

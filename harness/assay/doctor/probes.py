@@ -145,7 +145,9 @@ def _reads(plan: ProbePlan) -> Script:
     for operation in plan.lists:
         first = yield from steps.send(Call(operation=operation.id, subject="psu"))
         yield from _second_page(plan, first)
-    for host in range(len(plan.target.hosts) if plan.lists and plan.makes_customers else 0):
+    # A document may offer the other hosts to one of its interfaces only.
+    others = "second" in plan.contract.hosts and plan.lists and plan.makes_customers
+    for host in range(len(plan.target.hosts) if others else 0):
         elsewhere = Call(operation=plan.lists[0].id, subject="psu", host=host)
         yield from steps.send(replace(elsewhere, variation=HOST))
     if plan.grant and not needed:
