@@ -28,6 +28,7 @@ from assay.binding.target import (
     StateAt,
     Target,
 )
+from assay.binding.values import from_unit
 from assay.contract.model import Json, Operation
 from assay.contract.scalars import is_word, same, text_of, word_of
 from assay.history import (
@@ -272,6 +273,7 @@ def _field(shown: Json, where: FieldAt, zone: tzinfo | None = None) -> Json:
     if where.first is not None and isinstance(value, str):
         day = _day(value, zone) if zone and where.first == _DATE and "T" in value else None
         value = day.isoformat() if day else value[: where.first]
+    value = from_unit(value, where.unit)
     return next((word_of(key) for key, sent in where.words.items() if same(sent, value)), value)
 
 

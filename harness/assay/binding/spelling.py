@@ -49,8 +49,8 @@ class Spelling:
     `adds` are the query parameters that the target adds to a return address, None for any.
 
     What is sent is made of the value in this order: `found` takes the item's `id` that an
-    answer of that operation gave for it; `words` spells it in the target's word;
-    `exclusive` takes the day after it; `each` puts it, or each of a list, into the shape
+    answer of that operation gave for it; `words` spells it in the target's word; `unit` is
+    how much one is in the target's count; `exclusive` takes the day after it; `each` puts it, or each of a list, into the shape
     for the thing that it names, by resource ("" for any); `text` puts it into a text at
     "{}".
     """
@@ -63,6 +63,7 @@ class Spelling:
     adds: tuple[str, ...] | None = None
     found: str | None = None
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    unit: str = "1"
     exclusive: bool = False
     each: Mapping[str, Json] = field(default_factory=dict[str, Json])
     text: str = "{}"
@@ -72,12 +73,13 @@ class Spelling:
 class FieldAt:
     """Where a field stands in an item: the first of the pointers that finds something.
 
-    `words` maps the contract's words to the target's, and is read backwards; `first` cuts
-    a text after this number of characters.
+    `words` maps the contract's words to the target's, and is read backwards; `unit` is how much
+    one is in the target's count; `first` cuts a text after this number of characters.
     """
 
     at: tuple[str, ...]
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    unit: str = "1"
     first: int | None = None
 
 

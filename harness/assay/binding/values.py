@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final, cast
 
 from assay.binding.outputs import OutputValues
@@ -41,6 +42,8 @@ class RequestValues:
     body: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+#: Of a number with more digits than this, no bank counts the units.
+MOST_DIGITS: Final = 30
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.
 _DAY = re.compile(r"\{today(?:([+-][0-9]{1,5}))?\}", re.ASCII)
 #: The other placeholders.
@@ -114,6 +117,7 @@ def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
     if spelling.found is not None:
         value = made.ids.get(key, value)
     value = spelling.words.get(text_of(value), value)
+    value = to_unit(value, spelling.unit)
     if spelling.exclusive:
         value = _day_after(value)
     if spelling.each:
@@ -121,6 +125,31 @@ def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
         # An item that no customer owns still needs a shape.
         value = _shaped(shape or next(iter(spelling.each.values())), value)
     return value if spelling.text == "{}" else spelling.text.replace("{}", text_of(value))
+
+
+def to_unit(value: Json, unit: str) -> Json:
+    """Return a number, or the text of one, as the target counts; anything else as it is."""
+    number = _number(value) if unit != "1" else None
+    if number is None:
+        return value
+    count = number / Decimal(unit)
+    return int(count) if count == count.to_integral_value() else float(count)
+
+
+def from_unit(value: Json, unit: str) -> Json:
+    """Return the contract's number, as a text, for one that the target counts in its unit."""
+    number = _number(value) if unit != "1" else None
+    return value if number is None else f"{number * Decimal(unit):f}"
+
+
+def _number(value: Json) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) < MOST_DIGITS else None
 
 
 def _day_after(value: Json) -> Json:

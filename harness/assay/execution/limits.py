@@ -89,6 +89,7 @@ def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, 
             raise CannotArrange(f"{name} to be one that safety.only lists")
     if name in safety.most:
         number = _number(value, spelling.text)
+        number = None if number is None else number * Decimal(spelling.unit)
         if live if number is None else abs(number) > Decimal(safety.most[name]):
             raise CannotArrange(f"{name} of no more than {safety.most[name]} (safety.most)")
 

@@ -33,7 +33,7 @@ def sent_schema(schema: Schema, spelling: Spelling | None, *, required: bool = F
         return any_of(_around(value, spelling, required=required) for value in schema["enum"])
     if spelling.text != "{}":
         return TEXT
-    if spelling.words:
+    if spelling.words or spelling.unit != "1":
         schema = {}
     if spelling.found is not None:
         schema = TEXT
@@ -49,13 +49,18 @@ def sent_value(value: Json, spelling: Spelling) -> Any:
 def _changes(spelling: Spelling) -> bool:
     """Whether a target sends anything but the contract's value."""
     changed = spelling.found is not None or spelling.words or spelling.exclusive
+    changed = changed or spelling.unit != "1"
     return bool(changed or spelling.each or spelling.text != "{}")
 
 
 def _around(value: Json, spelling: Spelling, *, required: bool) -> Schema:
     """Return the schema of a known value in the shape that it has here."""
     plain = Spelling(
-        place=spelling.place, name="", words=spelling.words, exclusive=spelling.exclusive
+        place=spelling.place,
+        name="",
+        words=spelling.words,
+        unit=spelling.unit,
+        exclusive=spelling.exclusive,
     )
     made: Schema = {"const": sent_value(value, plain)}
     if spelling.text != "{}":

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import Place, Spelling
-from assay.binding.values import empty_shape
+from assay.binding.values import empty_shape, from_unit
 from assay.contract.model import Json
 from assay.contract.scalars import same, word_of
 
@@ -33,6 +33,7 @@ def _decode_single(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> 
         value = next((content for content in contents if content is not MISSING), value)
     if spelling.exclusive:
         value = _day_before(value)
+    value = from_unit(value, spelling.unit)
     value = next(
         (word_of(key) for key, bound in spelling.words.items() if same(bound, value)), value
     )
