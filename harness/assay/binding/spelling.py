@@ -275,6 +275,11 @@ class OperationBinding:
         names = (*named, *operation.arguments, *self.arguments)
         return dict.fromkeys(name for name in names if name)
 
+    def unsaid(self, operation: Operation, name: str) -> bool:
+        """Whether an argument is not sent: a DELETE says by its method that it ends a request."""
+        deletes = bool(operation.ends) and (self.method or operation.method) == "DELETE"
+        return deletes and name not in {operation.about, *self.arguments}
+
     def names(self, operation: Operation) -> Sequence[str]:
         """Return the other paths of the method: the target's own, or the contract's."""
         return operation.aliases if self.aliases is None else self.aliases
@@ -300,7 +305,7 @@ def values_from_file(operation: Operation, binding: OperationBinding) -> Iterato
     for name in operation.arguments:
         spelling = binding.arguments.get(name)
         in_header = spelling is not None and spelling.place is Place.HEADER
-        if name not in chosen and (in_header or not operation.changes):
+        if name not in chosen and not binding.unsaid(operation, name) and (in_header or not operation.changes):
             yield name
 
 
