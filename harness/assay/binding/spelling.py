@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from assay.binding.outputs import OutputAt
@@ -225,6 +225,8 @@ class Outcomes:
 class OperationBinding:
     """The binding of one operation; None keeps what the contract says.
 
+    `named` has the whole binding under each alias that has arguments of its own, by its number.
+
     `list` points at the lists of items of an answer, which count as one; a step `*` goes
     into every element. `one` points at the single thing that it shows, `approval` (or
     `approval_header`) at the link to the screens where the customer signs. `links` point at
@@ -244,6 +246,7 @@ class OperationBinding:
     method: str | None = None
     path: str | None = None
     aliases: tuple[str, ...] | None = None
+    named: Mapping[int, OperationBinding] = field(default_factory=dict[int, "OperationBinding"])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     queries: Mapping[str, str] = field(default_factory=dict[str, str])
     template: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -274,6 +277,11 @@ class OperationBinding:
         named = (operation.about, operation.since, operation.until, operation.grants)
         names = (*named, *operation.arguments, *self.arguments)
         return dict.fromkeys(name for name in names if name)
+
+    def under(self, alias: int | None) -> OperationBinding:
+        """Return the binding under another path of the method, which may send arguments elsewhere."""
+        own = None if alias is None else self.named.get(alias)
+        return self if own is None else replace(self, arguments=own.arguments)
 
     def unsaid(self, operation: Operation, name: str) -> bool:
         """Whether an argument is not sent: a DELETE says by its method that it ends a request."""

@@ -51,6 +51,14 @@ def whole_submitted(binding: _Raw) -> _Raw:
     return _whole(base, binding[SUBMITTED])
 
 
+def whole_alias(binding: _Raw, alias: _Raw) -> _Raw:
+    """Return the whole binding of an operation under another path, which has its own arguments."""
+    base = {name: value for name, value in binding.items() if name != "aliases"}
+    arguments = {**base.get("arguments", {}), **alias["arguments"]}
+    own = {name: spelling for name, spelling in arguments.items() if spelling is not None}
+    return {**base, "path": alias["path"], "arguments": own}
+
+
 def _whole(base: _Raw, top: _Raw) -> _Raw:
     """Return a binding laid over another; an argument that is sent elsewhere is not sent twice."""
     moved = {
