@@ -40,18 +40,18 @@ Exit codes:
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Private key to sign with: Ed25519, in PEM.",
+    help="Private key to sign with (Ed25519, PEM).",
 )
 @click.option(
     "--key-password-env",
     metavar="NAME",
-    help="Environment variable that has the password of the key.",
+    help="Environment variable with the password of the key.",
 )
 @click.option(
     "--new-key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Make a new key instead: the private key in FILE, the public key in FILE.pub.",
+    help="Create a new key pair instead: the private key in FILE, the public key in FILE.pub.",
 )
 def command(
     run: Path | None,
@@ -62,10 +62,10 @@ def command(
     key_password_env: str | None,
     new_key: Path | None,
 ) -> int:
-    """Sign a run: its journal, reports, contracts, target file and this version of Assay.
+    """Sign the journal and reports of a run, with digests of all files that it used.
 
-    RUN is the folder of a run, or its journal. It is verified first, and a run that differs
-    from what its exchanges show is not signed. The attestation is written beside the journal.
+    RUN is the folder of a run, or its journal. The run is verified first and is not signed if a
+    verdict differs from what its exchanges show. The attestation is written next to the journal.
     """
     password = _password(key_password_env)
     if new_key is not None:

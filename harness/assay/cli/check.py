@@ -39,12 +39,13 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def command(files: Sequence[str]) -> int:
-    """Check contract and target files, shipped ones by name, waivers, or files of banks.
+    """Validate contracts, target files, waivers and bank lists, without sending anything.
 
-    Nothing is sent. A target file is compared with the contracts that are checked with it, or else
-    with those that it names under `contracts`: operations, arguments, modes, fields, waivers.
+    FILE is a path or the name of a shipped file. A target file is compared with the contracts in
+    the same command, or else with those listed under its `contracts` key: operations, arguments,
+    modes, fields, waivers.
 
-    Every problem is one line: file, line, what was expected, what was found, and a hint.
+    Each problem is printed on one line: file, line, expected, found, hint.
     """
     problems: list[Problem] = []
     checked = _Checked()

@@ -63,7 +63,7 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """Show what a run would test, the calls of each trial, and what stays open.
+    """List what a run would test, the calls of each trial, and what cannot be tested.
 
     Nothing is sent.
     """

@@ -44,21 +44,21 @@ Examples:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE|DIR",
-    help="Write to this file instead of standard output; to this folder if there are several "
-    "formats, and to a new one with --merge.",
+    help="Write to this file instead of standard output. With several formats: folder to write"
+    " to. With --merge: new folder to create.",
 )
 @click.option(
-    "--partial", is_flag=True, help="Render the part that an unfinished run has recorded."
+    "--partial", is_flag=True, help="Render the journal of an unfinished run as far as it goes."
 )
 @click.option(
     "--passes",
     is_flag=True,
-    help="Include the exchanges that show that an obligation conforms (html, json).",
+    help="Also show the exchanges behind passed obligations (html, json).",
 )
 @click.option(
     "--merge",
     is_flag=True,
-    help="Merge the journals of shards (`assay run --shard`), or of folders, into one run.",
+    help="Merge shards (`assay run --shard`), given as journals or folders, into one run.",
 )
 @options.allow_incomplete
 @publication.annotation_option
@@ -74,10 +74,10 @@ def command(
     min_verified: Floor | None,
     baseline: Path | None,
 ) -> int:
-    """Render the journal of a run in any format, or merge the journals of its shards.
+    """Render the journal of a run in any report format, or merge the journals of its shards.
 
-    A damaged or unfinished journal is refused, since it is no evidence of conformance. The exit
-    code of a merge is that of the merged verdicts.
+    Damaged and unfinished journals are rejected, because they are no evidence of conformance.
+    With --merge, the exit code follows from the merged verdicts.
     """
     names = [*publication.format_names(names)]
     if merge:

@@ -47,35 +47,36 @@ Examples:
 @click.option(
     "--mutant",
     metavar="ID",
-    help="Serve a bank with one fault (`assay prove` lists them), to see how it is reported.",
+    help="Serve a bank with one fault, for example quota.accounts-utc-day. `assay prove` lists all mutants.",
 )
 @click.option(
     "--dialect",
     type=click.Choice(sorted(DIALECTS)),
-    help="Serve the bank with the API of this dialect, below a path of its own.",
+    help="Serve the bank through the API of this dialect, under its own path.",
 )
 @click.option(
     "--tls",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Serve over TLS with the certificates in this folder; they are created if it is empty.",
+    help="Serve over TLS with the certificates in this folder. An empty folder is filled with new ones.",
 )
 @click.option(
     "--mutual",
     type=click.Choice(["handshake", "answer"]),
     is_flag=False,
     flag_value="handshake",
-    help="Require a client certificate: in the TLS handshake, or by answering 401. Needs --tls.",
+    help="Require a client certificate. A call without one fails in the TLS handshake, or is "
+    "answered with 401. Requires --tls.",
 )
 @click.option(
     "--signatures",
     type=click.Choice(["cavage", "rfc9421"]),
-    help="Require signed calls, with a key from the folder of --tls.",
+    help="Require signed calls, with a key from the --tls folder. Requires --tls.",
 )
 @click.option(
     "--oauth",
     is_flag=True,
-    help="Require tokens of the authorization server at /oauth/authorize and /oauth/token.",
+    help="Require OAuth tokens, issued at /oauth/authorize and /oauth/token.",
 )
 def command(
     host: str,

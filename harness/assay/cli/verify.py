@@ -25,7 +25,7 @@ Examples:
 \b
 Exit codes:
   0  everything was verified               2  a usage, contract or target-file error
-  1  something differs, or is forged       3  nothing differs; some could not be verified
+  1  a difference, or a forged signature   3  no difference, but not everything was verified
 """
 #: How many findings the summary lists.
 LISTED = 40
@@ -45,7 +45,7 @@ EXITS = {
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Public key (PEM) of who signed the run with `assay attest`: check the attestation too.",
+    help="Also check the attestation, with the signer's public key (PEM).",
 )
 @click.option(
     "-f",
@@ -64,10 +64,10 @@ def command(
     key: Path | None,
     form: str,
 ) -> int:
-    """Verify the journal of a run: judge it again, and compare every verdict.
+    """Verify a recorded run: judge its exchanges again and compare every verdict.
 
-    RUN is the folder of a run, or its journal. Contracts and target file are recognised by
-    their digests. Nothing is sent, and no network is needed.
+    RUN is the folder of a run, or its journal. Contracts and target file are identified by their
+    digests. Nothing is sent, and no network is needed.
     """
     result = verify(
         journal_in(run),
