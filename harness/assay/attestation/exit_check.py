@@ -41,6 +41,6 @@ def exit_findings(run: WrittenRun) -> Iterator[VerificationFinding]:
         return
     what = f"exit code {report.footer.exit}, by the verdicts {' or '.join(map(str, exits))}"
     if run.is_merged or any(run.invocation.get(name) for name in _ELSEWHERE):
-        yield not_rejudged("footer", f"{what}: it may depend on a baseline, or on --min-verified")
+        yield not_rejudged("footer", f"{what}; it may depend on a baseline or on --min-verified")
     else:
         yield differs("footer", what)

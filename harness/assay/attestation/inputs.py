@@ -88,7 +88,7 @@ def _find_contract(
     if candidates:
         found.other[name] = f"{candidates[0]} is not the file that the run read"
     else:
-        found.missing[name] = "its file is not here: pass it with --contract"
+        found.missing[name] = "the contract file was not found; pass it with --contract"
 
 
 def _contract_files(recorded: ContractRef) -> Iterator[Path]:
@@ -134,7 +134,7 @@ def _find_target(
     elif seen:
         found.other[name] = f"{seen} is not the target file that the run read"
     else:
-        found.missing[name] = "its file is not here: pass it with --target"
+        found.missing[name] = "the target file was not found; pass it with --target"
 
 
 def _waivers_file(run: WrittenRun) -> Path | None:

@@ -98,10 +98,10 @@ class _Comparison:
             return
         elif self._decided_by_plan() or not self._open_for_a_reason():
             if self._rests_on_hidden():
-                what = "its evidence rests on values that the journal shortens or hides"
+                what = "its evidence depends on values that the journal shortens or hides"
                 yield self._not_rejudged(what)
             elif self._was_corrected():
-                yield self._not_rejudged(f"{recorded.reason}; its exchanges alone do not show that")
+                yield self._not_rejudged(f"{recorded.reason}; the exchanges alone do not show this")
             else:
                 yield self._differs()
         elif not self._is_tested_whole():
@@ -159,7 +159,7 @@ class _Comparison:
         why = f": {again.reason}" if again.reason else ""
         if again.standing is Standing.UNVERIFIED and self.recorded.standing in DECIDED:
             why = ": no recorded exchange shows it"
-        what = f"written as {self.recorded.standing.value}, judged again {again.standing.value}"
+        what = f"recorded as {self.recorded.standing.value}, judged again as {again.standing.value}"
         return differs(self.item.obligation.id, f"{what}{why}", self.recorded.line)
 
     def _not_rejudged(self, why: str) -> VerificationFinding:
@@ -177,8 +177,8 @@ class _Comparison:
                 return
             if piece.exchanges in again and piece.agreement not in again[piece.exchanges]:
                 word = next(iter(again[piece.exchanges])).value
-                what = f"exchange {piece.exchanges[-1]} is written as {piece.agreement.value}"
-                yield differs(name, f"{what}, judged again {word}", line)
+                what = f"exchange {piece.exchanges[-1]} is recorded as {piece.agreement.value}"
+                yield differs(name, f"{what}, judged again as {word}", line)
                 return
 
     def _agreements(self) -> dict[tuple[int, ...], set[Agreement]]:

@@ -36,7 +36,7 @@ def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable
     """
     journal, run = verification.journal, verification.run
     if run is None or verification.differences:
-        raise InputError.one(str(journal), "not signed: it differs from what it should be")
+        raise InputError.one(str(journal), "not signed: the verification found differences")
     if not run.report.complete:
         hint = "`assay run --resume` continues a run"
         raise InputError.one(str(journal), "not signed: the run has not ended", hint=hint)
@@ -50,7 +50,7 @@ def attest(verification: Verification, key: Ed25519PrivateKey, reports: Iterable
             out.write(sign(encode_statement(statement), key))
     except FileExistsError:
         hint = "remove it to sign the run again"
-        raise InputError.one(str(path), "there is an attestation already", hint=hint) from None
+        raise InputError.one(str(path), "there is already an attestation", hint=hint) from None
     except OSError as error:
         raise InputError.one(str(path), f"cannot be written: {error.strerror}") from None
     return SignedRun(path=path, subjects=len(statement["subject"]))

@@ -269,9 +269,13 @@ def _argument(spelling: _Raw, names: ContractNames, at: Pointer) -> Iterator[Fin
         )
         for where, shape in (shapes or {(*at, "each"): each}).items():
             if not _has_place(shape):
-                yield where, "the shape has no place for the value", 'write "{}" where it stands'
+                yield (
+                    where,
+                    "the shape has no placeholder for the value",
+                    'write "{}" where it stands',
+                )
     if "other" in spelling and spelling.get("value") == spelling["other"]:
-        hint = "write another value that is as valid, or remove the key"
+        hint = "write a different valid value, or remove the key"
         yield (*at, "other"), f"value and other are both {found(spelling['other'])}", hint
 
 

@@ -82,14 +82,16 @@ def command(
     signed = attest(result, private, REPORTS.values())
     if result.open:
         what = counted(len(result.open), "finding")
-        click.echo(f"{what} not judged again; signed as recorded (`assay verify` lists them)")
+        click.echo(
+            f"{what} could not be judged again and were signed as recorded (`assay verify` lists them)"
+        )
     click.echo(f"{signed.path}: {counted(signed.subjects, 'subject')} signed")
     return 0
 
 
 def _make_key(path: Path, password: str | None, run: Path | None, key: Path | None) -> int:
     if run is not None or key is not None:
-        hint = "make the key first, then sign"
+        hint = "create the key first, then sign with --key"
         raise InputError.one("--new-key", "cannot be combined with a run or --key", hint=hint)
     public = envelope.new_key(path, password)
     click.echo(

@@ -118,7 +118,7 @@ def _without_token(target: Target, contract: Contract) -> Iterator[str]:
     operations = without_tpp_token(contract, target)
     if operations:
         path, line = target.place("auth", "tpp")
-        what = f"auth: no token of the TPP, so what calls {_listed(operations)} stays unverified"
+        what = f"auth: no token of the TPP, so obligations that call {_listed(operations)} stay unverified"
         hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
         yield f"{path}:{line}: note: {what} ({hint})"
 
@@ -134,7 +134,7 @@ def _unset(
     """Yield a note for each value without which an operation cannot be called."""
     for at, key in keys_without_value(operation, binding, made):
         path, line = target.place(*at)
-        what = f"{key}: no value, so what calls {operation.id} stays unverified"
+        what = f"{key}: no value, so obligations that call {operation.id} stay unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
 
 
@@ -152,8 +152,8 @@ def _unusual_amount(
     if not usual:
         key = ("operations", operation.id, "arguments", operation.amount or "", "value")
         path, line = target.place(*key)
-        what = f"a customer may lack what is beyond {USUAL[0]} to {USUAL[1]}"
-        what = f"{what}, so whether such a request is carried out stays open"
+        what = f"a customer may not have more than the usual {USUAL[0]} to {USUAL[1]}"
+        what = f"{what}, so the execution of such a request cannot be judged"
         yield f"{path}:{line}: note: {'.'.join(key)}: {what}"
 
 

@@ -200,8 +200,8 @@ def _next(option: str, examined: Examination) -> str:
         first_at = where if blocking == 1 else f"first: {where}"
         return f"{problems} to fix ({first_at}). Then run: assay doctor{option}"
     unseen = sum(finding.weight.value == "not seen" for finding in examined.findings)
-    things = "1 thing was" if unseen == 1 else f"{unseen} things were"
-    incomplete = f", but {things} not seen" if unseen else ""
+    things = "1 check was" if unseen == 1 else f"{unseen} checks were"
+    incomplete = f", but {things} not possible" if unseen else ""
     return f"No problems found{incomplete}. Next: assay run{option}"
 
 

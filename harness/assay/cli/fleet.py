@@ -176,7 +176,7 @@ def _perform(given: FleetCommand, banks: Any, settings: Any) -> int:
     folder: Path = settings.folder
     if (folder / "banks").exists():
         hint = "choose another --out; journals are never overwritten"
-        raise InputError.one(str(folder), "there is a fleet run already", hint=hint)
+        raise InputError.one(str(folder), "this folder already contains a fleet run", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
     note_folder(folder)
     with (

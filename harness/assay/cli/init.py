@@ -128,7 +128,7 @@ def _adapter(out: Path, draft: TargetDraft) -> Mapping[Path, str]:
     path = out.with_name(f"{adapter_module(draft.name)}.py")
     if path.exists():
         raise InputError.one(str(path), "this file already exists", hint="name another --name")
-    click.echo(f"Writing {path}: the fixture provider; write what is marked with FILL IN")
+    click.echo(f"Writing {path}, the fixture provider. Complete the parts marked FILL IN.")
     return {path: adapter_text(draft.name, out.name, draft.contracts)}
 
 
@@ -233,8 +233,8 @@ QUESTIONS: Mapping[str, str] = {
     "zone": "Time zone of the bank's calendar day (for example Europe/Paris; - if unknown)",
     "auth": "How are calls authenticated? bearer = a token, key = an API key, client-credentials and authorization-code = OAuth",
     "presence": "Header that marks a call as made with the customer present (for example PSU-IP-Address; - if none)",
-    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, python = a class of yours, none",
-    "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = the sandbox bank of Assay, none)",
+    "fixtures": "Where does test data come from? control = control API, roles = existing test customers, python = your own Python class, none",
+    "extends": "Known API that the bank implements (stet-1.4.0 = STET 1.4, sandbox = Assay's sandbox bank, none)",
     "name": "Short name of the target in reports (for example acme-sandbox)",
 }
 #: The reasons in the file for answers that were not given.

@@ -150,15 +150,17 @@ def _print_scope(recording: RecordingSession, party: str) -> None:
     """Print how much of the traffic was judged."""
     name = {"bank": "bank", "tpp": "TPP"}[party]
     click.echo(
-        f"{counted(recording.exchanges, 'exchange')} judged, for the obligations of the {name}"
+        f"{counted(recording.exchanges, 'exchange')} judged against the obligations of the {name}"
     )
     unmatched = sum(recording.unmatched.values())
     if unmatched:
-        click.echo(f"{counted(unmatched, 'request')} not judged: not part of these contracts:")
+        click.echo(
+            f"{counted(unmatched, 'request')} not judged because they match no operation of these contracts:"
+        )
         for what, count in _most_frequent(recording.unmatched):
             click.echo(f"  {count:>5}  {what}")
         if not recording.exchanges:
-            click.echo("  `--base URL` says below which URL the recorded calls are made")
+            click.echo("  if they were recorded under another base URL, pass it with `--base URL`")
     if recording.unread:
         click.echo(f"{counted(recording.unread, 'request')} not judged: the body was not recorded")
 

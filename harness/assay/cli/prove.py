@@ -137,7 +137,7 @@ def contextual_lines(matrix: ContextualMatrix, neutral: Sequence[NeutralRow]) ->
     found = every - len(matrix.missed)
     share = f" ({100 * found / every:.1f} %)" if every else ""
     yield f"{found} of {every} contextual mutants found by their own clause{share}"
-    yield f"{len(matrix.rows) - every} more cannot be found in their situation, for the reasons above"
+    yield f"{len(matrix.rows) - every} more cannot be found in their situation for the reasons above"
     variants = sum(len(row.variants) for row in neutral)
     red = sum(len(row.blamed) for row in neutral)
     yield f"{variants - red} of {variants} neutral variants without a violation in every context"

@@ -113,7 +113,7 @@ def _write_all(read: report.Report, out: Path | None, names: Sequence[str]) -> i
     """Write a report in several formats to a folder, and print the paths."""
     if out is None:
         hint = "add --out DIR: each format gets a file in it"
-        raise InputError.one("--format", "several formats, and no folder to write to", hint=hint)
+        raise InputError.one("--format", "several formats need a folder to write to", hint=hint)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -137,7 +137,7 @@ def _merge(
     from assay.report.merge import merge  # noqa: PLC0415 -- seldom used
 
     if out is None:
-        raise InputError.one("--merge", "there is no folder to write to", hint="add --out DIR")
+        raise InputError.one("--merge", "no folder to write to", hint="add --out DIR")
     command_line = "assay " + " ".join(sys.argv[1:])
     merged = merge(journals, out, command=command_line, partial=partial, policy=policy)
     read = report.read_journal(merged.journal)

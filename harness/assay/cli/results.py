@@ -110,8 +110,8 @@ def _shortage_lines(result: RunResult) -> Iterator[str]:
     if number:
         skipped = "1 obligation was" if number == 1 else f"{number} obligations were"
         yield (
-            f'{skipped} skipped: today\'s call budget is used up (see "Not verified");'
-            " run again tomorrow"
+            f'{skipped} skipped because today\'s call budget is used up (see "Not verified").'
+            " Run again tomorrow."
         )
     if result.stopped:
         yield result.stopped

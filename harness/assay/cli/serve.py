@@ -183,8 +183,8 @@ class ServeSecurity:
             tls.context()
             keys = certificates.signers() if self.signatures else None
         except (OSError, ValueError):
-            what = f"{self.folder} has a file that is not a certificate, or not its key"
-            raise InputError.one("--tls", what, hint="name an empty or new folder") from None
+            what = f"{self.folder} contains a file that is not a certificate, or a key that does not match"
+            raise InputError.one("--tls", what, hint="pass an empty or new folder") from None
         return guarded(app, signatures=self.signatures, keys=keys, oauth=self.oauth), tls
 
     def instructions(self, url: str) -> Iterator[str]:
@@ -220,8 +220,8 @@ def _certificates(folder: Path) -> CertificateFolder:
     try:
         return open_certificates(folder)
     except IncompleteFolder as error:
-        what = f"{folder} has some of the files, but not {error}"
-        raise InputError.one("--tls", what, hint="name an empty or new folder") from None
+        what = f"{folder} contains some of the files, but not {error}"
+        raise InputError.one("--tls", what, hint="pass an empty or new folder") from None
     except OSError as error:
         what = f"{folder} cannot be read or written: {error.strerror}"
         raise InputError.one("--tls", what, hint="name another folder") from None

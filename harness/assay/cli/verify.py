@@ -110,7 +110,7 @@ def _verdicts(result: Verification) -> str:
     if result.rejudged is None:
         return f"none of {planned} judged again"
     exchanges = counted(result.rejudged.exchanges, "exchange")
-    return f"{result.verdicts} of {planned} judged again from {exchanges} and the same"
+    return f"{result.verdicts} of {planned} judged again from {exchanges}, with the same result"
 
 
 def _attestation(result: Verification) -> str:
@@ -118,7 +118,7 @@ def _attestation(result: Verification) -> str:
     if checked is None:
         return "not checked; pass the public key with --key" if result.attested else "none"
     if checked.statement is None:
-        return "not that of this key"
+        return "signed with a different key"
     subjects = counted(checked.subjects, "subject")
     when = f"signed {checked.attested} by the signer's clock" if checked.attested else "signed"
     return f"{when}, {subjects}, key {checked.key[:16]}…"
@@ -132,11 +132,11 @@ def _closing(result: Verification) -> str:
     match result.result:
         case VerificationResult.VERIFIED:
             signed = "signed, and " if result.attestation else ""
-            return f"Verified: {signed}every verdict is what the recorded exchanges show."
+            return f"Verified: {signed}every verdict follows from the recorded exchanges."
         case VerificationResult.DIFFERS:
             return f"Not verified: {counted(len(result.differences), 'difference')}."
         case VerificationResult.PARTIAL:
-            return f"Partly verified: nothing differs; {len(result.open)} not judged again."
+            return f"Partly verified: no differences, but {len(result.open)} could not be judged again."
 
 
 def _json(result: Verification) -> str:

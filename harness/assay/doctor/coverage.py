@@ -165,7 +165,7 @@ def _dates(context: DoctorContext) -> Gap | None:
         if name and name in _arguments(context, operation)
     ]
     if not bound:
-        return _idle("the file binds no date that limits a list")
+        return _idle("the file binds no date argument that limits a list")
     said = {SINCE, UNTIL}
     limited = [answer for answer in context.answers if answer.exchange.call.variation in said]
     if any(answer.accepted for answer in limited):
@@ -184,7 +184,7 @@ def _presence(context: DoctorContext) -> Gap | None:
     if any(answer.accepted for answer in context.presences):
         return None
     if not context.counted:
-        return _idle("the contracts limit no calls without the customer")
+        return _idle("the contracts set no limit on calls without the customer")
     place, expected = ("presence", "header"), "a header with an effect"
     return Gap(place=place, expected=expected, found="no call without the customer was accepted")
 
@@ -198,7 +198,7 @@ def _screens(context: DoctorContext) -> Gap | None:
         return _idle("nothing is signed")
     if context.signed:
         return None
-    return Gap(place=("sca",), expected="SCA screens", found="no request that was signed")
+    return Gap(place=("sca",), expected="SCA screens", found="no signed request")
 
 
 def _effects(context: DoctorContext) -> Gap | None:
@@ -208,7 +208,7 @@ def _effects(context: DoctorContext) -> Gap | None:
     if any(event.done for event in context.effects):
         return None
     place = ("fixtures", "adapter" if fixtures.kind is FixtureKind.PYTHON else "effects")
-    found = "no request that was executed"
+    found = "no executed request"
     return Gap(place=place, expected="an executed request", found=found)
 
 
@@ -218,7 +218,7 @@ def _states(context: DoctorContext) -> Gap | None:
     moments = {answer.exchange.call.variation for answer in context.answers if answer.accepted}
     if moments & {SIGNED, DENIED, CANCELLED}:
         return None
-    return Gap(place=("sca",), expected="a request after it was signed", found="none was shown")
+    return Gap(place=("sca",), expected="a signed request, read back", found="none was shown")
 
 
 def _values(context: DoctorContext) -> Gap | None:

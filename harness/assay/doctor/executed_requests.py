@@ -130,9 +130,9 @@ def _unreported(context: DoctorContext) -> Iterator[Finding]:
     python = context.target.fixtures.kind is FixtureKind.PYTHON
     items = (item for answer in context.answers for item in answer.exchange.items)
     if asked and python and any(item.state is State.DONE for item in items):
-        expected = "executed requests, since the bank shows one as done"
+        expected = "executed requests, because the bank shows one as done"
         seen = f"none in effects() of {context.target.fixtures.adapter}"
-        hint = "return `None` if it is not known what was executed"
+        hint = "return `None` if executed requests are unknown"
         yield context.finding(_place(context), expected, seen, hint, weight=Weight.DOUBT)
 
 

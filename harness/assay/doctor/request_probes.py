@@ -40,7 +40,7 @@ DENIED, LEFT = "after the customer refused", "after the customer was idle"
 CANCELLED, CHANGED = "after it was cancelled", "after it was changed"
 #: The variations of a call that makes or changes a request.
 IN_MODE, OTHERS = "in a mode", "with other values"
-BARRED, UNKNOWN = "in a mode that is refused", "in a mode that no bank knows"
+BARRED, UNKNOWN = "in a mode that is refused", "in an invalid mode"
 #: The variation of a request by a customer of a segment.
 SEGMENT = "by a customer of a segment"
 #: What makes a word of a bank one that it does not know.

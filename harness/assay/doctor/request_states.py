@@ -156,9 +156,11 @@ def _rules(context: DoctorContext) -> Iterator[Finding]:
             if len(signed) <= 1:
                 yield from words
             else:
-                expected = f"what {clause.id} says of {' and '.join(sorted(signed))}"
+                expected = (
+                    f"the result that {clause.id} requires for {' and '.join(sorted(signed))}"
+                )
                 place, found = ("sca", "factors"), "the opposite of each"
-                hint = "are the bank's words for them the other way round?"
+                hint = "are the bank's words for them swapped?"
                 yield context.finding(place, expected, found, hint, weight=Weight.DOUBT)
 
 

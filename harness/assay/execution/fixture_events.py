@@ -130,7 +130,7 @@ def _wanted(step: Register, *, running: bool) -> str:
     if step.exact is None or step.age >= LONG:
         return f"{what} {_told(step.age)} before {where}"
     if span is None:
-        clock = "and a clock that stands still (fixtures.now) or can be moved"
+        clock = "and a clock that is fixed (fixtures.now) or can be moved"
         return f"{what} exactly {_told(step.age)} before {where}, {clock}"
     least, most = (_told(age) for age in span)
     if least == most:

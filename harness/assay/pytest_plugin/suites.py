@@ -327,7 +327,7 @@ class Suites:
             if everything:
                 self.session.close()
             else:
-                self.session.abort("pytest ended before every obligation was judged")
+                self.session.abort("pytest ended before all obligations were judged")
         if self.session is not None:
             self.session.environment.close()
         if self.ended:

@@ -56,7 +56,7 @@ def served_between(
     yield Evidence(
         facet=facet,
         agreement=agreement,
-        expected="an answer: the value is a good one",
+        expected="an answer: the value is valid",
         seen=describe_answer(exchange),
         exchanges=tuple(sorted({exchange.n, *beside})),
         decisive=exchange.n,

@@ -264,7 +264,7 @@ def about_one_thing(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[
     """Find an operation that does not name what it is about."""
     if "about" not in raw["operations"][name]:
         hint = f"add `about` to operations.{name}, or leave it out here"
-        yield at, f"{name!r} is not asked about one thing", hint
+        yield at, f"{name!r} is not about a single item", hint
 
 
 def grant(*, required: bool = False) -> Any:
@@ -273,7 +273,7 @@ def grant(*, required: bool = False) -> Any:
     def check(at: Pointer, name: str, _clause: Raw, raw: Raw) -> Iterator[Finding]:
         yield from known(at, name, raw["operations"], "operation")
         if name in raw["operations"] and "grants" not in raw["operations"][name]:
-            hint = f"add `grants`, the argument that says for what, to operations.{name}"
+            hint = f"add `grants`, the argument with the consented items, to operations.{name}"
             yield at, f"the operation {name!r} transmits no consent", hint
 
     return parameter(

@@ -30,7 +30,7 @@ class Part(Enum):
     """The part of an operation's binding that a request matches."""
 
     OPERATION = "the call itself"
-    SUBMISSION = "the submission of what the call made"
+    SUBMISSION = "the submission of the request that the call made"
     SUBMITTED = "the call since the submission"
 
 

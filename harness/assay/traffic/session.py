@@ -178,7 +178,7 @@ def open_recording(
     bound = bind(parsed, target)
     plan = plan_recording(bound, target, party, select)
     if not plan.items:
-        hint = "`assay plan` lists every obligation of a bank"
+        hint = "`assay plan` lists all obligations of a bank"
         raise InputError.one("selection", "nothing is selected", hint=hint)
     if bases:
         target = replace(target, base_url=bases[0], hosts=(*bases[1:], *target.hosts))

@@ -213,7 +213,7 @@ def test_an_obligation_that_was_left_out(identity, tmp_path):
         and all(each["verdict"]["obligation"] != name for each in line.get("verdicts", ()))
     ]
     found = differences(verify(forged(tmp_path / JOURNAL, lines)))
-    assert {name: "was selected, and is not in the plan"} == found
+    assert {name: "was selected but is not in the plan"} == found
 
 
 def test_an_obligation_that_is_said_not_to_apply(identity, tmp_path):

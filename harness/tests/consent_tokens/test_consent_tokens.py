@@ -295,7 +295,7 @@ def test_a_plain_consent_without_a_token_proves_nothing_about_the_bank(bank, sai
         (
             "  permission:\n",
             '  permission:\n    outputs: {own: /id}\n    approval: {authorize: {id: "{own}"}}\n',
-            "the operation makes nothing that is authorised",
+            "the operation makes nothing that needs an authorization",
         ),
         ("authorize: {", "authorise: {", "expected a JSON pointer, the header with the link"),
     ],
@@ -335,7 +335,7 @@ def test_without_an_authorization_server_there_is_nothing_to_authorise_at(tmp_pa
     code, _, err = assay("check", CONTRACT, path, cwd=tmp_path)
 
     assert 2 == code
-    assert "there is no authorization server where customers log in" in err
+    assert "there is no authorization server at which customers log in" in err
 
 
 # -- the recording of a client -------------------------------------------------------------

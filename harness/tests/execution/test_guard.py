@@ -137,7 +137,7 @@ def test_the_content_of_the_request_counts(change, reason):
 def test_a_live_bank_gets_no_unreadable_value(name):
     """A limited value must be readable in a request to a live bank; elsewhere it may be missing."""
     call = replace(PAY, without=(name,))
-    assert f"{name} where it can be read off the request (safety)" == refusal(
+    assert f"{name} in a place where it can be checked before sending (safety)" == refusal(
         call, LIVE, encoded(call)
     )
     assert "" == refusal(call, replace(LIVE, environment="sandbox"), encoded(call))

@@ -209,7 +209,7 @@ def test_a_document_of_no_bank_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         draft(tmp_path, HERE / "trains.yaml")
     what = "none of the 4 operations in the document matches an operation of the contracts"
-    hint = "is it the right document? with --contract, the little that is alike is guessed"
+    hint = "is this the right document? with --contract, partial matches are used"
     assert f"{what} ({hint})" in str(caught.value)
     assert [] == list(tmp_path.iterdir())
 

@@ -101,8 +101,8 @@ def test_a_request_shows_what_it_is_about(pair):
 @pytest.mark.parametrize(
     ("pair", "reason"),
     [
-        ("own.card-of-another-customer name=alias-1", "no method of the trial has another name"),
-        ("pis.factors.no-password factor=sms", "the trial varies it itself"),
+        ("own.card-of-another-customer name=alias-1", "no operation of the trial has another name"),
+        ("pis.factors.no-password factor=sms", "the trial itself varies this value"),
         ("pis.factors.any-password factor=cap", ELSEWHERE),
         # Shown by the trial of another clause, on a later day.
         ("pis.execution.refused-change-shown weekday=sunday", ELSEWHERE),

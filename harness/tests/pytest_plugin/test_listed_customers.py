@@ -136,7 +136,7 @@ def test_a_distribution_of_their_own_is_refused(bank):
     ("more", "workers", "reason"),
     [
         ("", 8, ""),
-        ("budget: {calls: 100}", 2, "trials spend a budget in their order (budget.calls)"),
+        ("budget: {calls: 100}", 2, "trials share a budget and spend it in order (budget.calls)"),
         ("safety: {concurrency: 2}", 2, ""),
         ("safety: {concurrency: 2}", 3, "safety.concurrency"),
         ("safety: {concurrency: 1}", None, ""),

@@ -318,7 +318,7 @@ def test_what_several_workers_cannot_record_is_refused(tmp_path):
         "assay: 1\ntarget: t\nextends: sandbox\nbudget: {calls: 5000}\n", encoding="utf-8"
     )
     refused = {
-        "trials spend a budget in their order (budget.calls): do not use -n": (path, {}),
+        "trials share a budget and spend it in order (budget.calls): do not use -n": (path, {}),
         "searches are recorded in one process: do not use -n": (None, {"assay_fields": 5}),
     }
     for said, (name, options) in refused.items():

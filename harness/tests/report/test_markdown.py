@@ -53,7 +53,10 @@ def test_markdown_order(mixed, written):
     ("reason", "advice"),
     [
         ("needs 4 more calls; 0 of 4 left (budget.calls)", "or run again when it is renewed"),
-        ("needs a person who signs (it could not be done)", "run with a person present who signs"),
+        (
+            "needs a person who signs (it could not be done)",
+            "run again with a person present to sign",
+        ),
     ],
 )
 def test_advice(journal, written, reason, advice):

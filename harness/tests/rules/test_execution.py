@@ -75,7 +75,7 @@ def test_what_long_did_not_come_is_missing():
 
 
 def test_what_was_overtaken_is_missing():
-    """The like of it was signed after it, and was carried out."""
+    """The like of it was signed after it, and was executed."""
     first = make(), sign()
     assert [f"{MAIN} disagrees"] == says(*first, *carried(varied=["amount"]), facet=MAIN)[:1]
 

@@ -212,7 +212,7 @@ def test_what_is_no_code_signs_all_the_same(code, ending):
 
 
 def test_what_was_confirmed_and_carried_out_was_signed():
-    """Wherever it stood before: the screens took the confirmation."""
+    """Wherever it stood before: the screens accepted the confirmation."""
     nameless = (Accepted(items=(Item(key="P2"),)), 201)
     way = wrong(ending=CONFIRMED, state=DONE, made=nameless)
     assert ["disagrees 1,2,3"] == about("code-checked", *way)

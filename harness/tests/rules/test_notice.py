@@ -271,7 +271,7 @@ def test_what_the_report_says():
     step = {"decision": Decision.REFUSE, "variation": "the customer refuses"}
     refused = first(make(), sign(Ending.REFUSED, step=step), read())
     assert "the customer refuses" == refused.variation
-    assert refused.seen.endswith("then open; its control was not carried out")
+    assert refused.seen.endswith("then open; its control was not executed")
     events = history(payer(fresh=False), make(), read(shown(state=DONE)))
     (doubtful,) = params.check(events)
     assert doubtful.seen.endswith("it may have been signed before this history")

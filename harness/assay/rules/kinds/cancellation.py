@@ -158,7 +158,7 @@ class Cancellation(Kind):
 
     def tpp_facet(self) -> TppFacet:
         """Return the one obligation of the TPP."""
-        return TppFacet(id=TPP_FACET, description="no request that was carried out is cancelled")
+        return TppFacet(id=TPP_FACET, description="the TPP cancels no request that was carried out")
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
         """Judge every cancellation of a request that was made in this history."""

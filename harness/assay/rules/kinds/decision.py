@@ -100,7 +100,7 @@ class DecisionRule(RefusingKind):
             *(
                 Facet(
                     id=id_,
-                    description=f"not shown: {why}",
+                    description=f"not tested: {why}",
                     scenario=Scenario(id=id_),
                     needs=_BASE,
                     not_applicable_because=why,
@@ -318,7 +318,7 @@ def _doubt(request: Instance, executed: ExecutedRequests) -> str:
     if executed.control(request) is None:
         return NO_CONTROL
     if executed.strange(request):
-        return "it has a value that was never accepted"
+        return "it has a value that has not been accepted before"
     if executed.repeats(request):
         return "it may be rejected as a repeat"
     return (

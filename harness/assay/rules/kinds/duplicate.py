@@ -63,7 +63,7 @@ def _at_once(at: Pointer, wanted: list[str], clause: Raw, raw: Raw) -> Iterator[
 
 #: The TPP's obligation, and what it says.
 TPP_FACET = "not-repeated"
-OWED = "no request that was carried out on the same day is repeated"
+OWED = "the TPP repeats no request that was carried out on the same day"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Duplicate(RefusingKind):
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for the repeat, one for each difference, one for each outcome."""
         descriptions = (
-            (REPEAT, "a repeat of a request that was carried out is rejected"),
+            (REPEAT, "a repeat of an executed request is rejected"),
             *(
                 (changed_facet(name), f"a request that differs in {name} is accepted")
                 for name in self.parameters
@@ -203,7 +203,7 @@ class Duplicate(RefusingKind):
                 former = done.get(comparison.sent(request, but=returns))
                 judged = _judge_by_tpp(self, request, former, last)
                 if judged is not None and (compared := former or last):
-                    seen = f"{'the same' if former else 'another'} request was carried out"
+                    seen = f"{'the same' if former else 'a different'} request was carried out"
                     yield tpp_evidence(
                         TPP_FACET, judged, request.made, OWED, seen, *compared.numbers
                     )

@@ -99,9 +99,9 @@ class Idempotency(RefusingKind):
         clock, effects = needs(Capability.CLOCK), needs(Capability.EFFECTS)
         described = [(REPEATED, f"a repeated {self.key} gives the same {name}", write, shown)]
         if self.hours is not None:
-            late = f"so does one that is repeated just before {self.hours} hours are over"
+            late = f"a {self.key} repeated just before {self.hours} hours have passed gives the same {name}"
             described.append((LATE, late, write | clock, shown))
-        done = f"a {name} whose {self.key} is repeated is carried out once"
+        done = f"a {name} with a repeated {self.key} is executed once"
         described.append((ONCE, done, write | effects | self.lifecycle.signing_needs, shown))
         if self.varies:
             varied = BindingRequirement(operation=operation, feature="other", name=self.varies)

@@ -122,16 +122,23 @@ class Modification(RefusingKind):
             _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
             for mode, scenario in only.items()
         ]
-        out.append(_facet(self, PERSISTS, "an accepted change is read back", only[self.only[0]]))
+        out.append(
+            _facet(
+                self,
+                PERSISTS,
+                "an accepted change is shown when the request is read",
+                only[self.only[0]],
+            )
+        )
         for mode in self.closed:
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
             description = f"{mode} requests cannot be changed"
             out.append(_facet(self, f"{mode}-refused", description, scenario))
         if self.plain:
-            description = "a request cannot be changed once it is carried out"
+            description = "a request cannot be changed once it is executed"
             scenario = ModificationScenario(id="done", mode=self.once, refused=True)
             out.append(_facet(self, DONE, description, scenario, extra=day))
-        description = "a request is carried out as last changed"
+        description = "a request is executed as last changed"
         carried = day | needs(Capability.EFFECTS)
         last = ModificationScenario(id="carried-out")
         return (*out, _facet(self, CARRIED, description, last, extra=carried))
@@ -194,7 +201,7 @@ class Modification(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"only {' and '.join(self.only)} requests are changed, before they are carried out",
+            description=f"the TPP changes only {' and '.join(self.only)} requests, before they are executed",
         )
 
     def check_tpp(self, history: History) -> Iterator[Evidence]:
@@ -338,7 +345,7 @@ def _refused(facet: str, change: Change, why: str, *, controlled: bool) -> Itera
 
 def _judge(clause: Modification, change: Change) -> Iterator[Evidence]:
     request, exchange = change.request, change.exchange
-    owed = f"only {' and '.join(clause.only)} requests are changed, before they are carried out"
+    owed = f"the TPP changes only {' and '.join(clause.only)} requests, before they are executed"
     made, kind = request.made.n, f"it is {request.mode}"
     if request.mode in clause.never:
         yield tpp_evidence(TPP_FACET, DISAGREES, exchange, owed, kind, made)

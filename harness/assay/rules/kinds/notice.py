@@ -94,15 +94,15 @@ class Notice(Kind):
     def facets(self) -> tuple[Facet, ...]:
         """Return facets for unsigned requests, each value, a refusal, and another customer."""
         descriptions = {
-            BEFORE: ("unsigned", "no request is carried out before it is signed"),
+            BEFORE: ("unsigned", "no request is executed before it is signed"),
             **{
                 f"even-{name}": (
                     "unsigned",
-                    f"no request with {name} {value} is carried out before it is signed",
+                    f"no request with {name} {value} is executed before it is signed",
                 )
                 for name, value in self.even.items()
             },
-            REFUSED: ("refused", "no request is carried out after the customer refused it"),
+            REFUSED: ("refused", "no request is executed after the customer refused it"),
             ANOTHER: ("another", "no other customer can sign a request"),
         }
         return tuple(
@@ -287,12 +287,12 @@ def _judge(
         agreement, control_numbers = AGREES, control.request.numbers
     seen = request.describe()
     if agreement is UNCLEAR:
-        why = "its control was not carried out" if timeline.done is None else EARLIER
+        why = "its control was not executed" if timeline.done is None else EARLIER
         seen = f"{seen}; {why}"
     yield Evidence(
         facet=facet,
         agreement=agreement,
-        expected=_EXPECTED.get(facet, "not carried out before it is signed"),
+        expected=_EXPECTED.get(facet, "not executed before it is signed"),
         seen=seen,
         exchanges=tuple(sorted({*request.numbers, *control_numbers})),
         controls=control_numbers,
@@ -311,8 +311,8 @@ def _tried(request: Instance) -> bool:
 
 
 _EXPECTED: Mapping[str, str] = {
-    REFUSED: "not carried out after its customer refused it",
-    ANOTHER: "not carried out for another customer's signature",
+    REFUSED: "not executed after the customer refused it",
+    ANOTHER: "not executed on another customer's signature",
 }
 
 

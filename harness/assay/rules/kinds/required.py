@@ -236,7 +236,7 @@ class Required(RefusingKind):
         """Return the one obligation of the TPP."""
         return TppFacet(
             id=TPP_FACET,
-            description=f"every call has a good {self.argument}",
+            description=f"every call has a valid {self.argument}",
             requires=tuple(
                 BindingRequirement(operation=operation.id, feature="argument", name=self.argument)
                 for operation in self.operations
@@ -257,9 +257,9 @@ class Required(RefusingKind):
             done = (
                 f"{self.argument} is {fault.value}"
                 if isinstance(fault, ParameterFault)
-                else "it has one"
+                else "it has a valid one"
             )
-            owed = f"a call with a good {self.argument}"
+            owed = f"a call with a valid {self.argument}"
             yield tpp_evidence(TPP_FACET, DISAGREES if bad else AGREES, exchange, owed, done)
 
 

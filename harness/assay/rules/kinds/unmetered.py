@@ -195,7 +195,7 @@ def _judge(
             known = call.subject in controls.fresh
             yield evidence if known else doubt(evidence, "earlier calls may be unknown")
     elif slot in counts.refused and call.operation in controls.attended:
-        yield must_be_served(EXHAUSTED, exchange, "the customer asks directly")
+        yield must_be_served(EXHAUSTED, exchange, "the customer is present")
     elif counts.attended[slot] and not (exchange.accepted and counts.attended[slot] < counts.quota):
         yield must_be_served(
             f"{call.operation}-unlimited", exchange, "calls with the customer have no limit"

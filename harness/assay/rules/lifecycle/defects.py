@@ -70,7 +70,7 @@ def judge(facet: str, request: Instance, beside: Instance | None, why: str) -> E
         return None
     elif made.accepted and _touched(request):
         agreement = UNCLEAR
-        seen += "; it may have been rejected for what happened to it since"
+        seen += "; it may have been rejected for something that happened to it since"
     elif made.accepted or (made.refused and made.wire.status != UNAUTHENTICATED):
         agreement = AGREES
     elif failed_instead(made):

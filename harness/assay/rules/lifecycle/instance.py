@@ -29,7 +29,7 @@ class InstanceOutcome(Enum):
     REFUSED = "refused at once"
     REJECTED = "rejected later"
     DONE = "carried out"
-    ENDED = "ended without being carried out"
+    ENDED = "ended without being executed"
     OPEN = "still open"
     UNKNOWN = "unknown"
 
@@ -165,9 +165,9 @@ class Instance:
         if self.made.refused:
             return f"it was refused ({status})"
         said = "" if self.state is None else f", then {self.state.value}"
-        moved = " and was carried out" if self.effect and self.state is not State.DONE else ""
+        moved = " and was executed" if self.effect and self.state is not State.DONE else ""
         refused = [each for each in self.submissions if each.refused]
         submitted = f", its submission was refused ({refused[-1].wire.status})" if refused else ""
-        why = "; whether it is decided is unknown (`accepted` in item.state.values)"
+        why = "; whether the bank has decided is unknown (`accepted` in item.state.values)"
         more = why if self.undecided else ""
         return f"it was accepted ({status}){submitted}{said}{moved}{more}"

@@ -125,8 +125,8 @@ class Signing:
 
 
 _ENDED: Mapping[Ending, str] = {
-    Ending.CONFIRMED: "the screens took the confirmation",
-    Ending.REFUSED: "the screens took the refusal",
+    Ending.CONFIRMED: "the screens accepted the confirmation",
+    Ending.REFUSED: "the screens accepted the refusal",
     Ending.DISCONNECTED: "the customer was disconnected",
     Ending.STOPPED: "the screens did not let the customer go on",
 }

@@ -39,7 +39,7 @@ def limit_facets(
 ) -> Iterator[Facet]:
     """Yield what must be served of each operation, and then what must be refused."""
     served = f"the first {limit.number} calls {words.with_article} are served"
-    too_many = f"call {limit.number + 1} of {words.with_article} is refused"
+    too_many = f"call {limit.number + 1} {words.with_article} is refused"
     for word, description in (("served", served), ("refused", too_many)):
         for operation in operations:
             scenario = QuotaScenario(id=f"{operation.id}:limit", operation=operation)
@@ -57,7 +57,7 @@ def consent_facets(
 
     `plain` is what a facet needs, `apart` one whose control calls may come in a later period.
     """
-    asked = [(PER_CONSENT, "a new consent has a count of its own", apart)]
+    asked = [(PER_CONSENT, "a new consent has its own count", apart)]
     for id_, most, number in ((FEWER, limit.fewer, limit.fewer), (MORE, limit.number, limit.more)):
         if number:
             text = f"call {most + 1} of {words.with_article} is refused where the consent names"

@@ -106,7 +106,7 @@ def test_requests_that_share_a_key_are_left_out():
 @pytest.mark.parametrize(
     ("ending", "description"),
     [
-        (CONFIRMED, "the screens took the confirmation, and sent to https://tpp.example/back"),
+        (CONFIRMED, "the screens accepted the confirmation, and sent to https://tpp.example/back"),
         (DISCONNECTED, "the customer was disconnected"),
         (STOPPED, "the screens did not let the customer go on"),
     ],
