@@ -110,7 +110,7 @@ class ContractNames:
 
     @cached_property
     def effects(self) -> frozenset[str]:
-        """The fields of all requests, which are what can be carried out."""
+        """The fields of all requests, which are what can be executed."""
         return frozenset(
             name
             for operation in self.operations.values()

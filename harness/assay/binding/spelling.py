@@ -233,7 +233,7 @@ class OperationBinding:
     authorization request with which the customer authorises what the operation made, in place of an
     approval link. `given` says that there is no call: the
     consent comes with the customer's token. `outcomes` are this operation's
-    own, where they differ from the common ones. `submission` is the second call that carries out
+    own, where they differ from the common ones. `submission` is the second call that executes
     a request which the operation made; `submitted` is the binding of the operation about a request since
     then. Both are whole.
     """

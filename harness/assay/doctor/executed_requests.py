@@ -1,6 +1,6 @@
-"""Checks of what the fixture provider reports as carried out: its requests, days and fields.
+"""Checks of what the fixture provider reports as executed: its requests, days and fields.
 
-A request of the doctor's own is compared with what was sent. A bank may carry out something
+A request of the doctor's own is compared with what was sent. A bank may execute something
 else, and that is for the run to judge; reported here is what looks like a pointer to another
 value, another unit of an amount, or a report of another day. Requests are new in each probe.
 """

@@ -15,7 +15,7 @@ from assay.doctor.context import DoctorContext, Finding, Weight
 from assay.history import State
 from assay.rules.clauses import clauses_of
 
-#: States that are confused without consequence: a request that was not carried out.
+#: States that are confused without consequence: a request that was not executed.
 _NOT_DONE: Final = frozenset({State.REJECTED, State.ENDED})
 #: Words that mean one thing wherever they are used for a request, in lower case.
 _MEANINGS: Final[Mapping[str, State]] = {

@@ -103,7 +103,7 @@ def roles_of(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def with_inquiry(script: Script, contract: Contract, offers: Collection[Capability]) -> Script:
-    """Return a probe that asks, at its end, what was carried out of the requests it made.
+    """Return a probe that asks, at its end, what was executed of the requests it made.
 
     Nothing is added where no clause is ambient, where the target does not offer it, or where the
     probe asks at its end itself.

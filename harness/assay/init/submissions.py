@@ -1,4 +1,4 @@
-"""A call that carries out what another call announced, such as a payment after its consent.
+"""A call that executes what another call announced, such as a payment after its consent.
 
 Whether customers sign the first one, a document says in prose only: the draft names both calls.
 """

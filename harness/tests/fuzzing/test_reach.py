@@ -96,7 +96,7 @@ def test_states_are_those_of_the_tracker():
     reach.see(WatchedContext(), [exchange(Rejected())])
     assert reach.states == {
         ("create-payment", "accepted still open"),
-        ("read-payment", "accepted carried out"),
+        ("read-payment", "accepted executed"),
         ("create-payment", "rejected refused at once"),
     }
 

@@ -109,7 +109,7 @@ def test_a_request_shows_what_it_is_about(pair):
         ("pis.available.create-500-on-body-text amount=small", ELSEWHERE),
         (
             "pis.execution.no-immediate amount=small",
-            "a bank may limit the amounts that it carries out",
+            "a bank may limit the amounts that it executes",
         ),
     ],
 )

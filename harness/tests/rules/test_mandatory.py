@@ -406,7 +406,7 @@ def test_every_deviation_is_alone_and_says_what_it_is():
 
 
 def test_what_is_accepted_is_read_and_never_signed():
-    """It costs more only at a bank that deviates, and nothing is carried out."""
+    """It costs more only at a bank that deviates, and nothing is executed."""
     calls, _ = played("chargeBearer", lambda _: True)
 
     assert 1 + 2 * 7 == len(calls)

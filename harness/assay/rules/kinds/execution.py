@@ -1,15 +1,15 @@
-"""`execution`: what is carried out is what the history implies, no more and no less.
+"""`execution`: what is executed is what the history implies, no more and no less.
 
 Every request is judged like an entry in a ledger that is reconciled. What was validly asked for
-and signed is carried out: at once or on its day, once, with the values in force. What was
+and signed is executed: at once or on its day, once, with the values in force. What was
 refused, rejected, denied, timed out, cancelled or never signed is not. The clause is ambient: it
 holds at the end of every trial, whatever the trial was about.
 
 An execution is missing only where days beyond any calendar have passed, or where a similar request,
-due no sooner, was carried out: a document seldom says when. A rejection that the bank shows is
+due no sooner, was executed: a document seldom says when. A rejection that the bank shows is
 the matter of other clauses, but for the first plain request of a customer, the main flow.
 A refused request has no key; what the fixture tells with its values, and of no request that was
-accepted, was carried out of it.
+accepted, was executed of it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _RANKS: Final = {"served": 2, "where-offered": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution(Kind):
-    """The modes in which requests are carried out, and what keeps one from being so.
+    """The modes in which requests are executed, and what keeps one from being so.
 
     `unmet` are values with which a request is not accepted. After `minutes` on one screen, if the
     document says so, the customer is disconnected.
@@ -163,7 +163,7 @@ class Execution(Kind):
         return scenario.id != REFUSED
 
     def probe(self, scenario: Scenario) -> Script:
-        """Bring requests to their ends, ask the fixture what was carried out, and read them."""
+        """Bring requests to their ends, ask the fixture what was executed, and read them."""
         psu = yield from request_steps.customer(self.lifecycle, count=2)
         if scenario.id == self.deferred:
             yield from self._deferred(psu, scenario.id)
@@ -198,7 +198,7 @@ class Execution(Kind):
         return made
 
     def _look(self, *requests: Exchange) -> Part[bool]:
-        """Ask what was carried out, and read each request; return whether each is done."""
+        """Ask what was executed, and read each request; return whether each is done."""
         effects = yield from request_steps.inquire()
         told = {effect.request for effect in effects.done or ()}
         done = True
@@ -214,7 +214,7 @@ class Execution(Kind):
         ahead = 2 + (TUESDAY - weekday - 2) % 7
         first = yield from self._signed(psu, mode, ahead)
         second = yield from self._signed(psu, mode, ahead + 1)
-        # What is carried out at once is not carried out again on a later day.
+        # What is executed at once is not executed again on a later day.
         at_once = yield from self._signed(psu, owned=1)
         yield from request_steps.read(self.lifecycle, at_once)
         yield from request_steps.inquire()

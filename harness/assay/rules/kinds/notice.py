@@ -1,8 +1,8 @@
-"""`notice`: nothing is carried out before its customer has signed it.
+"""`notice`: nothing is executed before its customer has signed it.
 
-A request is not carried out while it is unsigned, after the customer refused it, or when
+A request is not executed while it is unsigned, after the customer refused it, or when
 another customer signs it, and no value of an argument exempts it. Each case has a control:
-a similar request, due no earlier, that the customer signed and that had been carried out
+a similar request, due no earlier, that the customer signed and that had been executed
 when the tested one was observed. It shows that the time of the tested request had come.
 """
 
@@ -204,9 +204,9 @@ _ControlKey: TypeAlias = tuple[str, str, str | None, str | None]
 
 @dataclass(slots=True, kw_only=True)
 class _Timeline:
-    """What a history shows of one request, made at event `made`, until it was carried out.
+    """What a history shows of one request, made at event `made`, until it was executed.
 
-    `quiet` is the last event at which it was observed not to be carried out, `done` the first
+    `quiet` is the last event at which it was observed not to be executed, `done` the first
     at which it was; `phase` is its signing phase at that event, `now` its current one.
     """
 
@@ -255,7 +255,7 @@ def _control_key(clause: Notice, request: Instance) -> _ControlKey:
 
 
 def _controls(clause: Notice, timelines: Sequence[_Timeline]) -> Mapping[_ControlKey, _Timeline]:
-    """Return the signed requests that were carried out; of similar ones, the latest due."""
+    """Return the signed requests that were executed; of similar ones, the latest due."""
     out: dict[_ControlKey, _Timeline] = {}
     for timeline in timelines:
         if timeline.phase == _SIGNED and timeline.done is not None:
@@ -283,7 +283,7 @@ def _judge(
         agreement = UNCLEAR
     else:
         if _day(clause, control.request) < _day(clause, request) or control.done > timeline.quiet:
-            return  # it was not observed after its control had been carried out
+            return  # it was not observed after its control had been executed
         agreement, control_numbers = AGREES, control.request.numbers
     seen = request.describe()
     if agreement is UNCLEAR:

@@ -67,7 +67,7 @@ class Change:
 
     @property
     def done_when_made(self) -> bool:
-        """Whether the request was carried out, and nobody had to sign it."""
+        """Whether the request was executed, and nobody had to sign it."""
         return self.request.unsigned and self.phase is Phase.DONE
 
     @property

@@ -50,7 +50,7 @@ def stays_accepted(request: Instance) -> bool:
 def is_control(request: Instance, *, repeatable: bool = False) -> bool:
     """Whether a request can be the control of others.
 
-    One that was carried out, or will be, cannot: another like it may be rejected as a repeat.
+    One that was executed, or will be, cannot: another like it may be rejected as a repeat.
     Where nobody signs it can, if no rule rejects repeats (`repeatable`).
     """
     signed = request.signed is not None and not request.unsigned

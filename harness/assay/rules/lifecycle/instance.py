@@ -28,7 +28,7 @@ class InstanceOutcome(Enum):
 
     REFUSED = "refused at once"
     REJECTED = "rejected later"
-    DONE = "carried out"
+    DONE = "executed"
     ENDED = "ended without being executed"
     OPEN = "still open"
     UNKNOWN = "unknown"
@@ -91,7 +91,7 @@ class Instance:
 
     @property
     def stands(self) -> bool:
-        """Whether it was carried out, or was read as accepted although no customer has to sign it."""
+        """Whether it was executed, or was read as accepted although no customer has to sign it."""
         waits = self.unsigned and self.made.accepted and self.state is State.OPEN and self.settled
         return self.done or (waits and (self.seen_in or 0) > self.made.n)
 

@@ -1,4 +1,4 @@
-"""Evidence from a reconciled history: each request beside what was carried out of it.
+"""Evidence from a reconciled history: each request beside what was executed of it.
 
 The data come from `executions`; the kind `execution` says which facets a clause has.
 """
@@ -90,7 +90,7 @@ def _evidence(
     )
 
 
-# -- what must be carried out ----------------------------------------------------------
+# -- what must be executed ----------------------------------------------------------
 def _begun(books: Books, record: Record, *, others_begun: bool) -> Iterator[Evidence]:
     """Judge whether a request got what it takes to go on: a key and a link.
 
@@ -117,7 +117,7 @@ def _lacking(record: Record) -> str:
 
 
 def _main_facet(books: Books, record: Record) -> str:
-    """Return the facet of requests that are carried out in the mode of a request."""
+    """Return the facet of requests that are executed in the mode of a request."""
     plain = books.lifecycle.mode
     main = (record.request.mode or plain) == plain
     return MAIN if main else f"{record.request.mode}{CARRIED}"
@@ -157,7 +157,7 @@ def _refused(books: Books, record: Record) -> Iterator[Evidence]:
         evidence = _evidence(record, facet, DISAGREES, expected, "it can be read and is still open")
         yield replace(evidence, exchanges=(made.n, opened.n), controls=())
     if not books.asked_since(record.place) or not books.tells(record):
-        return  # nothing shows that the fixture tells what is carried out
+        return  # nothing shows that the fixture tells what is executed
     if not request_queries.was_refused(made):
         return
     if books.stranger_like(made):
@@ -168,7 +168,7 @@ def _refused(books: Books, record: Record) -> Iterator[Evidence]:
         yield _evidence(record, facet, AGREES, _EXPECTED[facet])
 
 
-# -- what must not be carried out ------------------------------------------------------
+# -- what must not be executed ------------------------------------------------------
 def _not_due(books: Books, record: Record, idle: timedelta) -> str | None:
     """Return the facet of the way in which a request was surely not accepted, if it was not."""
     request = record.request
@@ -204,7 +204,7 @@ def _undone(books: Books, record: Record, facet: str) -> Iterator[Evidence]:
 
 
 def _not_changed(look: Look) -> Evidence:
-    """Judge what is shown, or was carried out, after a change that was refused."""
+    """Judge what is shown, or was executed, after a change that was refused."""
     shown = look.stored or look.kept
     return Evidence(
         facet=CHANGE,
@@ -216,7 +216,7 @@ def _not_changed(look: Look) -> Evidence:
     )
 
 
-# -- how it is carried out -------------------------------------------------------------
+# -- how it is executed -------------------------------------------------------------
 def _times(record: Record) -> Iterator[Evidence]:
     times = len(record.effects)
     yield _evidence(
