@@ -78,7 +78,7 @@ def _find_contract(
         if contract.digest == recorded.digest:
             found.contracts[recorded.id] = contract
         else:
-            found.other[name] = f"{contract.path} is not the file that the run read"
+            found.other[name] = f"{contract.path} is not the file that the run used"
         return
     candidates = [*_contract_files(recorded)]
     for path in candidates:
@@ -86,7 +86,7 @@ def _find_contract(
             found.contracts[recorded.id] = parse_contract(path)
             return
     if candidates:
-        found.other[name] = f"{candidates[0]} is not the file that the run read"
+        found.other[name] = f"{candidates[0]} is not the file that the run used"
     else:
         found.missing[name] = "the contract file was not found; pass it with --contract"
 
@@ -114,7 +114,7 @@ def _find_target(
         if (target.name, target.digest) == (recorded.name, recorded.digest):
             found.target = target
         else:
-            found.other[name] = f"{given} is not the target file that the run read"
+            found.other[name] = f"{given} is not the target file that the run used"
         return
     seen = ""
     for candidate in _target_names(run):
@@ -132,7 +132,7 @@ def _find_target(
         what = f"its file of waivers, {elsewhere!s:.200}, is not here: pass it with --waivers"
         found.missing[name] = what
     elif seen:
-        found.other[name] = f"{seen} is not the target file that the run read"
+        found.other[name] = f"{seen} is not the target file that the run used"
     else:
         found.missing[name] = "the target file was not found; pass it with --target"
 

@@ -224,7 +224,7 @@ def missing_reason(requirement: BindingRequirement) -> str:
     feature = BINDING_FEATURES[requirement.feature]
     key = ".".join(feature.place(requirement.operation, requirement.name))
     if requirement.if_missing is Standing.NOT_APPLICABLE:
-        return feature.lacking or f"the target has none (no {key} in the target file)"
+        return feature.lacking or f"the target file does not bind {key}"
     return f"needs {key} in the target file"
 
 

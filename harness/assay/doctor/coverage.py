@@ -73,7 +73,7 @@ def _clocks(context: DoctorContext) -> Gap | None:
 def _calls(context: DoctorContext) -> Gap | None:
     if any(answer.accepted for answer in context.answers):
         return None
-    found = "no call was accepted" if context.answers else "no call was made"
+    found = "no accepted call" if context.answers else "no call"
     return Gap(place=("operations",), found=found)
 
 
@@ -147,7 +147,7 @@ def _pages(context: DoctorContext) -> Gap | None:
     if turned:
         return None
     place = ("operations", lists[0].id, "next")
-    return Gap(place=place, expected="a second page of a list", found="none was read")
+    return Gap(place=place, expected="a second page of a list", found="none")
 
 
 def _whole(context: DoctorContext, answer: SeenAnswer) -> bool:
@@ -172,7 +172,7 @@ def _dates(context: DoctorContext) -> Gap | None:
         return None
     operation, name = bound[0]
     place = ("operations", operation.id, "arguments", name)
-    return Gap(place=place, expected="a date with an effect", found="no such call was accepted")
+    return Gap(place=place, expected="a date with an effect", found="no such accepted call")
 
 
 def _arguments(context: DoctorContext, operation: Operation) -> Mapping[str, object]:
@@ -186,7 +186,7 @@ def _presence(context: DoctorContext) -> Gap | None:
     if not context.counted:
         return _idle("the contracts set no limit on calls without the customer")
     place, expected = ("presence", "header"), "a header with an effect"
-    return Gap(place=place, expected=expected, found="no call without the customer was accepted")
+    return Gap(place=place, expected=expected, found="no accepted call without the customer")
 
 
 def _makes(context: DoctorContext) -> bool:
@@ -218,7 +218,7 @@ def _states(context: DoctorContext) -> Gap | None:
     moments = {answer.exchange.call.variation for answer in context.answers if answer.accepted}
     if moments & {SIGNED, DENIED, CANCELLED}:
         return None
-    return Gap(place=("sca",), expected="a signed request, read back", found="none was shown")
+    return Gap(place=("sca",), expected="a signed request, read back", found="none")
 
 
 def _values(context: DoctorContext) -> Gap | None:
@@ -235,7 +235,7 @@ def _values(context: DoctorContext) -> Gap | None:
     if variations & {IN_MODE, BARRED, UNKNOWN, OTHERS, CHANGED}:
         return None
     place, expected = ("operations", varied[0]), "requests in other modes and with other values"
-    return Gap(place=place, expected=expected, found="none was made")
+    return Gap(place=place, expected=expected, found="none")
 
 
 def _arguments_read(context: DoctorContext) -> Gap | None:
@@ -251,7 +251,7 @@ def _arguments_read(context: DoctorContext) -> Gap | None:
         return _idle("no rule is about a header or a query parameter")
     if any(f" {RULE} " in answer.probe for answer in context.answers):
         return None
-    expected, found = "a call that shows whether it is read", "none was made"
+    expected, found = "a call that shows whether it is read", "none"
     return Gap(place=places[0], expected=expected, found=found)
 
 

@@ -147,7 +147,7 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
 STEPS: Final[Sequence[Check]] = (
     Check("target", "the file can be read and fits the contracts", _target_file),
     Check("unused", "every key has an effect", preflight.unused, ("target",)),
-    Check("words", "no word has a different meaning elsewhere", known_words.examine, ("target",)),
+    Check("words", "every word has its usual meaning", known_words.examine, ("target",)),
     Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
     Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
     Check("secrets", "every secret is set", preflight.secrets, ("target",)),

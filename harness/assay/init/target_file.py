@@ -61,7 +61,7 @@ def _entries(draft: TargetDraft) -> Iterator[YamlEntry]:
     yield YamlEntry(key="assay", value=1, says=tuple(_head(draft)))
     yield YamlEntry(key="target", value=draft.name)
     if draft.extends:
-        says = ("", "The operations are inherited from this target, and corrected below.")
+        says = ("", "The operations are inherited from this target and adjusted below.")
         yield YamlEntry(key="extends", value=draft.extends, says=says)
     else:
         files = draft.start.files

@@ -324,7 +324,7 @@ def test_the_evidence_says_what_happened():
 
     assert Agreement.DISAGREES is evidence.agreement
     assert "a refusal: chargeBearer is null" == evidence.expected
-    assert "it was accepted (200), then done" == evidence.seen
+    assert "it was accepted (200), then executed" == evidence.seen
     assert "chargeBearer is null" == evidence.variation
 
 

@@ -264,7 +264,7 @@ def test_what_the_report_says():
         return next(iter(params.check(history(payer(), *events))))
 
     unsigned = first(make(variation="never signed"), read(shown(state=DONE)))
-    assert ("never signed", "it was accepted (200), then done") == (
+    assert ("never signed", "it was accepted (200), then executed") == (
         unsigned.variation,
         unsigned.seen,
     )

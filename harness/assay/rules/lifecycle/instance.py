@@ -164,7 +164,8 @@ class Instance:
             return self.made.outcome.why
         if self.made.refused:
             return f"it was refused ({status})"
-        said = "" if self.state is None else f", then {self.state.value}"
+        word = "executed" if self.state is State.DONE else self.state and self.state.value
+        said = f", then {word}" if word else ""
         moved = " and was executed" if self.effect and self.state is not State.DONE else ""
         refused = [each for each in self.submissions if each.refused]
         submitted = f", its submission was refused ({refused[-1].wire.status})" if refused else ""

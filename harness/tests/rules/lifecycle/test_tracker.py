@@ -574,7 +574,7 @@ def test_a_request_made_since_was_not_asked_about():
         ((make(shown(state=None)),), "it was accepted (200)"),
         ((make(), read(shown(state=REJECTED))), "it was accepted (200), then rejected"),
         ((make(), effects("P1")), "it was accepted (200), then open and was executed"),
-        ((make(), read(shown(state=DONE)), effects("P1")), "it was accepted (200), then done"),
+        ((make(), read(shown(state=DONE)), effects("P1")), "it was accepted (200), then executed"),
         ((make(NO),), "it was refused (403)"),
         ((make(GONE),), "it was refused (404)"),
         ((make(LOST),), "no answer within 10 s"),
