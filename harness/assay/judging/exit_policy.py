@@ -163,7 +163,7 @@ def _waivers(waivers: Sequence[WaiverResult]) -> Iterator[tuple[Exit, str]]:
     remove = [each.name for each in waivers if each.state is WaiverState.SUPERFLUOUS]
     if remove:
         what = "1 waiver" if len(remove) == 1 else f"{len(remove)} waivers"
-        yield Exit.USAGE, f"{what} to remove because they are no longer needed: {_listed(remove)}"
+        yield Exit.USAGE, f"{what} to remove (no longer needed): {_listed(remove)}"
     lapsed = [
         each.name for each in waivers if each.invalid and each.state is not WaiverState.SUPERFLUOUS
     ]

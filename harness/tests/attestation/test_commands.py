@@ -70,7 +70,7 @@ def test_a_signed_run_is_verified(run):
     assert (0, "") == (code, err)
     assert "by the signer's clock, 9 subjects" in out
     assert out.endswith(
-        "Verified: signed, and every verdict is what the recorded exchanges show.\n"
+        "Verified: signed, and every verdict follows from the recorded exchanges.\n"
     )
 
 

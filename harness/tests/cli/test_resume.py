@@ -301,7 +301,7 @@ def test_folders_without_a_journal_to_resume(whole, tmp_path):
     journal = cut(whole, tmp_path / "out", 0)
     for content, what in (
         (b"", "it is empty"),
-        ((whole / JOURNAL).read_bytes()[:100], "the run ended while it wrote the first line"),
+        ((whole / JOURNAL).read_bytes()[:100], "the run ended while writing the first line"),
         (b"something else\n", "not JSON"),
         (b'{"type": "header", "journal": 2}\n', "journal format 2 is unknown"),
         (b'{"type": "header", "journal": true}\n', "is unknown"),

@@ -259,7 +259,7 @@ class NoToken(Bank):
     ("bank", "said"),
     [
         (NoCode, "auth.authorize_url: the redirect has no code"),
-        (ForeignState, "auth.authorize_url: the redirect has another state than was sent"),
+        (ForeignState, "auth.authorize_url: the redirect has a different state than the request"),
         (NoToken, "auth.redirect_uri: the token endpoint refuses (invalid_grant)"),
     ],
 )
@@ -289,7 +289,7 @@ def test_a_plain_consent_without_a_token_proves_nothing_about_the_bank(bank, sai
         (
             'authorize: {consent_id: "{consent-id}", ',
             "authorize: {",
-            "no parameter says what is authorised",
+            "no parameter identifies what is authorised",
         ),
         ("nonce:", "state:", "the parameter 'state' is set by Assay"),
         (

@@ -159,6 +159,6 @@ def test_the_result_is_printed_by_policy_and_dimension():
         "",
         "missed: quota.all weekday=sunday",
         "1 of 2 contextual mutants found by their own clause (50.0 %)",
-        "1 more cannot be found in their situation, for the reasons above",
+        "1 more cannot be found in their situation for the reasons above",
         "2 of 3 neutral variants without a violation in every context",
     ] == [*contextual_lines(matrix, neutral)]

@@ -156,7 +156,7 @@ def test_waivers_decide_the_exit_code_as_in_a_run(tmp_path, faulty):
     assert "waiver     expired on 2026-01-31 (ops: known)" in out.partition("= conformance of")[0]
     code, out, _ = run(*target, "balances-next-day", cwd=tmp_path)
     assert code == 2
-    assert "1 waiver to remove, no longer needed: aisp/batch-quota/balances-next-day" in out
+    assert "1 waiver to remove (no longer needed): aisp/batch-quota/balances-next-day" in out
 
 
 def test_an_unreachable_target_ends_the_run(tmp_path):

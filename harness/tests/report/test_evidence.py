@@ -214,9 +214,9 @@ def test_a_timeline_is_bounded(journal):
     assert numbers == [*range(1, KEPT_ENTRIES + 1), 150, 190]
     left_out = [entry.text for entry in result.timeline if entry.kind is EntryKind.LEFT_OUT]
     assert left_out == [
-        "109 more events, which no verdict cites",
-        "39 more events, which no verdict cites",
-        "10 more events, which no verdict cites",
+        "109 more events that no verdict cites",
+        "39 more events that no verdict cites",
+        "10 more events that no verdict cites",
     ]
 
 

@@ -224,7 +224,7 @@ def test_a_missing_shard_is_unverified(tmp_path):
         ({"selection": {"k": "x", "m": ""}}, "the selection .* differs"),
         ({"division": "sha256:0"}, "the division of the plan differs"),
         ({"shard": "2/3"}, "the number of shards differs"),
-        ({"shard": "1/2"}, "shard 1/2 is there twice"),
+        ({"shard": "1/2"}, "shard 1/2 was given twice"),
     ],
 )
 def test_shards_of_other_plans_are_refused(tmp_path, change, message):

@@ -315,7 +315,10 @@ def test_a_bank_that_examines_parcels_later(word):
     if word == "open":
         (heavy,) = (each for each in verdicts if each.obligation.endswith("weight-just-above-31.5"))
         assert Standing.INDETERMINATE is heavy.standing
-        assert "whether it is decided is unknown (`accepted` in item.state.values)" in heavy.reason
+        assert (
+            "whether the bank has decided is unknown (`accepted` in item.state.values)"
+            in heavy.reason
+        )
 
 
 RULES = {
