@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.attestation.findings import VerificationFinding, differs, not_rejudged
-from assay.attestation.written_run import WrittenRun
+from assay.attestation.recorded_run import WrittenRun
 from assay.judging.exit_policy import ExitPolicy, RunFacts, decide_exit
 from assay.judging.verdict import Exit
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.attestation.written_run import WrittenRun
+from assay.attestation.recorded_run import WrittenRun
 from assay.binding.read import SUFFIXES, find_target
 from assay.binding.target import Target
 from assay.contract.model import Contract

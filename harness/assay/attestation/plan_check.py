@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from assay.attestation.findings import VerificationFinding, differs, not_rejudged
 from assay.attestation.inputs import FoundInputs
-from assay.attestation.written_run import WrittenRun
+from assay.attestation.recorded_run import WrittenRun
 from assay.binding.join import BoundContract, bind
 from assay.binding.target import Target
 from assay.contract.model import Party

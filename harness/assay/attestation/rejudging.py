@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.attestation.findings import VerificationFinding, differs, not_rejudged
 from assay.attestation.plan_check import CheckedPlan
-from assay.attestation.written_run import WrittenEvidence, WrittenRun, WrittenVerdict
+from assay.attestation.recorded_run import WrittenEvidence, WrittenRun, WrittenVerdict
 from assay.binding.target import Target
 from assay.judging.verdict import DECIDED, OPEN, Agreement, Standing, Verdict
 from assay.judging.waivers import WaiverResult

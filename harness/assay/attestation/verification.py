@@ -20,10 +20,10 @@ from assay.attestation.exit_check import exit_findings
 from assay.attestation.findings import FindingKind, VerificationFinding, differs, not_rejudged
 from assay.attestation.inputs import FoundInputs, find_inputs
 from assay.attestation.plan_check import check_plan
+from assay.attestation.recorded_run import WrittenRun, read_run
 from assay.attestation.rejudging import Rejudged, rejudge
 from assay.attestation.signed_files import CheckedAttestation, check_attestation, compare_statement
 from assay.attestation.statement import ATTESTATION
-from assay.attestation.written_run import WrittenRun, read_run
 from assay.errors import InputError, JournalError
 from assay.journal.chain import chain_breaks, is_chained
 from assay.journal.journal_file import journal_at

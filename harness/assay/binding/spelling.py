@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 
 from assay.binding.outputs import OutputAt
@@ -50,7 +51,7 @@ class Spelling:
 
     What is sent is made of the value in this order: `found` takes the item's `id` that an
     answer of that operation gave for it; `words` spells it in the target's word;
-    `exclusive` takes the day after it; `each` puts it, or each of a list, into the shape
+    `exclusive` takes the day after it; `unit` sends how many of these units an amount is; `each` puts it, or each of a list, into the shape
     for the thing that it names, by resource ("" for any); `text` puts it into a text at
     "{}".
     """
@@ -64,6 +65,7 @@ class Spelling:
     found: str | None = None
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     exclusive: bool = False
+    unit: Decimal | None = None
     each: Mapping[str, Json] = field(default_factory=dict[str, Json])
     text: str = "{}"
 
@@ -73,12 +75,13 @@ class FieldAt:
     """Where a field stands in an item: the first of the pointers that finds something.
 
     `words` maps the contract's words to the target's, and is read backwards; `first` cuts
-    a text after this number of characters.
+    a text after this number of characters; `unit` is what an amount is counted in.
     """
 
     at: tuple[str, ...]
     words: Mapping[str, Json] = field(default_factory=dict[str, Json])
     first: int | None = None
+    unit: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Final, cast
 
+from assay.binding.amounts import in_units
 from assay.binding.outputs import OutputValues
 from assay.binding.spelling import Spelling
 from assay.contract.model import Json
@@ -115,6 +116,8 @@ def _sent_value(value: Json, spelling: Spelling, made: RequestValues) -> Json:
     value = spelling.words.get(text_of(value), value)
     if spelling.exclusive:
         value = _day_after(value)
+    if spelling.unit is not None:
+        value = in_units(value, spelling.unit)
     if spelling.each:
         shape = spelling.each.get(made.resources.get(key, ""), spelling.each.get(""))
         # An item that no customer owns still needs a shape.

@@ -15,7 +15,7 @@ import click
 
 from assay.cli import options
 from assay.cli.progress import ExaminationProgress
-from assay.planning.examined import is_examined
+from assay.planning.preflight_policy import is_examined
 from assay.planning.prepare import Prepared
 from assay.transport.secrets import look_up
 

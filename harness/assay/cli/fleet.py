@@ -13,7 +13,7 @@ import click
 
 from assay.binding.banks import read_banks
 from assay.cli import doctor, options
-from assay.cli.details import note_folder
+from assay.cli.crash_report import note_folder
 from assay.cli.publication import link_latest
 from assay.cli.results import new_folder
 from assay.cli.start import INTERRUPTED

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from assay.cli import gate, options, publication
-from assay.cli.details import note_folder
+from assay.cli.crash_report import note_folder
 from assay.cli.results import finish, new_folder, write_reports
 from assay.contract.files.document import file_name
 from assay.contract.model import Party

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.cli.details import Invocation, keep, where
+from assay.cli.crash_report import Invocation, keep, where
 from assay.cli.start import INTERRUPTED, collect_rarely, loading
 from assay.cli.streams import SafeOutput, safe_streams
 from assay.errors import AssayError, one_line
@@ -142,7 +142,7 @@ def _without_credentials(line: str) -> str:
     """Return a line of a message without the secrets in the URLs that it quotes."""
     if "://" not in line:
         return line
-    from assay.journal.positions import parameters  # noqa: PLC0415 -- only on a mistake
+    from assay.journal.secret_positions import parameters  # noqa: PLC0415 -- only on a mistake
 
     return parameters(line, lambda _, kind: f"<{kind}>")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import doctor, gate, options, publication
-from assay.cli.details import note_folder
+from assay.cli.crash_report import note_folder
 from assay.cli.progress import Progress, announce
 from assay.cli.results import continued_by, finish, named_if_cut_short, new_folder
 from assay.cli.resume import (
@@ -41,7 +41,7 @@ from assay.contexts.covering import Depth
 from assay.contract.files.document import file_name
 from assay.errors import InputError, TargetError
 from assay.execution.environment import Environment, set_up
-from assay.execution.lanes import lanes_for, most_lanes
+from assay.execution.parallel_trials import lanes_for, most_lanes
 from assay.execution.resumption import RecordedProgress
 from assay.execution.session import Options, RunResult, Session, run_session
 from assay.fuzzing import DEFAULT_EXAMPLES

@@ -11,7 +11,7 @@ from assay.contexts.context import StepMapper
 from assay.contract.model import Contract
 from assay.history import Advance, Advanced, Arrange, Call, Holding, Reply, Step, Subject
 from assay.rules import clauses
-from assay.rules.per_contract import per_contract
+from assay.rules.contract_cache import per_contract
 from assay.rules.rule import Script
 from assay.rules.steps import roots
 

@@ -15,7 +15,7 @@ from assay.doctor.pointer_probe import nearest
 from assay.doctor.probes import SEGMENT
 from assay.doctor.request_probes import DENIED
 from assay.errors import CannotArrange, TargetError
-from assay.execution.lanes import lanes_for
+from assay.execution.parallel_trials import lanes_for
 from assay.fixtures.protocol import FixtureProvider
 from assay.history import Authorised, Ending, Wire
 from assay.rules import clauses

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from itertools import product
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.spelling import FieldAt
@@ -33,6 +34,8 @@ from assay.rules.clauses import conditional_fields as conditional_fields_of
 
 #: How many items are searched for a pointer that was meant.
 _MOST_SEARCHED = 20
+#: By which powers of ten an amount is more or less in another unit.
+_EXPONENTS = (-4, -3, -2, -1, 1, 2, 3, 4)
 
 
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -71,16 +74,39 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
     elif shown and (at := _transformed(seen, name)):
         found = f"the value after `{at[-1]}`"
         yield seen.context.finding(at, f"the {name} that was sent", found, weight=Weight.DOUBT)
+    elif shown and (unit := _other_unit(seen, name, bound)):
+        found, hint = "a multiple of it", f'is it counted in units of "{unit}"? (`unit`)'
+        expected = f"the {name} that was sent"
+        yield seen.context.finding(
+            seen.place("field", name), expected, found, hint, weight=Weight.DOUBT
+        )
     elif not shown:
         place = _argument_of(seen, name) or seen.place("field", name)
         found = f"nothing at {bound.at[0]}"
         yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
-    elif (bound.words or bound.first) and fits and _decoded(seen, name) and any(map(fits, shown)):
-        part = "words" if bound.words else "first"
+    elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
         found = f"a value different from the one at {bound.at[0]}"
         yield seen.context.finding(
             (*seen.place("field", name), part), f"the {name} that was sent", found
         )
+
+
+def _mapping(bound: FieldAt) -> str:
+    """Return the key by which a field is another value than the one that is shown; "" for none."""
+    return "words" if bound.words else "first" if bound.first else "unit" if bound.unit else ""
+
+
+def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:
+    """Return the unit in which a field would be an amount that was sent; "" if there is none."""
+    for shown, sent_value in product(_decoded(seen, name), _sent_values(seen, name)):
+        try:
+            ratio = (Decimal(str(sent_value)) / Decimal(str(shown))).normalize()
+        except ArithmeticError:
+            continue
+        _, digits, exponent = ratio.as_tuple()
+        if digits == (1,) and exponent in _EXPONENTS:
+            return f"{ratio * (bound.unit or 1):f}"
+    return ""
 
 
 def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:

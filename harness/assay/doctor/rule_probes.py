@@ -18,7 +18,7 @@ from assay.binding.target import Place
 from assay.doctor.probe_plan import ProbePlan
 from assay.history import Authorise
 from assay.rules.clauses import clauses_of
-from assay.rules.consented import probe_of
+from assay.rules.consent_probes import probe_of
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.kinds.error_body import ErrorBodyRule
 from assay.rules.rule import BindingRequirement, Facet, Kind, Script

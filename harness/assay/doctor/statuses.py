@@ -19,7 +19,7 @@ from assay.doctor.pointer_probe import nearest
 from assay.doctor.probes import HOST
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.rules.clauses import clauses_of
-from assay.rules.consented import named_operations
+from assay.rules.consent_probes import named_operations
 from assay.rules.refusing_kind import RefusingKind
 
 __all__ = ["examine", "matched"]

@@ -92,20 +92,21 @@ def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, 
         if not all(item in allowed or str(item) in allowed for item in items):
             raise CannotArrange(f"{name} to be listed in safety.only")
     if name in safety.most:
-        number = _number(value, spelling.text)
+        number = _number(value, spelling)
         if live if number is None else abs(number) > Decimal(safety.most[name]):
             raise CannotArrange(f"{name} of no more than {safety.most[name]} (safety.most)")
 
 
-def _number(value: Json, text: str) -> Decimal | None:
+def _number(value: Json, spelling: Spelling) -> Decimal | None:
+    """Return the amount that a value on the wire is, in the main unit of its currency."""
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
-    before, _, after = text.partition("{}")
+    before, _, after = spelling.text.partition("{}")
     try:
         number = Decimal(str(value).removeprefix(before).removesuffix(after))
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number * (spelling.unit or 1) if number.is_finite() else None
 
 
 def _values(spelling: Spelling, request: HttpRequest) -> Iterator[Json]:

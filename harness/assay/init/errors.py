@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from assay.binding.names import ContractNames
+from assay.binding.contract_names import ContractNames
 from assay.contract.model import Contract, Json
 from assay.history import ERROR_CODE
 from assay.init.name_matching import called

@@ -15,14 +15,14 @@ from typing import Any, Final, TypeAlias
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Clause, Contract, Json
 from assay.errors import did_you_mean
-from assay.rules import comparisons, declared
+from assay.rules import comparisons, parameter_declaration
 from assay.rules.comparisons import Comparison
-from assay.rules.declared import COMMON, Parameter, as_number, as_text, as_texts
+from assay.rules.parameter_declaration import COMMON, Parameter, as_number, as_text, as_texts
 
 #: A part of a contract that has the right shape.
-Raw: TypeAlias = declared.Raw
+Raw: TypeAlias = parameter_declaration.Raw
 #: From the place of a value, the value, its clause and the whole contract to the problems.
-Reference: TypeAlias = declared.Reference
+Reference: TypeAlias = parameter_declaration.Reference
 
 
 def known(at: Pointer, name: str, names: Collection[str], noun: str) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, cast
 
+from assay.binding.amounts import from_units
 from assay.binding.pointer import MISSING, find
 from assay.binding.spelling import Place, Spelling
 from assay.binding.values import empty_shape
@@ -31,6 +32,8 @@ def _decode_single(value: Json, spelling: Spelling, keys: Mapping[str, str]) -> 
     if spelling.each:
         contents = (_content_of(shape, value) for shape in spelling.each.values())
         value = next((content for content in contents if content is not MISSING), value)
+    if spelling.unit is not None:
+        value = from_units(value, spelling.unit)
     if spelling.exclusive:
         value = _day_before(value)
     value = next(

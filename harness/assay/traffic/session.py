@@ -31,7 +31,7 @@ from assay.judging.verdict import Verdict
 from assay.planning.obligation import Obligation, bound_clauses
 from assay.planning.plan import Plan, Planned, decide, missing_capabilities
 from assay.planning.prepare import SHIPPED, load_target, selector
-from assay.traffic.doubts import RecordingDoubts
+from assay.traffic.alternative_histories import RecordingDoubts
 from assay.traffic.har import read_har
 from assay.traffic.har_to_history import MAX_KNOWN, RecordedHistory, to_history
 from assay.traffic.journal_trials import JournalHistories, is_journal, read_trials

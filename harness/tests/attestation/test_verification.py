@@ -12,8 +12,8 @@ from shipped import VARIANTS
 
 from assay._resources import contract_dir
 from assay.attestation.findings import FindingKind
+from assay.attestation.recorded_run import read_run
 from assay.attestation.verification import VerificationResult, verify
-from assay.attestation.written_run import read_run
 from assay.contexts.covering import Depth
 from assay.contract.parse import parse_contract
 from assay.errors import InputError

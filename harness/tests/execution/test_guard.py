@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -162,6 +163,16 @@ def test_limits_apply_to_other_targets_too():
     assert "safety.most" in refusal(PAY, there, with_body({"amount": "12.31"}))
     assert "safety.only" in refusal(PAY, there, with_body({"creditorAccount": "DE89"}))
     assert "" == refusal(PAY, SANDBOX, with_body({"amount": "12.31"}))
+
+
+def test_a_limit_of_an_amount_in_cents():
+    """The limit is in the main unit, whatever unit the target counts in."""
+    binding = LIVE.operations[PAY.operation]
+    amount = replace(binding.arguments["amount"], unit=Decimal("0.01"))
+    bound = replace(binding, arguments={**binding.arguments, "amount": amount})
+    cents = replace(LIVE, operations={**LIVE.operations, PAY.operation: bound})
+    assert "" == refusal(PAY, cents, with_body({"amount": 1230}))
+    assert "safety.most" in refusal(PAY, cents, with_body({"amount": 1231}))
 
 
 def test_limits_on_a_modification():

@@ -30,7 +30,7 @@ from assay.rules.lifecycle.validity import PastRequests, beyond_usual_amounts, i
 from assay.rules.queries import bare, ordinary, target_failed
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.names import ALIASES_AGREE, NamedAnswers
+from assay.rules.state.alias_comparison import ALIASES_AGREE, NamedAnswers
 
 READS = (
     Malformed.BAD_IDENTIFIER,

@@ -36,7 +36,7 @@ from assay.rules.parameters import about_one_thing
 from assay.rules.queries import bare, plain, question
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented import served_with_consent
+from assay.rules.state.consented_answers import served_with_consent
 
 EACH, LATER = "each-named", "later-served"
 REFUSED, KEEPS, BEYOND = "refused-grants-nothing", "refused-keeps", "beyond-limit-grants-nothing"

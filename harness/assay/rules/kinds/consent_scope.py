@@ -37,7 +37,7 @@ from assay.rules.queries import bare, bare_or_ranged, fresh_subjects, has_value,
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import BindingRequirement, Facet, Scenario, Script, TppFacet, needs
 from assay.rules.scope import Calls, Scope
-from assay.rules.state.consented import ServedThings, UncoveredCalls, served_with_consent
+from assay.rules.state.consented_answers import ServedThings, UncoveredCalls, served_with_consent
 
 #: The second part of a facet id, after the resource, and what the facet requires.
 ASKS: Mapping[str, str] = {

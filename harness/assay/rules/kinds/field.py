@@ -25,11 +25,11 @@ from assay.rules.consequences import (
     SERVE_LESS,
     SERVE_MORE,
 )
-from assay.rules.declared import VALUES
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.formats import BY_RESOURCE, FAULTS, FORMATS, LOOKALIKES
 from assay.rules.lifecycle import request_steps
 from assay.rules.lifecycle.tracker import lifecycle_of_request
+from assay.rules.parameter_declaration import VALUES
 from assay.rules.parameters import Raw, known
 from assay.rules.queries import has_value, resources_by_key
 from assay.rules.rule import BindingRequirement, Facet, Kind, Scenario, Script, consent, needs

@@ -20,7 +20,7 @@ from assay.history import Accepted, Call, Exchange, History, Holding, Item, Subj
 from assay.judging.verdict import Evidence, Standing
 from assay.rules import clauses, comparisons, parameters, steps
 from assay.rules.consequences import PROTECT_LESS, PROTECT_MORE, SAFEGUARD
-from assay.rules.controlled import refused_beside
+from assay.rules.control_judgement import refused_beside
 from assay.rules.evidence import AGREES, DISAGREES, doubt
 from assay.rules.queries import fresh_subjects, ordinary
 from assay.rules.refusing_kind import RefusingKind

@@ -27,8 +27,8 @@ from assay.rules import comparisons, operation_parameters, parameters, steps
 from assay.rules.call_limit import CallLimit
 from assay.rules.consents import Consents
 from assay.rules.consequences import LIMIT
-from assay.rules.declared import Convert
 from assay.rules.evidence import doubt
+from assay.rules.parameter_declaration import Convert
 from assay.rules.queries import answered_questions, bare, fresh_subjects, question
 from assay.rules.refusing_kind import RefusingKind
 from assay.rules.rule import (

@@ -26,7 +26,7 @@ from assay.history import Call, Exchange, History, State, Subject
 from assay.judging.verdict import Evidence
 from assay.rules import comparisons, parameters, steps, text_shape
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
-from assay.rules.controlled import served_between
+from assay.rules.control_judgement import served_between
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR, describe_answer, tpp_evidence
 from assay.rules.lifecycle import request_queries, request_steps
 from assay.rules.lifecycle.defects import Defect, DefectRule, frame, is_control

@@ -23,7 +23,7 @@ from assay.history import Call, Exchange, History
 from assay.judging.verdict import Evidence
 from assay.rules import clauses, comparisons, operation_parameters, parameters, steps, text_shape
 from assay.rules.consequences import LIMIT, REFUSE_LESS, REFUSE_MORE
-from assay.rules.controlled import refused_beside, served_between
+from assay.rules.control_judgement import refused_beside, served_between
 from assay.rules.evidence import (
     AGREES,
     DISAGREES,
