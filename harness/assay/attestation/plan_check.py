@@ -1,4 +1,4 @@
-"""FindingKind of a recorded plan: what the contracts and the target file say against what is written.
+"""Check of a recorded plan: it must follow from the contracts and the target file.
 
 A forger may leave out an obligation that is violated, or say that the bank does not offer it.
 """

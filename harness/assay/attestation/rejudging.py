@@ -1,4 +1,4 @@
-"""Judging of a recorded run again, and the comparison of each verdict with what is written.
+"""Second judgement of a recorded run, and comparison of each verdict with the recorded one.
 
 A verdict that the exchanges do not show differs. What exchanges alone cannot show is said to be not
 re-judged, with the reason: an obligation that the run left out, a trial that ended early, a value

@@ -1,4 +1,4 @@
-"""Signing of a run: it is verified first, and then the statement about it is written beside it.
+"""Signing of a run: verify it first, then write the statement about it next to the journal.
 
 So that a signer does not put a name to a forged journal, one that differs from its own exchanges
 is not signed. What could not be judged again is signed all the same: it is the signer's word.

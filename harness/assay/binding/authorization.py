@@ -1,4 +1,4 @@
-"""Authorization requests for what an operation made: a consent, or a payment, that has its own token.
+"""Authorization requests for a single consent or payment that has its own token.
 
 A target file has the parameters of the request below `approval`, at the operation that makes what the
 customer authorises at `auth.authorize_url`. A token that is issued for the code belongs to that alone.

@@ -1,4 +1,4 @@
-"""Names in a target file that must be those of a contract, and values that no call could use.
+"""Checks of names that refer to the contract, and of values that no call could use.
 
 A misspelt name would otherwise be a key without effect: a limit that limits nothing, a mode that
 is never asked for. Each finding has the pointer of its own key. The values themselves are checked

@@ -1,4 +1,4 @@
-"""What a target file says that the bank does not have or does not offer: checks of the names.
+"""Checks of the `absent` and `not_offered` keys of a target file.
 
 `absent` names resources and operations, `not_offered` names rules. Each name must be one of the
 contracts of the file: a misspelt one would silently excuse nothing. An operation that the

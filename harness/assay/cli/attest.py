@@ -1,4 +1,4 @@
-"""`assay attest`: a run is verified and signed, so that others can see that nothing was changed."""
+"""`assay attest`: verify a run and sign it, so that others can detect changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay compare`: what differs between two runs."""
+"""`assay compare`: the differences between two runs."""
 
 from __future__ import annotations
 

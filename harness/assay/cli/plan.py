@@ -1,4 +1,4 @@
-"""`assay plan`: every obligation, what it needs, what it costs, what stays open.
+"""`assay plan`: every obligation with its requirements and cost, and what cannot be tested.
 
 The coverage table shows clause by dimension, and why a value is not tested. `assay run --dry-run`
 prints the costs alone.

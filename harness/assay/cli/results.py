@@ -1,4 +1,4 @@
-"""Result of a run on the command line: its summary, its reports, and where its record is.
+"""Result of a run on the command line: summary, reports, and the folder of the record.
 
 The journal is whole before any of this begins. What cannot be written or shown costs no verdict.
 """

@@ -1,4 +1,4 @@
-"""Resumption on the command line: the options of a run from its journal, and what must be the same.
+"""`assay run --resume`: options from the journal, and checks that the inputs are the same.
 
 `assay run --resume FOLDER` needs no other option. A contract or target file may be given again if
 it is elsewhere now. What would make it another run is refused before anything is written.

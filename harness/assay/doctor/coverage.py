@@ -1,4 +1,4 @@
-"""What each check needs to see before its silence means anything.
+"""Coverage of each check: the answers that it needs before its result means anything.
 
 A check without findings is only passed if the answers that it examines were there. Each
 function of `COVERED` returns None if they were, or a `Gap` that says what was missing; a gap

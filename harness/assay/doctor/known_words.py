@@ -1,4 +1,4 @@
-"""Words of a target file that are known to mean something else than what they are listed under.
+"""Check of words in a target file whose usual meaning differs from their entry.
 
 Most banks take the words of a request's states from English or from ISO 20022, and many name
 the factors as the contract does. A word under the wrong heading cannot be recognised in the

@@ -1,4 +1,4 @@
-"""Checks that what a request says changes the answer: dates, presence, and the next page.
+"""Checks that dates, presence and paging in a request change the answer.
 
 A mock gives the same answer to every request. Dates that are sent must limit the items, the
 presence header must keep a call out of the limit for calls without the customer, and a list

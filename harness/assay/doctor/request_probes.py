@@ -1,4 +1,4 @@
-"""The doctor's probes of requests: each is made, shown, changed, signed or ended in one way.
+"""The doctor's probes of requests: make, show, change, sign and end one.
 
 Where customers are created, every mode and every second value of the target file is sent
 once, and a request is shown at each moment of its life, so that its words can be compared

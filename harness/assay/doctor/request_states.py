@@ -1,4 +1,4 @@
-"""Checks of requests at the moments of their life: each is shown as what was done with it.
+"""Checks of the states of a request: new, signed, refused, idle, cancelled and deferred.
 
 A word that the file lists under the wrong state is recognised by the moments at which the
 bank shows it: a new request is open, a signed one is done, a refused or cancelled one has

@@ -1,4 +1,4 @@
-"""Checks of modes, second values and changes: the bank takes each, for what it is.
+"""Checks of modes, second values and changes: the bank must accept and show each of them.
 
 An ordinary request was accepted; one that differs in a mode or a second value was not, or a
 change is shown in another field. Either the file is wrong, or the bank is unusual.

@@ -1,4 +1,4 @@
-"""The rules' own probes that an examination performs, because no ordinary request shows the same.
+"""The probes of rules that an examination runs where no ordinary request shows the same.
 
 A rule that rejects requests shows words for states that no other request has. A rule about an
 argument in the header or the query shows whether the bank reads it there: a bank serves a call

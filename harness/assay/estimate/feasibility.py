@@ -1,4 +1,4 @@
-"""What a run can reach within its budgets and with its fixtures, computed before it starts.
+"""Feasibility of a run: the obligations that it can test within its budgets and fixtures.
 
 Every planned trial is dry-run (`dry_run`). One that would be stopped is not run, and
 its obligations stay unverified for the reason that would stop it; where it observes

@@ -1,4 +1,4 @@
-"""Ambient clauses in the trials of other clauses, and where violations outside their own trial come from.
+"""Ambient clauses, judged in every trial, and the source of violations outside their own trial.
 
 The check of an ambient clause judges the end of every trial. So that it can see what was carried
 out, a trial that made a request ends with an inquiry at the fixture, which is no exchange. A

@@ -1,4 +1,4 @@
-"""What a fixture does besides customers and time: values that are registered, what was executed.
+"""Fixture events besides customers and time: registrations and executed requests.
 
 A customer who existed before has values (creditors) of its own on file, which is all that it can
 have. One that fits the age which a probe asks for is taken instead of the target file's value.

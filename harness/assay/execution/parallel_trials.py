@@ -1,4 +1,4 @@
-"""Lanes in which trials run side by side, before the session judges them in the plan's order.
+"""Parallel trials: lanes run them ahead, and the session judges them in the plan's order.
 
 A trial on a fixture of its own depends on no other one, and most of it is waiting. So several
 threads run trials ahead, and each is kept until the session takes it up. Journal, pseudonyms,

@@ -1,4 +1,4 @@
-"""Values in the path of a call about a request that repeat what the call had that made it."""
+"""Values in the path of a call that repeat those of the call which made the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of what a user named: contracts, a target and a selection of obligations.
+"""Preparation of a plan from the contracts, target and selection that the user named.
 
 Command line and pytest plugin both start here. Files are found, checked, bound and
 planned; nothing is sent.

@@ -1,4 +1,4 @@
-"""What is missing where a target lacks a capability, and which keys of its file provide it."""
+"""Missing requirements of obligations, and the target-file keys that provide them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every format shows: cards of findings, results by reason, and results by clause.
+"""Content that all formats share: cards of findings, results by reason, and results by clause.
 
 A `Card` shows one violated or inconclusive obligation: the sentence of the contract, its
 source, what was expected and seen, the variation sent, the redacted exchanges and the

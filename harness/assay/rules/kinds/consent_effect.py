@@ -1,4 +1,4 @@
-"""`consent-effect`: a consent that is taken covers what it names, and one that is refused nothing.
+"""`consent-effect`: an accepted consent covers everything that it names, and a refused one nothing.
 
 Each thing that a consent names is served, the last like the first, and so is what a later one
 names. A consent that is refused (one that cannot be read, or is beyond the limit of calls) gives

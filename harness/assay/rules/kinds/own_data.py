@@ -1,4 +1,4 @@
-"""`own-data`: a list shows the customer's own things, and a report the thing asked about.
+"""`own-data`: a list shows only the customer's own items, and a report only the requested item.
 
 A list is wrong where it shows what another customer of the history owns. A report is wrong
 where a field says that an item is of another thing, or where an item has the key of another

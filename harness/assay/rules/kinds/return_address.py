@@ -1,4 +1,4 @@
-"""`return-address`: after signing, the customer is sent to the address that the request named.
+"""`return-address`: after signing, the customer is redirected to the address in the request.
 
 Scheme, host, port and path are equal by the rules of RFC 3986, and the query keeps what the
 request named; a bank may add parameters of its own: any, or those that the target file names. Nothing is said here of a customer who

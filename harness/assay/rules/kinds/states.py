@@ -1,4 +1,4 @@
-"""`states`: the words that show how far something has come, and how one may follow another.
+"""`states`: the words of a status, and the order in which one may follow another.
 
 Every answer that shows the word is a reading of its item: the answer that makes a request, readings
 of it, and lists. Between two readings a request may have passed through any number of states, so

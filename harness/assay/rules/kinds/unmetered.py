@@ -1,4 +1,4 @@
-"""`unmetered`: calls that the customer asks for directly are not limited.
+"""`unmetered`: calls with the customer present are not limited.
 
 Far more of them than the batch quota are served; they do not count towards it; and they are
 served when it is exhausted. Batch calls for another customer are the control.

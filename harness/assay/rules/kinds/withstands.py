@@ -1,4 +1,4 @@
-"""`withstands`: no value of an argument makes the target fail.
+"""`withstands`: no value of an argument causes a server error.
 
 Each argument of an operation that makes or changes a request is sent in turn with values that
 no target expects: of other types, far too long, beyond all bounds; and the address to which the
