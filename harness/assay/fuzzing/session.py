@@ -197,7 +197,7 @@ class SearchSession:
         last = exchanges[-1] if exchanges else None
         again = finding.again(last) if last else None
         bounded = self.session.journal.redactor.bounded
-        says = again.says if again else "not shown again: the target is not deterministic"
+        says = again.says if again else "not reproduced: the target is not deterministic"
         return {
             "operation": finding.operation,
             "clauses": [*finding.clauses],
