@@ -537,4 +537,4 @@ def test_the_time_is_told():
     p = ruled("redirect.overall")
     dead = way(0, 3, 6, 9, 11.5, ending=DISCONNECTED, state=ENDED)
     (found,) = p.check(history(payer(), *QUICK, *dead))
-    assert found.seen.startswith("after 11:30.0 in all, the last 2:30.0 idle, the customer was")
+    assert found.seen.startswith("after 11:30.0 in total, the last 2:30.0 idle, the customer was")

@@ -39,7 +39,7 @@ def limit_facets(
 ) -> Iterator[Facet]:
     """Yield what must be served of each operation, and then what must be refused."""
     served = f"the first {limit.number} calls {words.with_article} are served"
-    too_many = f"call {limit.number + 1} {words.with_article} is refused"
+    too_many = f"call {limit.number + 1} of {words.with_article} is refused"
     for word, description in (("served", served), ("refused", too_many)):
         for operation in operations:
             scenario = QuotaScenario(id=f"{operation.id}:limit", operation=operation)
