@@ -59,16 +59,12 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 )
 @click.option("--name", help="Name of the target in reports.")
 @click.option("--base-url", help="Base URL of the API, to which every path is appended.")
-@click.option(
-    "--environment", type=click.Choice(["sandbox", "live"]), help="Environment of the target."
-)
-@click.option(
-    "--zone", help="Time zone of the bank's calendar day, for example Europe/Paris; `-` if unknown."
-)
+@click.option("--environment", type=click.Choice(["sandbox", "live"]), help="Kind of environment.")
+@click.option("--zone", help="Time zone of the bank's days (Europe/Paris); `-` if unknown.")
 @click.option("--auth", type=click.Choice(AUTHS), help="Authentication of calls.")
 @click.option(
     "--presence",
-    help="Header that marks a call as made with the customer present; `-` if there is none.",
+    help="Header that marks a call as made with the customer present; `-` if none.",
 )
 @click.option(
     "--fixtures",
@@ -94,8 +90,7 @@ def command(
 ) -> int:
     """Draft a target file, with comments that mark guesses and gaps.
 
-    Nothing is sent, and no file is overwritten. Without --yes, `assay init` asks for each value
-    that no option gives.
+    Nothing is sent or overwritten. `assay init` asks for each value that no option gives.
     """
     if kind is not None:
         return _write_kind(kind)

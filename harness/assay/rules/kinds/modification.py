@@ -122,14 +122,7 @@ class Modification(RefusingKind):
             _facet(self, f"{mode}-accepted", f"{mode} requests can be changed", scenario)
             for mode, scenario in only.items()
         ]
-        out.append(
-            _facet(
-                self,
-                PERSISTS,
-                "an accepted change is shown when the request is read",
-                only[self.only[0]],
-            )
-        )
+        out.append(_facet(self, PERSISTS, "a read shows an accepted change", only[self.only[0]]))
         for mode in self.closed:
             scenario = ModificationScenario(id=f"{mode}:refused", mode=mode, refused=True)
             description = f"{mode} requests cannot be changed"
