@@ -173,7 +173,7 @@ def test_hostile_texts_stay_texts():
 
 
 def test_the_page_has_every_clause_at_every_bank():
-    """The gravest verdict of a clause is shown."""
+    """The most severe verdict of each clause is shown."""
     page = rendered(html_fleet.render, MIXED)
     assert page.count('<span class="hidden">violates</span>') == 7
     assert gravest([GOOD, OPEN, BAD]) is BAD
