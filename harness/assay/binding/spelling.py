@@ -239,7 +239,7 @@ class OperationBinding:
     approval link. `given` says that there is no call: the
     consent comes with the customer's token. `whole` says that a change sends the request as it was
     sent last, with what is changed put in. `outcomes` are this operation's
-    own, where they differ from the common ones. `submission` is the second call that carries out
+    own, where they differ from the common ones. `submission` is the second call that executes
     a request which the operation made; `submitted` is the binding of the operation about a request since
     then. Both are whole.
     """

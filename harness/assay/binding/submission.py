@@ -1,4 +1,4 @@
-"""Submission of a request: the second call with which a bank carries out what a customer signed.
+"""Submission of a request: the second call with which a bank executes what a customer signed.
 
 A target file describes the call below the operation that makes the request (`submission`), and below
 an operation about a request where that differs since then (`submitted`). What either does not say is

@@ -39,12 +39,13 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def command(files: Sequence[str]) -> int:
-    """Check contract and target files, shipped ones by name, waivers, or files of banks.
+    """Validate contracts, target files, waivers and bank lists, without sending anything.
 
-    Nothing is sent. A target file is compared with the contracts that are checked with it, or else
-    with those that it names under `contracts`: operations, arguments, modes, fields, waivers.
+    FILE is a path or the name of a shipped file. A target file is compared with the contracts in
+    the same command, or else with those listed under its `contracts` key: operations, arguments,
+    modes, fields, waivers.
 
-    Every problem is one line: file, line, what was expected, what was found, and a hint.
+    Each problem is printed on one line: file, line, expected, found, hint.
     """
     problems: list[Problem] = []
     checked = _Checked()
@@ -117,7 +118,7 @@ def _without_token(target: Target, contract: Contract) -> Iterator[str]:
     operations = without_tpp_token(contract, target)
     if operations:
         path, line = target.place("auth", "tpp")
-        what = f"auth: no token of the TPP, so what calls {_listed(operations)} stays unverified"
+        what = f"auth: no token of the TPP, so obligations that call {_listed(operations)} stay unverified"
         hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
         yield f"{path}:{line}: note: {what} ({hint})"
 
@@ -133,7 +134,7 @@ def _unset(
     """Yield a note for each value without which an operation cannot be called."""
     for at, key in keys_without_value(operation, binding, made):
         path, line = target.place(*at)
-        what = f"{key}: no value, so what calls {operation.id} stays unverified"
+        what = f"{key}: no value, so obligations that call {operation.id} stay unverified"
         yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
 
 
@@ -151,8 +152,8 @@ def _unusual_amount(
     if not usual:
         key = ("operations", operation.id, "arguments", operation.amount or "", "value")
         path, line = target.place(*key)
-        what = f"a customer may lack what is beyond {USUAL[0]} to {USUAL[1]}"
-        what = f"{what}, so whether such a request is carried out stays open"
+        what = f"a customer may not have more than the usual {USUAL[0]} to {USUAL[1]}"
+        what = f"{what}, so the execution of such a request cannot be judged"
         yield f"{path}:{line}: note: {'.'.join(key)}: {what}"
 
 

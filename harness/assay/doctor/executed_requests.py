@@ -1,6 +1,6 @@
-"""Checks of what the fixture provider reports as carried out: its requests, days and fields.
+"""Checks of what the fixture provider reports as executed: its requests, days and fields.
 
-A request of the doctor's own is compared with what was sent. A bank may carry out something
+A request of the doctor's own is compared with what was sent. A bank may execute something
 else, and that is for the run to judge; reported here is what looks like a pointer to another
 value, another unit of an amount, or a report of another day. Requests are new in each probe.
 """
@@ -115,9 +115,9 @@ def _unreported(context: DoctorContext) -> Iterator[Finding]:
     python = context.target.fixtures.kind is FixtureKind.PYTHON
     items = (item for answer in context.answers for item in answer.exchange.items)
     if asked and python and any(item.state is State.DONE for item in items):
-        expected = "executed requests, since the bank shows one as done"
+        expected = "executed requests, because the bank shows one as done"
         seen = f"none in effects() of {context.target.fixtures.adapter}"
-        hint = "return `None` if it is not known what was executed"
+        hint = "return `None` if executed requests are unknown"
         yield context.finding(_place(context), expected, seen, hint, weight=Weight.DOUBT)
 
 

@@ -73,7 +73,7 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         found = f"another value at {bound.at[0]}" if shown else f"nothing at {bound.at[0]}"
         yield seen.context.finding(seen.place("field", name), probe.expected, found, hint)
     elif shown and (at := _transformed(seen, name)):
-        found = f"what `{at[-1]}` makes of it"
+        found = f"the value after `{at[-1]}`"
         yield seen.context.finding(at, f"the {name} that was sent", found, weight=Weight.DOUBT)
     elif shown and (unit := _other_unit(seen, name, bound)):
         found, hint = "a multiple of it", f'is it counted in units of "{unit}"? (`unit`)'
@@ -86,7 +86,7 @@ def _field(seen: AnsweredOperation, name: str, bound: FieldAt) -> Iterator[Findi
         found = f"nothing at {bound.at[0]}"
         yield seen.context.finding(place, probe.expected, found, weight=Weight.DOUBT)
     elif (part := _mapping(bound)) and fits and _decoded(seen, name) and any(map(fits, shown)):
-        found = f"another value than the one at {bound.at[0]}"
+        found = f"a value different from the one at {bound.at[0]}"
         yield seen.context.finding(
             (*seen.place("field", name), part), f"the {name} that was sent", found
         )

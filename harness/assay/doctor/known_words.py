@@ -1,4 +1,4 @@
-"""Words of a target file that are known to mean something else than what they are listed under.
+"""Check of words in a target file whose usual meaning differs from their entry.
 
 Most banks take the words of a request's states from English or from ISO 20022, and many name
 the factors as the contract does. A word under the wrong heading cannot be recognised in the
@@ -15,7 +15,7 @@ from assay.doctor.context import DoctorContext, Finding, Weight
 from assay.history import State
 from assay.rules.clauses import clauses_of
 
-#: States that are confused without consequence: a request that was not carried out.
+#: States that are confused without consequence: a request that was not executed.
 _NOT_DONE: Final = frozenset({State.REJECTED, State.ENDED})
 #: Words that mean one thing wherever they are used for a request, in lower case.
 _MEANINGS: Final[Mapping[str, State]] = {

@@ -1,4 +1,4 @@
-"""What a contract and a target file allow the doctor's probes to do.
+"""Plan of the doctor's probes: the calls that a contract and a target file allow.
 
 Which operations are called, with how many items, which calls without the customer are
 counted, and whether requests can be made and signed. Where no customers can be created for

@@ -25,7 +25,7 @@ from assay.history import Accepted, Arrange, Authorise, Call, Exchange, Holding,
 from assay.planning.price import submitting
 from assay.rules import steps
 from assay.rules.clauses import factors_by_segment
-from assay.rules.consented import with_consents
+from assay.rules.consent_probes import with_consents
 from assay.rules.dry_run import DryTarget, dry_run
 from assay.rules.rule import Script
 from assay.rules.steps import Part

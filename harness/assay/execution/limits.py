@@ -57,7 +57,9 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
     if read_only(target):
         raise CannotArrange(str(ALLOW_WRITES))
     if live and call.malformed is not None:
-        raise CannotArrange("a bank that is not live: nothing malformed is written there (safety)")
+        raise CannotArrange(
+            "a bank that is not live, because no malformed request is written to a live bank (safety)"
+        )
     binding = target.operations.get(operation.id, BARE)
     for name in dict.fromkeys((*safety.only, *safety.most)):
         # A modification has only what it changes, and a cancellation nothing of the request.
@@ -67,7 +69,9 @@ def check_written(call: Call, operation: Operation, request: HttpRequest, target
         spelling = binding.arguments.get(name)
         values = [*_values(spelling, request)] if spelling else []
         if strict and (not values or any(value is MISSING for value in values)):
-            raise CannotArrange(f"{name} where it can be read off the request (safety)")
+            raise CannotArrange(
+                f"{name} in a place where it can be checked before sending (safety)"
+            )
         for value in values:
             if spelling and value is not MISSING:
                 _check_value(name, value, spelling, target, live=live)
@@ -86,7 +90,7 @@ def _check_value(name: str, value: Json, spelling: Spelling, target: Target, *, 
         allowed += [sent(value_, spelling, RequestValues()) for value_ in safety.only[name]]
         items = cast("list[Json]", value) if isinstance(value, list) else [value]
         if not all(item in allowed or str(item) in allowed for item in items):
-            raise CannotArrange(f"{name} to be one that safety.only lists")
+            raise CannotArrange(f"{name} to be listed in safety.only")
     if name in safety.most:
         number = _number(value, spelling)
         if live if number is None else abs(number) > Decimal(safety.most[name]):

@@ -72,7 +72,7 @@ class Submissions:
     def outcome(self, outcome: Outcome, refused: str | None) -> Outcome:
         """Return an outcome under the keys of the history.
 
-        The answer is about the request `refused`, if it is one: that is not carried out any more,
+        The answer is about the request `refused`, if it is one: that is not executed any more,
         however its consent is shown.
         """
         if not self.keys and refused is None:

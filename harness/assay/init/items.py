@@ -225,11 +225,11 @@ def _pointer(at: str, leaf: SchemaLeaf, name: str, item: Sequence[SchemaLeaf] = 
     if at != "key" and leaf.form == "date-time":
         day: dict[str, Json] = {"at": leaf.pointer, "first": len("2026-12-31")}
         return YamlEntry(
-            key=at, value=day, why=f"{why or name}; a moment, which begins with the day"
+            key=at, value=day, why=f"{why or name}; a timestamp that begins with the day"
         )
     if neighbour is None:
         return YamlEntry(key=at, value=leaf.pointer, why=why)
-    why = f"{why}; or the identification beside it"
+    why = f"{why}; or the identification next to it"
     return YamlEntry(key=at, value=[leaf.pointer, neighbour.pointer], why=why)
 
 

@@ -254,7 +254,7 @@ def _member(shape: MatchedOperation, name: str) -> Iterator[YamlEntry]:
     own = is_date or name == shape.operation.owned
     fixed = shape.operation.makes or not ({"body", "path"} & spelling.keys())
     if fixed and spelling and "value" not in spelling and not own:
-        what = f"what an ordinary request has as {name}"
+        what = f"the {name} of an ordinary request"
         example = flow({**spelling, "value": "…"})
         yield shape.gap("argument", name, what=what, example=example)
 

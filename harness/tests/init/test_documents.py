@@ -201,7 +201,7 @@ def test_an_operation_that_is_not_offered_is_listed_with_the_path_to_ask_at(draf
     text = drafts["uk.yaml"].read_text(encoding="utf-8")
     what = "# TODO: the path at which this bank would offer GET /trustedBeneficiaries"
     assert f"{what}, for example `trusted-beneficiaries: {{path: /…}}`" in text
-    assert "the document authenticates POST /domestic-payments in another way" in text
+    assert "the document specifies different authentication for POST /domestic-payments" in text
 
 
 def test_a_document_of_no_bank_is_refused(tmp_path):
@@ -209,7 +209,7 @@ def test_a_document_of_no_bank_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         draft(tmp_path, HERE / "trains.yaml")
     what = "none of the 4 operations in the document matches an operation of the contracts"
-    hint = "is it the right document? with --contract, the little that is alike is guessed"
+    hint = "is this the right document? with --contract, partial matches are used"
     assert f"{what} ({hint})" in str(caught.value)
     assert [] == list(tmp_path.iterdir())
 
@@ -352,7 +352,7 @@ def test_a_document_of_too_many_values_is_refused_before_it_is_built(tmp_path, n
     """The number of values is bounded before they take memory."""
     source = tmp_path / "hostile.json"
     source.write_text(HOSTILE[name])
-    with pytest.raises(InputError, match="too large or nested too deep"):
+    with pytest.raises(InputError, match="too large or too deeply nested"):
         read(source)
 
 

@@ -202,14 +202,14 @@ def late(measure, *events, quick=QUICK, **seen):
 
 @CLAUSES
 def test_who_is_too_late_and_signs(measure):
-    """It was confirmed, and carried out; that is all that is wrong."""
+    """It was confirmed, and executed; that is all that is wrong."""
     assert [f"dead-after disagrees {WHOSE}"] == late(measure)
 
 
 @CLAUSES
 @pytest.mark.parametrize("ending", [DISCONNECTED, STOPPED])
 def test_who_is_too_late_is_disconnected(measure, ending):
-    """And neither sent back, nor is anything carried out."""
+    """And neither sent back, nor is anything executed."""
     assert [
         f"{one} agrees {WHOSE}" for one in ("dead-after", "no-redirection", "nothing-done")
     ] == [*late(measure, ending=ending, state=ENDED)]
@@ -282,7 +282,7 @@ def test_what_was_not_signed_is_carried_out(measure):
 
 @CLAUSES
 def test_who_is_sent_back_for_what_was_carried_out(measure):
-    """Then that it was carried out is what is wrong, and nothing besides."""
+    """Then that it was executed is what is wrong, and nothing besides."""
     found = late(measure, ending=DISCONNECTED, redirected=BACK)
     assert [f"nothing-done disagrees {WHOSE}"] == found
 
@@ -326,7 +326,7 @@ def test_nobody_looked(measure, came):
 @CLAUSES
 @pytest.mark.parametrize("state", [OPEN, REJECTED])
 def test_a_confirmation_that_may_have_been_taken(measure, state):
-    """Still open, it may be carried out yet; rejected, it may have been signed before."""
+    """Still open, it may be executed yet; rejected, it may have been signed before."""
     lines = late(measure, state=state)
     assert f"dead-after unclear {WHOSE}" == lines[0]
     rest = ["nothing-done agrees"] if state is REJECTED else []
@@ -510,7 +510,7 @@ def test_what_is_waited_idly():
 
 
 def test_no_two_requests_are_about_the_same():
-    """A repeat of one that was carried out might be rejected for being one."""
+    """A repeat of one that was executed might be rejected for being one."""
     for clause in ("redirect.idle", "redirect.overall"):
         p = ruled(clause)
         bank = Signing()
@@ -537,4 +537,4 @@ def test_the_time_is_told():
     p = ruled("redirect.overall")
     dead = way(0, 3, 6, 9, 11.5, ending=DISCONNECTED, state=ENDED)
     (found,) = p.check(history(payer(), *QUICK, *dead))
-    assert found.seen.startswith("after 11:30.0 in all, the last 2:30.0 idle, the customer was")
+    assert found.seen.startswith("after 11:30.0 in total, the last 2:30.0 idle, the customer was")

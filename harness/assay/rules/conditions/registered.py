@@ -51,7 +51,7 @@ class Age:
         """The age, where it is only roughly that of the point for which it stands."""
         if not self.rough or self.least is None or self.most is None or self.most == EVER:
             return ""
-        return f"registered {_told(self.least)} to {_told(self.most)} before"
+        return f"registered {_told(self.least)} to {_told(self.most)} earlier"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class IsRegistered:
             *(
                 Point(
                     name=word,
-                    description=f"{name} was registered {_told(age)} before",
+                    description=f"{name} was registered {_told(age)} earlier",
                     value=Age(least=age, most=age),
                     distance=_between(exact, rough or exact),
                     prepare=_by_customer(name, age, exact, rough),

@@ -109,10 +109,10 @@ class Timeout(Kind):
         if self.time_limits.idle:
             descriptions[RENEWS] = "activity on the screens restarts the idle time"
         if self.lifecycle.create.returns:
-            descriptions[NOWHERE] = f"the customer is not sent back after {self.time_limits}"
-        descriptions[NOTHING] = (
-            f"a request not signed within {self.time_limits} is never carried out"
-        )
+            descriptions[NOWHERE] = (
+                f"the customer is not redirected to the TPP after {self.time_limits}"
+            )
+        descriptions[NOTHING] = f"a request not signed within {self.time_limits} is never executed"
         return tuple(
             Facet(
                 id=id_,
@@ -289,9 +289,9 @@ def _waits_for_its_day(clause: Timeout, request: Instance) -> bool:
 
 
 _EXPECTED: Mapping[str, str] = {
-    ALIVE: "the customer can still sign, and the request is carried out",
+    ALIVE: "the customer can still sign, and the request is executed",
     DEAD: "the customer is disconnected and can no longer sign",
     RENEWS: "the customer can still sign after activity within the idle time",
-    NOWHERE: "the disconnected customer is not sent back",
-    NOTHING: "never carried out, since its customer was disconnected",
+    NOWHERE: "the disconnected customer is not redirected to the TPP",
+    NOTHING: "never executed, because the customer was disconnected",
 }

@@ -1,4 +1,4 @@
-"""Names in a target file that must be those of a contract, and values that no call could use.
+"""Checks of names that refer to the contract, and of values that no call could use.
 
 A misspelt name would otherwise be a key without effect: a limit that limits nothing, a mode that
 is never asked for. Each finding has the pointer of its own key. The values themselves are checked
@@ -110,7 +110,7 @@ class ContractNames:
 
     @cached_property
     def effects(self) -> frozenset[str]:
-        """The fields of all requests, which are what can be carried out."""
+        """The fields of all requests, which are what can be executed."""
         return frozenset(
             name
             for operation in self.operations.values()
@@ -269,9 +269,13 @@ def _argument(spelling: _Raw, names: ContractNames, at: Pointer) -> Iterator[Fin
         )
         for where, shape in (shapes or {(*at, "each"): each}).items():
             if not _has_place(shape):
-                yield where, "the shape has no place for the value", 'write "{}" where it stands'
+                yield (
+                    where,
+                    "the shape has no placeholder for the value",
+                    'write "{}" where it stands',
+                )
     if "other" in spelling and spelling.get("value") == spelling["other"]:
-        hint = "write another value that is as valid, or remove the key"
+        hint = "write a different valid value, or remove the key"
         yield (*at, "other"), f"value and other are both {found(spelling['other'])}", hint
 
 
