@@ -125,10 +125,14 @@ class JournalError(AssayError):
 MOST_WORDS = 24
 
 
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that a word is most likely a misspelling of, if there is one."""
+    return next(iter(get_close_matches(word, sorted(set(known)), n=1, cutoff=0.6)), None)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint with the closest known word, or with all of them if they are few."""
     candidates = sorted(set(known))
-    close = get_close_matches(word, candidates, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
+    if close := closest(word, candidates):
+        return f"did you mean {close!r}?"
     return f"known: {', '.join(candidates)}" if candidates and len(candidates) <= MOST_WORDS else ""

@@ -1,8 +1,8 @@
-"""Checks of names that refer to the contract, and of values that no call could use.
+"""Checks of names in a target file that refer to the contract.
 
 A misspelt name would otherwise be a key without effect: a limit that limits nothing, a mode that
-is never asked for. Each finding has the pointer of its own key. The values themselves are checked
-by `binding.checks`, which needs no contract.
+is never asked for. Each finding has the pointer of its own key. Values are checked by
+`binding.unusable_values`, and by `binding.checks`, which needs no contract.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 from assay.binding.authorization import misfits
 from assay.binding.submission import all_bindings, misplaced, without_effect
 from assay.binding.target import Target
+from assay.binding.unusable_values import unusable, wrong_states
 from assay.contract.files.document import Finding, Pointer, found
 from assay.contract.model import Contract, Json, Operation
 from assay.contract.scalars import text_of
@@ -159,6 +160,8 @@ def unknown_names(
             yield from _operation(binding, names.operations[name], names, at)
             yield from misplaced(binding, names.operations[name], at)
             yield from misfits(binding, names.operations[name], at)
+            yield from unusable(binding, names.operations[name], names.fixed, at)
+            yield from wrong_states(binding, names.operations[name], at)
             yield from _identifiers(at, binding, bindings, names, others)
     yield from without_effect(bindings, names.operations)
     sections = ("fixtures", "sca", "safety", "error")
@@ -196,10 +199,11 @@ def _elsewhere(
         if unknown and (more := others()):
             known = {*known, *cast("Collection[str]", getattr(more, kind))}
         for index, name in enumerate(given):
-            if known and name not in known:
+            # The fixture provider may serve contracts that name no segment or request at all.
+            if name not in known and (known or at[0] == "error"):
                 step = index if isinstance(given, Sequence) else name
                 what = f"no contract has the {noun} {found(name)}"
-                yield (*at, step), what, did_you_mean(name, known)
+                yield (*at, step), what, did_you_mean(name, known) or "remove it: nothing uses it"
 
 
 def _factors(
@@ -244,56 +248,15 @@ def _operation(
         where = (*at, "item", "resource", "values")
         yield from _unknown(where, values, ("resources", operation.lists))
     for argument, spelling in (binding.get("arguments") or {}).items():
-        if spelling is not None:
-            where = (*at, "arguments", argument)
-            yield from _argument(spelling, names, where)
-            if operation.makes:
-                yield from _fixed(argument, spelling, names, where)
+        resources = ((spelling or {}).get("each") or {}).get("by") or ()
+        where = (*at, "arguments", argument, "each", "by")
+        yield from _unknown(where, resources, ("resources", names.resources))
 
 
 def _shown(operation: Operation) -> tuple[str, ...]:
     """Return the resources that an answer of an operation shows."""
     request = (operation.makes, operation.shows, operation.changes, operation.ends)
     return (*operation.lists, *(name for name in request if name))
-
-
-def _argument(spelling: _Raw, names: ContractNames, at: Pointer) -> Iterator[Finding]:
-    """Yield what is wrong with how an argument is sent."""
-    each = spelling.get("each")
-    if each is not None:
-        shapes = {
-            (*at, "each", "by", name): shape for name, shape in (each.get("by") or {}).items()
-        }
-        yield from _unknown(
-            (*at, "each", "by"), each.get("by") or (), ("resources", names.resources)
-        )
-        for where, shape in (shapes or {(*at, "each"): each}).items():
-            if not _has_place(shape):
-                yield (
-                    where,
-                    "the shape has no placeholder for the value",
-                    'write "{}" where it stands',
-                )
-    if "other" in spelling and spelling.get("value") == spelling["other"]:
-        hint = "write a different valid value, or remove the key"
-        yield (*at, "other"), f"value and other are both {found(spelling['other'])}", hint
-
-
-def _fixed(argument: str, spelling: _Raw, names: ContractNames, at: Pointer) -> Iterator[Finding]:
-    """Yield values of an ordinary request that the contract itself does not allow."""
-    for clause, value in names.fixed(argument):
-        for key in ("value", "other"):
-            if key in spelling and str(spelling[key]) != str(value):
-                what = f"expected {found(value)}, found {found(spelling[key])}"
-                yield (*at, key), what, f"the clause {clause} allows no other value"
-
-
-def _has_place(shape: Any) -> bool:
-    if isinstance(shape, Mapping):
-        return any(map(_has_place, cast("Mapping[str, Any]", shape).values()))
-    if isinstance(shape, list):
-        return any(map(_has_place, shape))
-    return isinstance(shape, str) and "{}" in shape
 
 
 def _identifiers(

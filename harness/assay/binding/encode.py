@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from assay.binding.arguments import arguments
 from assay.binding.customer_credentials import place_credentials
-from assay.binding.mode_values import sent_for_mode
+from assay.binding.mode_values import sent_for_mode, slot_of_plain_mode
 from assay.binding.paging import value_in_body
 from assay.binding.pointer import MISSING, put
 from assay.binding.spelling import CredentialSpelling
@@ -134,7 +134,9 @@ def encode(
         _credentials(draft, binding, access, call)
     for pointer, value in value_in_body(call.follow or "").items():
         put(draft.body, pointer, value)
-    _complete(draft, operation, made)
+    _complete(
+        draft, operation, {**slot_of_plain_mode(call, operation, binding), **made.slots}, made
+    )
     return _written(draft, call, method)
 
 
@@ -244,15 +246,16 @@ def _token(call: Call, access: Access) -> str | None:
     return access.token
 
 
-def _complete(draft: _RequestDraft, operation: Operation, made: RequestValues) -> None:
+def _complete(
+    draft: _RequestDraft, operation: Operation, slots: Mapping[str, str], made: RequestValues
+) -> None:
     """Fill in what repeats another call; refuse a path in which a name still stands for a value."""
     draft.path = made.outputs.path(draft.path)
-    for name, value in made.slots.items():
+    for name, value in slots.items():
         draft.path = draft.path.replace(f"{{{name}}}", quote(value, safe=""))
     if "{" in draft.path:
-        what = f"a value for each name in the path of operations.{operation.id}"
-        key = ("operations", operation.id, "path")
-        raise CannotArrange(f"{what} in the target file", key=key)
+        what = f"a value for each name in the path of operations.{operation.id} in the target file"
+        raise CannotArrange(what, key=("operations", operation.id, "path"))
 
 
 def _path(call: Call, operation: Operation, binding: OperationBinding) -> str:

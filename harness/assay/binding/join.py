@@ -99,7 +99,7 @@ def _given(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
             if binding is not None and binding.given and not operation.grants:
                 hint = "remove it, or move it to the operation that transmits consents"
                 at = ("operations", name, "given")
-                yield _problem(target, at, "the operation transmits no consent", hint)
+                yield problem_at(target, at, "the operation transmits no consent", hint)
 
 
 def missing_parts(target: Target) -> AbsentParts:
@@ -125,7 +125,7 @@ def capabilities(contract: Contract, target: Target) -> frozenset[Capability]:
     return frozenset(offered)
 
 
-def _problem(target: Target, at: Pointer, what: str, hint: str = "") -> Problem:
+def problem_at(target: Target, at: Pointer, what: str, hint: str = "") -> Problem:
     """Return a problem at a key; what is inherited stands at `extends`, with its own place."""
     key = spell(at)
     path, line = target.place(*at)
@@ -139,7 +139,7 @@ def _excluded(contract: Contract, target: Target) -> Iterator[Problem]:
     scope = {statement.id: statement for statement in contract.scope}
     for name in target.outside:
         if name in scope:
-            yield _problem(
+            yield problem_at(
                 target,
                 ("outside",),
                 f"this target is outside the scope of {contract.id}: {scope[name].statement}",
@@ -165,12 +165,16 @@ def _names(contracts: Sequence[Contract], target: Target) -> Iterator[Problem]:
         if not inherited and (not elsewhere or name not in elsewhere.operations):
             what = "no contract of this run has such an operation"
             hint = did_you_mean(name, names.operations)
-            yield _problem(target, ("operations", name), what, hint)
+            yield problem_at(target, ("operations", name), what, hint)
+    # An alias repeats what stands at its anchor: it is one problem.
+    written: set[tuple[str | int, ...]] = set()
     for at, what, hint in chain(
         unknown_names(target, names, others), unknown_in_roles(target, names, others)
     ):
-        if not target.is_of_shipped_base(*at):
-            yield _problem(target, at, what, hint)
+        once = (*target.place(*at), *at[-1:], what)
+        if once not in written and not target.is_of_shipped_base(*at):
+            written.add(once)
+            yield problem_at(target, at, what, hint)
 
 
 def _elsewhere(contracts: Sequence[Contract], target: Target) -> Callable[[str], frozenset[str]]:
@@ -201,7 +205,7 @@ def _scopes(contract: Contract, target: Target) -> Iterator[Problem]:
                 party = "the TPP's own calls (auth.tpp)" if operation.by_tpp else "customers (auth)"
                 hint = "set its kind to client-credentials or authorization-code"
                 what = f"no token with this scope is requested for {party}"
-                yield _problem(target, ("operations", name, "modes", mode, "scope"), what, hint)
+                yield problem_at(target, ("operations", name, "modes", mode, "scope"), what, hint)
 
 
 def _unsent_tokens(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -216,7 +220,7 @@ def _unsent_tokens(contract: Contract, target: Target) -> Iterator[Problem]:
                 f"{method} requests of {name} have no body, so they would be sent without a token"
             )
             hint = "add a header or a query parameter, or the method of the operation"
-            yield _problem(target, ("auth", *(("tpp",) if own else ()), "token_in"), what, hint)
+            yield problem_at(target, ("auth", *(("tpp",) if own else ()), "token_in"), what, hint)
 
 
 def _host(contract: Contract, target: Target) -> Iterator[Problem]:
@@ -233,7 +237,7 @@ def _host(contract: Contract, target: Target) -> Iterator[Problem]:
             pattern += re.escape(part)
     host = urlsplit(target.base_url).hostname or ""
     if not re.fullmatch(pattern, host):
-        yield _problem(
+        yield problem_at(
             target,
             ("base_url",),
             f"expected a live host of the form {form}, found {host!r}",

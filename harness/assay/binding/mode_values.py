@@ -13,9 +13,11 @@ from typing import Final, cast
 
 from assay.binding.outputs import RESERVED
 from assay.binding.pointer import MISSING
-from assay.binding.spelling import OperationBinding, Spelling
+from assay.binding.spelling import OperationBinding, Place, Spelling
 from assay.binding.values import RequestValues, filled
-from assay.contract.model import Json
+from assay.contract.model import Json, Operation
+from assay.contract.scalars import text_of
+from assay.history import Call
 
 _WHOLE: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9._-]*)\}")
 
@@ -79,3 +81,15 @@ def sent_for_mode(
         return sent.get(name, MISSING)
 
     return with_arguments(mode.value, binding, of, lambda value: filled(value, made))
+
+
+def slot_of_plain_mode(
+    call: Call, operation: Operation, binding: OperationBinding
+) -> dict[str, str]:
+    """Return what stands in the slot of the modes in the path, where a mode stands elsewhere.
+
+    A request in a mode differs from one in the plain mode in nothing else.
+    """
+    plain = binding.modes.get(operation.modes[0]) if operation.makes and call.mode else None
+    in_path = plain is not None and plain.place is Place.PATH
+    return {plain.name: text_of(plain.value)} if plain and in_path else {}

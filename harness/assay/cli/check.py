@@ -11,19 +11,23 @@ import click
 
 from assay.binding.banks import read_bank_target, read_banks
 from assay.binding.features import without_tpp_token
-from assay.binding.join import bind, unmatched_waivers
+from assay.binding.join import bind, problem_at, unmatched_waivers
 from assay.binding.path_slots import made_slots
 from assay.binding.read import find_target, read_document, read_target, shipped
 from assay.binding.spelling import keys_without_value
 from assay.binding.target import OperationBinding, Target
+from assay.binding.without_effect import other_meanings, without_effect
 from assay.cli.waiver_notes import waiver_notes
+from assay.contract.files.document import Pointer, spell
 from assay.contract.files.load import load
 from assay.contract.model import Contract, Operation
 from assay.contract.parse import find_contract, parse_contract, parse_document
+from assay.contract.scalars import is_word
 from assay.errors import InputError, Problem
 from assay.planning.obligation import obligations
 from assay.planning.prepare import SANDBOX
 from assay.report.wording import counted
+from assay.rules.clauses import clauses_of
 from assay.rules.lifecycle.execution_record import USUAL
 
 EPILOG = """\b
@@ -54,9 +58,9 @@ def command(files: Sequence[str]) -> int:
             click.echo(_check(name, checked))
         except InputError as error:
             problems += error.problems
-    for note in checked.notes():
-        click.echo(note)
     problems += checked.problems()
+    for note in checked.notes({each.key for each in problems}):
+        click.echo(note)
     if problems:
         raise InputError(problems)
     return 0
@@ -71,32 +75,44 @@ class _Checked:
     #: Targets with the waivers of a file that was checked by itself.
     waiving: list[Target] = field(default_factory=list[Target])
 
-    def notes(self) -> Iterator[str]:
-        """Yield what the targets lack for calls of the contracts."""
+    def notes(self, wrong: Collection[str]) -> Iterator[str]:
+        """Yield what the targets lack for calls of the contracts.
+
+        An operation below whose keys something is `wrong` may lack it for that reason.
+        """
         for target in self.targets:
-            own = _named(target) if target.contract_files else ()
-            for contract in self.contracts or own:
+            contracts = self.contracts or (_named(target) if target.contract_files else ())
+            yield from _other_meanings(target, contracts)
+            for contract in contracts:
                 yield from _without_token(target, contract)
                 for operation in contract.operations.values():
                     binding = target.operations.get(operation.id)
-                    absent = operation.id in target.absent.operations
-                    if binding is not None and operation.available and not absent:
+                    within = f"operations.{operation.id}."
+                    passed = operation.id in target.absent.operations or any(
+                        key.startswith(within) for key in wrong
+                    )
+                    if binding is not None and operation.available and not passed:
                         made = made_slots(
                             operation, contract.operations.values(), target.operations
                         )
                         yield from _unset(target, operation, binding, {*made, *target.outputs})
                         yield from _unusual_amount(target, operation, binding)
+                        yield from _named_values(target, contract, operation, binding)
         for target in (*self.targets, *self.waiving):
             yield from waiver_notes(target)
+
+    def _contracts_of(self, target: Target) -> Sequence[Contract]:
+        return self.contracts or _named(target)
 
     def problems(self) -> Iterator[Problem]:
         """Yield what does not fit together: names, waivers, hosts."""
         for target in self.targets:
             try:
-                if contracts := self.contracts or _named(target):
-                    bind(contracts, target)
+                contracts = [each.contract for each in bind(self._contracts_of(target), target)]
             except InputError as error:
                 yield from error.problems
+            else:
+                yield from _without_effect(target, contracts)
         ids = {contract.id for contract in self.contracts}
         known = [each for contract in self.contracts for each in obligations(contract)]
         for target in self.waiving:
@@ -113,14 +129,43 @@ def _named(target: Target) -> list[Contract]:
         return []  # a contract of the user's own, which was not given
 
 
+def _without_effect(target: Target, contracts: Sequence[Contract]) -> Iterator[Problem]:
+    """Yield the keys that have no effect; without a contract, any name may be one of its own."""
+    if not contracts:
+        return
+    wrong = [(at, found, "") for at, found in without_effect(target, contracts)]
+    if target.confirmed:
+        from assay.doctor.examination import STEPS  # noqa: PLC0415 -- only where it is needed
+        from assay.doctor.preflight import wrong_confirmations  # noqa: PLC0415
+
+        checks = [step.name for step in STEPS]
+        wrong += wrong_confirmations(target, contracts, checks)
+    for at, what, hint in wrong:
+        yield problem_at(target, at, what, hint)
+
+
+def _note(target: Target, at: Pointer, what: str, hint: str = "") -> str:
+    """Return a note about a key, in one line."""
+    noted = problem_at(target, at, what)
+    more = f" ({hint})" if hint else ""
+    return f"{noted.path}:{noted.line}: note: {noted.what}{more}"
+
+
+def _other_meanings(target: Target, contracts: Sequence[Contract]) -> Iterator[str]:
+    """Yield a note for each word that usually means something else."""
+    for at, _, found in other_meanings(target, contracts):
+        yield _note(target, at, f"{found}; is this intended?")
+
+
 def _without_token(target: Target, contract: Contract) -> Iterator[str]:
     """Yield a note if nothing provides the token with which the TPP calls in its own name."""
     operations = without_tpp_token(contract, target)
     if operations:
-        path, line = target.place("auth", "tpp")
-        what = f"auth: no token of the TPP, so obligations that call {_listed(operations)} stay unverified"
+        what = (
+            f"no token of the TPP, so obligations that call {_listed(operations)} stay unverified"
+        )
         hint = "add auth.tpp, with `kind: client-credentials` or a token_env, or `kind: none`"
-        yield f"{path}:{line}: note: {what} ({hint})"
+        yield _note(target, ("auth",), what, hint)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -133,9 +178,10 @@ def _unset(
 ) -> Iterator[str]:
     """Yield a note for each value without which an operation cannot be called."""
     for at, key in keys_without_value(operation, binding, made):
-        path, line = target.place(*at)
-        what = f"{key}: no value, so obligations that call {operation.id} stay unverified"
-        yield f"{path}:{line}: note: {what} (`assay plan` lists it)"
+        what = f"no value, so obligations that call {operation.id} stay unverified"
+        if slot := key.removeprefix(spell(at)).removeprefix(": "):
+            what = f"{slot}: {what}"
+        yield _note(target, at, what, "`assay plan` lists it")
 
 
 def _unusual_amount(
@@ -151,10 +197,23 @@ def _unusual_amount(
         return  # no amount: `assay doctor` examines it
     if not usual:
         key = ("operations", operation.id, "arguments", operation.amount or "", "value")
-        path, line = target.place(*key)
         what = f"a customer may not have more than the usual {USUAL[0]} to {USUAL[1]}"
         what = f"{what}, so the execution of such a request cannot be judged"
-        yield f"{path}:{line}: note: {'.'.join(key)}: {what}"
+        yield _note(target, key, what)
+
+
+def _named_values(
+    target: Target, contract: Contract, operation: Operation, binding: OperationBinding
+) -> Iterator[str]:
+    """Yield a note if an ordinary request has a value with which a clause expects another outcome."""
+    for clause, kind in zip(contract.clauses, clauses_of(contract), strict=True):
+        for name, value in kind.named_values(operation.makes or ""):
+            argument = binding.arguments.get(name)
+            if argument is not None and is_word(value, argument.value):
+                what = f"{clause.id} is about requests with this value, so its row with another one"
+                hint = "write another valid value, if there is one"
+                at = ("operations", operation.id, "arguments", name, "value")
+                yield _note(target, at, f"{what} stays open", hint)
 
 
 def _check(name: str, checked: _Checked) -> str:

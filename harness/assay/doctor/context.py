@@ -154,10 +154,12 @@ class EarlyEnd:
     """Why a probe could not be completed: what is missing, and the key that provides it.
 
     `key` is empty where no key of the target file does. `segment` is the customer segment
-    that the probe was to create, if that was its purpose.
+    that the probe was to create, if that was its purpose. `unprepared` says that the fixture
+    provider itself cannot prepare it, which it may.
     """
 
     missing: str
+    unprepared: bool = False
     key: tuple[str, ...] = ()
     segment: str = ""
 

@@ -17,7 +17,6 @@ from assay.doctor import (
     executed_requests,
     fixtures,
     ignored_arguments,
-    known_words,
     pointers,
     preflight,
     request_effects,
@@ -34,7 +33,7 @@ from assay.doctor.context import (
 from assay.doctor.coverage import COVERED, IN_PART
 from assay.doctor.probes import DoctorCost, cost
 from assay.doctor.probing import make_calls, probe_plans
-from assay.errors import InputError, did_you_mean
+from assay.errors import InputError
 from assay.execution.environment import set_up
 from assay.fixtures.providers import Customers, customers_of
 from assay.judging.verdict import Exit
@@ -125,12 +124,11 @@ def _target_file(context: DoctorContext) -> Iterator[Finding]:
         yield from map(from_problem, error.problems)
         return
     context.makes_customers = customers_of(context.target) is Customers.CREATED
-    known = [step.name for step in STEPS]
-    for name in context.target.confirmed:
-        check = name.partition("/")[0]
-        if check not in known:
-            hint = did_you_mean(check, known)
-            yield context.finding(("confirmed", name), "the name of a check", repr(check), hint)
+    names = [step.name for step in STEPS]
+    for place, what, hint in preflight.wrong_confirmations(
+        context.target, context.contracts_bound, names
+    ):
+        yield context.finding(place, "", what, hint)
 
 
 def _ready(context: DoctorContext) -> Iterator[Finding]:
@@ -147,7 +145,7 @@ def _ready(context: DoctorContext) -> Iterator[Finding]:
 STEPS: Final[Sequence[Check]] = (
     Check("target", "the file can be read and fits the contracts", _target_file),
     Check("unused", "every key has an effect", preflight.unused, ("target",)),
-    Check("words", "every word has its usual meaning", known_words.examine, ("target",)),
+    Check("words", "every word has its usual meaning", preflight.words, ("target",)),
     Check("waivers", "no waiver has expired", preflight.waivers, ("target",)),
     Check("guessed", "no line is marked as a guess", preflight.guessed, ("target",)),
     Check("secrets", "every secret is set", preflight.secrets, ("target",)),

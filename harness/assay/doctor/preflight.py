@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from assay.binding.target import AuthKind, ScaKind, Target, TransportKind
+from assay.binding.target import Target
+from assay.binding.without_effect import other_meanings, without_effect
+from assay.contract.files.document import Finding as FileFinding
 from assay.contract.files.document import Pointer
-from assay.contract.model import Capability, Contract
+from assay.contract.model import Contract
 from assay.doctor.context import DoctorContext, Finding, Weight, from_problem, one_line
 from assay.errors import InputError, did_you_mean
 from assay.judging.waivers import WaiverState, untested
@@ -38,63 +40,33 @@ MOST_APART: Final = timedelta(seconds=60)
 # -- The file, its secrets and certificates
 
 
+def wrong_confirmations(
+    target: Target, contracts: Sequence[Contract], checks: Collection[str]
+) -> Iterator[FileFinding]:
+    """Yield what is confirmed and can never be in doubt: of no check, or of no operation."""
+    operations = {*target.operations, *(name for each in contracts for name in each.operations)}
+    for name in target.confirmed:
+        check, _, key = name.partition("/")
+        section, _, rest = key.partition(".")
+        operation = rest.partition(".")[0]
+        if check not in checks:
+            what = f"expected the name of a check, found {check!r}"
+            yield ("confirmed", name), what, did_you_mean(check, checks)
+        elif section == "operations" and operation not in operations:
+            hint = did_you_mean(operation, operations)
+            yield ("confirmed", name), f"there is no operation {operation!r}", hint
+
+
 def unused(context: DoctorContext) -> Iterator[Finding]:
     """Report keys without an effect: most of them are spelling mistakes."""
-    for place, found in (*_unknown_fields(context), *_needless_sections(context)):
+    for place, found in without_effect(context.target, context.contracts_bound):
         yield context.finding(place, "a key with an effect", found)
 
 
-def _unknown_fields(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
-    """Yield the fields that no contract has, and why they have no effect."""
-    for name, binding in context.target.operations.items():
-        candidates = (
-            contract for contract in context.contracts_bound if name in contract.operations
-        )
-        contract = next(candidates, None)
-        known = _fields(contract, name) if contract else {*binding.item.fields}
-        for field in binding.item.fields:
-            if field not in known:
-                hint = did_you_mean(field, known)
-                why = "a name that is not a field of the contract" + (f" ({hint})" if hint else "")
-                yield ("operations", name, "item", "fields", field), why
-
-
-def _fields(contract: Contract, operation: str) -> set[str]:
-    """Return the fields that an operation's items may have."""
-    known = contract.operations[operation]
-    resources = [*known.lists, *([known.request] if known.request else [])]
-    named = {name for resource in resources for name in contract.resources[resource].fields}
-    return named or {name for resource in contract.resources.values() for name in resource.fields}
-
-
-def _needless_sections(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
-    """Yield the sections that the rest of the file leaves without an effect, and why."""
-    target = context.target
-    secure = target.base_url.startswith("https:") or target.transport is TransportKind.EMBEDDED
-    if target.tls and not secure:
-        yield ("tls",), "TLS settings for a base_url with plain http"
-    parties = (target.auth, target.auth.tpp)
-    logs_in = any(auth and auth.kind is AuthKind.CODE for auth in parties)
-    writes = Capability.WRITE in target.fixtures.offers
-    yield from _items_without_place(context)
-    if target.sca.kind is not ScaKind.NONE and not (writes or logs_in):
-        operations = (
-            operation for each in context.contracts_bound for operation in each.operations.values()
-        )
-        if any(operation.makes for operation in operations):
-            yield ("sca",), "an SCA signer but nothing to sign: fixtures.offers has no write"
-
-
-def _items_without_place(context: DoctorContext) -> Iterator[tuple[Pointer, str]]:
-    """Yield the items whose pointers lead nowhere, because nothing says where the items are."""
-    for contract in context.contracts_bound:
-        for name, operation in contract.operations.items():
-            binding = context.target.operations.get(name)
-            placed = binding is None or binding.list or binding.one is not None
-            wanted = operation.lists or operation.makes or operation.shows
-            if binding and not placed and wanted and binding.item.keyed:
-                need = "list" if operation.lists else "one"
-                yield ("operations", name, "item"), f"pointers into items, without `{need}`"
+def words(context: DoctorContext) -> Iterator[Finding]:
+    """Report words for states and factors under another heading than their own."""
+    for place, expected, found in other_meanings(context.target, context.contracts_bound):
+        yield context.finding(place, expected, found, weight=Weight.DOUBT)
 
 
 def waivers(context: DoctorContext) -> Iterator[Finding]:

@@ -114,7 +114,7 @@ def _run(
     except AuthenticationError as error:
         context.problems.append(error.problem)
     except CannotArrange as error:
-        return EarlyEnd(missing=str(error), key=error.key)
+        return EarlyEnd(missing=str(error), key=error.key, unprepared=not error.key)
     except TargetError as error:
         return EarlyEnd(missing=str(error))
     finally:
@@ -133,6 +133,7 @@ def _ended_early(context: DoctorContext) -> Iterator[Finding]:
             yield context.finding(place, expected, early.missing)
             continue
         where = early.key or ("fixtures",)
-        weight = Weight.UNSEEN if where[0] == "operations" else Weight.DOUBT
+        unseen = early.unprepared or where[0] == "operations"
+        weight = Weight.UNSEEN if unseen else Weight.DOUBT
         found = f"a call could not be made: it needs {early.missing}"
         yield context.finding(where, "", found, weight=weight)

@@ -247,6 +247,7 @@ def _path(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
 def _method(context: DoctorContext, answer: SeenAnswer) -> Iterator[Finding]:
     allow = answer.exchange.wire.header("Allow")
     hint = f"allowed: {allow[:60]}" if allow else f"the contract has {answer.operation.method}"
+    hint = f"{hint}; if the bank does not offer it, say so under `not_offered` or `absent`"
     found = f"405 to {answer.exchange.wire.method}"
     yield context.finding(answer.place("method"), "an allowed method", found, hint)
 

@@ -4,7 +4,8 @@ A trial asks for one customer who owns all that its facets need. If a part of it
 prepared (a card's slips, a card that was never used), the customer is arranged without that part,
 and the trial goes on: the checks judge what there is, and what needs the part stays without
 evidence, for the reason that the provider gave. A refusal may say which part it is about; of
-others, each kind of thing is left out in turn, and then there is one of each kind. Nothing is reduced to a customer who owns nothing.
+others, each kind of thing is left out in turn, or there is one of each kind, whichever leaves the most. Nothing is reduced to a
+customer who owns nothing.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _in_part(
     """Return the largest customer that is not refused, and why it is not the whole one."""
     reasons = [str(refusal)]
     for _ in range(_MOST):
-        for holdings in _reductions(step.holdings, refusal):
+        for holdings in sorted(_reductions(step.holdings, refusal), key=_size, reverse=True):
             reduced = replace(step, holdings=holdings)
             try:
                 return reduced, fixture.arrange(reduced), reasons
@@ -115,7 +116,7 @@ def _in_part(
 def _reductions(
     holdings: Sequence[Holding], refusal: CannotArrange
 ) -> Iterator[tuple[Holding, ...]]:
-    """Yield what is left to ask for, the most first."""
+    """Yield what is left to ask for."""
     if refusal.resource:
         meant = [holding for holding in holdings if _is_meant(holding, refusal)]
         kinds = list(dict.fromkeys(map(_kind, meant)))
@@ -136,6 +137,11 @@ def _reductions(
         # Perhaps there are only fewer of them.
         single = {_kind(holding): replace(holding, count=1) for holding in reversed(holdings)}
         yield tuple(reversed(single.values()))
+
+
+def _size(holdings: Sequence[Holding]) -> int:
+    """Return how many things are asked for: the most are tried first."""
+    return sum(holding.count for holding in holdings)
 
 
 def _is_meant(holding: Holding, refusal: CannotArrange) -> bool:

@@ -273,8 +273,9 @@ def _read(
     # What the target file would add, unless the call says that it is left out.
     added = [name for name, spelling in binding.arguments.items() if spelling.value is not None]
     absent = (name for name in added if name not in arguments and name in operation.arguments)
-    modes = (name for name, spelling in binding.modes.items() if parts.has_mode(spelling, binding))
-    mode = next(modes, None)
+    # The slot of the path has the plain mode where another one stands elsewhere.
+    last = sorted(binding.modes.items(), key=lambda mode: mode[1].place is Place.PATH)
+    mode = next((name for name, spelling in last if parts.has_mode(spelling, binding)), None)
     presence = target.presence
     header = Spelling(place=Place.HEADER, name=presence.header) if presence else None
     return replace(

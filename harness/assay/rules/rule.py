@@ -9,7 +9,7 @@ A probe is a generator that yields steps and receives replies. A check is a pure
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -274,6 +274,10 @@ class Kind:
     def fixed_value(self, argument: str) -> Json:
         """Return the fixed value of an argument of a request, if the clause states one."""
         return None
+
+    def named_values(self, request: str) -> Iterable[tuple[str, Json]]:
+        """Return the values of arguments with which a request is expected to have another outcome."""
+        return ()
 
     def bars_credentials(self, operation: str) -> bool:
         """Whether the clause forbids the customer's credentials in calls of an operation."""

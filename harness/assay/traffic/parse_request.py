@@ -167,9 +167,10 @@ def find_mode(
 ) -> str | None:
     """Return the mode of a request; of several that fit, the one with the most members.
 
-    If two have the same number, `future`, a date to come, selects the mode of deferred requests.
+    If two have the same number, one that is not in the path is selected, since the path has the plain
+    mode then; and otherwise `future`, a date to come, selects the mode of deferred requests.
     """
-    best: tuple[tuple[int, bool], str, Spelling] | None = None
+    best: tuple[tuple[int, bool, bool], str, Spelling] | None = None
     deferred = operation.due.modes if operation.due else ()
     places: dict[str, Spelling] = {}
     for name, spelling in binding.modes.items():
@@ -177,7 +178,7 @@ def find_mode(
             continue
         places.setdefault(f"{spelling.place.value} {spelling.name}", spelling)
         members = _matching_members(request, _resolved(request, spelling, binding, values), values)
-        rank = members, (name in deferred) is future
+        rank = members, spelling.place is not Place.PATH, (name in deferred) is future
         if members and (best is None or rank > best[0]):
             best = rank, name, spelling
     if best is not None:

@@ -19,6 +19,7 @@ from assay.binding.target import (
 )
 from assay.binding.values import RequestValues
 from assay.contract.model import Operation
+from assay.errors import CannotArrange
 from assay.execution.resend import nearest
 from assay.execution.single_variation import VariationGuard
 from assay.history import Accepted, Call, Exchange, Wire
@@ -205,3 +206,65 @@ def test_a_variation_of_the_argument_is_one_in_the_mode(
     asked = replace(varied, variation="so")
     doubt = guard.doubt(asked, MAKE, target=target(), access=access, made=made)
     assert doubted is bool(doubt), doubt
+
+
+PAY = Operation(
+    id="pay",
+    method="POST",
+    path="/payments/{product}",
+    makes="payment",
+    modes=("plain", "fast", "several", "north"),
+    arguments=("amount",),
+)
+PRODUCTS = {
+    "plain": Spelling(place=Place.PATH, name="product", value="sepa"),
+    "fast": Spelling(place=Place.PATH, name="product", value="instant"),
+    "several": Spelling(place=Place.BODY, name="/transfers", value=[{}, {}]),
+    "north": Spelling(place=Place.BASE, name="", value="https://north.example"),
+}
+
+
+def product_bank() -> Target:
+    """Return a bank with its products in the path."""
+    amount = Spelling(place=Place.BODY, name="/amount", value="12.30")
+    binding = OperationBinding(arguments={"amount": amount}, modes=PRODUCTS)
+    return replace(target(), operations={"pay": binding})
+
+
+@pytest.mark.parametrize(
+    ("mode", "url"),
+    [
+        ("plain", "https://bank.example/payments/sepa"),
+        ("fast", "https://bank.example/payments/instant"),
+        ("several", "https://bank.example/payments/sepa"),
+        ("north", "https://north.example/payments/sepa"),
+    ],
+)
+def test_the_slot_of_the_modes_has_the_plain_one_where_a_mode_stands_elsewhere(
+    mode: str, url: str
+) -> None:
+    """It differs from a plain request in the mode alone; a recorded request is in that mode."""
+    made = Call(operation="pay", subject="psu", mode=mode)
+    request = encode(made, PAY, product_bank(), Access(token="tok"), RequestValues())
+    assert url == request.url
+    if mode != "north":  # a recording has one base URL
+        bank = product_bank().operations["pay"]
+        wire = Wire(
+            method="POST",
+            url=url,
+            request_headers=request.headers,
+            request_body=request.body,
+            status=201,
+        )
+        seen = ParsedRequest(wire)
+        product = {"product": request.url.rpartition("/")[2]}
+        found = find_mode(seen, PAY, bank, product, ExplainedParts(), future=False)
+        assert mode == found
+        control = Exchange(n=1, call=made, outcome=Accepted(items=()), wire=wire, at=START)
+        assert mode == nearest(request, control, [PAY], product_bank(), "so").mode
+
+
+def test_a_request_in_no_mode_has_no_slot_of_a_mode() -> None:
+    """Only the plain mode of a request is what another one differs from."""
+    with pytest.raises(CannotArrange):
+        encode(Call(operation="pay", subject="psu"), PAY, product_bank(), Access(), RequestValues())

@@ -56,12 +56,27 @@ IN_TARGETS = {
     "base URL": ("base_url: https://", "base_url: www.", "expected an http or https URL"),
     "base": ("target: sandbox", "target: sandbox\nextends: sandbx", "did you mean 'sandbox'?"),
     "duplicate key": ("zone: Europe/Paris", "zone: Europe/Paris\nzone: Europe/Berlin", "zone"),
+    "misspelt required key": ("base_url: https://", "baseurl: https://", "did you mean 'base_url'?"),
+    "no such slot": (BALANCES, BALANCES.replace("query: iban", "path: ibam"), "has no {ibam}"),
+    "no such slot of a mode": ("immediate: {body: /paymentType,", "immediate: {path: product,", "has no {product}"),
+    "decision": ("  factors: {sms", "  decisions: {reject: no}\n  factors: {sms", "unknown key 'reject' (known: confirm, refuse)"),
+    "word of two states": ("ended: [refused, expired, cancelled]", "ended: [refused, executed, cancelled]", "'executed' is also a word for done"),
+    "state of a consent": ("          rejected: [rejected]", "          valid: [valid]", "a request has no state 'valid' (write 'done')"),
+    "added elsewhere": ("{body: /debtorAccount}", "{body: /debtorAccount, adds: [state]}", "move it to successfulReportUrl"),
+    "relative return address": ('value: "https://tpp.example/return?state=4711"', "value: /return", "expected an absolute URL, found '/return'"),
+    "amount": (AMOUNT, AMOUNT.replace('"12.30"', "twelve"), "expected an amount, found 'twelve'"),
+    "confirmed check": ("zone: Europe/Paris", "zone: Europe/Paris\nconfirmed: {page/base_url: so}", "did you mean 'pages'?"),
+    "confirmed operation": ("zone: Europe/Paris", "zone: Europe/Paris\nconfirmed: {pages/operations.acounts.next: so}", "did you mean 'accounts'?"),
+    "error code of no rule": ("zone: Europe/Paris", "zone: Europe/Paris\nerror: {code: /code, codes: {X: [Y]}}", "no contract has the code 'X' (remove it: nothing uses it)"),
     "header with a secret": ("presence:", "headers: {Authorization: x}\npresence:", "expected the name of a header that carries no secret"),
 }  # fmt: skip
 #: The same for contracts.
 IN_CONTRACTS = {
     "kind": ("kind: pagination", "kind: paginaton", "did you mean 'pagination'?"),
     "kind of a package": ("kind: quota", "kind: webhooks", "is the package of another kind installed?"),
+    "misspelt parameter": ("    size: 6\n", "    sise: 6\n", "did you mean 'size'?"),
+    "open bracket": ("lists: [specimen]", "lists: [specimen", "is a bracket, brace or quote left open?"),
+    "no-break space": ("    kind: pagination\n", "\u00a0   kind: pagination\n", "no-break spaces"),
     "number": ("    size: 6\n", "    size: six\n", "expected a whole number of at least 1"),
     "parameter": ("    size: 6\n", "    size: 6\n    sise: 6\n", "did you mean 'size'?"),
     "operation": ("operation: specimens\n    size", "operation: specimen\n    size", "did you mean 'specimens'?"),
@@ -139,6 +154,24 @@ def test_contract(tmp_path, name):
 def test_all():
     """There are as many as a reviewer once tried."""
     assert 77 <= len(IN_TARGETS) + len(IN_CONTRACTS)
+
+
+def test_an_item_is_somewhere(tmp_path):
+    """Pointers into the items of a list that is nowhere: the line is that of the item."""
+    found, line = problems(tmp_path, TARGET, "    list: /balances\n", "")
+    check(found, line + 1, "operations.balances.item: pointers into items, without `list`")
+
+
+def test_a_signer_needs_something_to_sign(tmp_path):
+    """A payment needs `write`; a consent that is signed needs no more than `consent`."""
+    found, _ = problems(tmp_path, TARGET, "    - write\n", "")
+    check(found, 48, "an SCA signer but nothing to sign")
+    desk = TESTS / "consents"
+    given = (desk / "target.yaml").read_text(encoding="utf-8")
+    assert "write" in given
+    path = tmp_path / "reading.yaml"
+    path.write_text(given.replace(", write", "").replace("write, ", ""), encoding="utf-8")
+    assert CliRunner().invoke(command, [str(desk / "quay.yaml"), str(path)]).exception is None
 
 
 NOTES = {

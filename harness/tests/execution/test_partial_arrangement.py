@@ -83,6 +83,7 @@ def no_cards(holding: Holding) -> CannotArrange | None:
         (no_words, (ACCOUNT, UNUSED, PLAIN), ["account", "card", "card"], 4),
         (no_cards, (ACCOUNT, CARD, PLAIN), ["account"], 2),
         (few, (Holding(resource="account", count=3), PLAIN, PLAIN), ["account", "card"], 4),
+        (few, (PLAIN, UNUSED), ["card", "card"], 3),
         (
             lambda holding: no_slips(holding) or always_used(holding),
             (ACCOUNT, CARD, UNUSED),

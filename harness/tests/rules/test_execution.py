@@ -58,6 +58,14 @@ def test_what_was_signed_is_carried_out():
     assert [f"{MAIN} agrees", f"{SHOWN} agrees", f"{ONCE} agrees", f"{AS_ASKED} agrees"] == found
 
 
+@pytest.mark.parametrize("amount", ["12.30", 12, 12.3, Decimal("12.3")])
+def test_an_amount_of_any_scalar_type_is_plain_once_it_was_accepted(amount):
+    """A bank may take amounts as numbers of JSON, with decimals or without."""
+    done = effects("P1", **{**ASKED, "amount": str(amount)})
+    made = make(amount=amount)
+    assert [f"{MAIN} agrees"] == says(made, sign(), done, read(shown(state=DONE)), facet=MAIN)
+
+
 def test_what_is_shown_without_a_key_is_what_was_asked_about():
     """Who asks about one request by its key is answered about that one."""
     found = says(make(), sign(), effects("P1", **ASKED), read(shown(None, state=DONE)))

@@ -21,7 +21,7 @@ from assay.contract.files.load import load
 from assay.contract.files.mix_ups import POINTER_HINT, of_another_kind, pointer_hint
 from assay.contract.files.prebuilt import prebuilt
 from assay.contract.model import Json
-from assay.errors import Problem, did_you_mean
+from assay.errors import Problem, closest, did_you_mean
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -212,8 +212,12 @@ def _keys_of(alternative: Json) -> list[str]:
 
 
 def _missing(failed: FailedKeyword) -> Iterator[Finding]:
+    """Yield the keys that are missing; a misspelt one is an error of its own already."""
+    known = set(failed.schema.get("properties", {}))
+    closed = failed.schema.get("additionalProperties") is False
+    misspelt = {closest(key, known) for key in failed.value.keys() - known if closed}
     for key in failed.asked:
-        if key not in failed.value:
+        if key not in failed.value and key not in misspelt:
             wanted = described(failed.schema.get("properties", {}).get(key, {}))
             yield (), f"{key!r} is missing", f"expected {wanted}" if wanted else ""
 

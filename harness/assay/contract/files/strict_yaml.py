@@ -75,6 +75,10 @@ def _syntax(error: yaml.YAMLError, text: str, path: str) -> InputError:
     hint = "indent with spaces, not with tabs" if tabbed else _hint(what)
     if "',' or" in what and (above := _colon_in_text(rows, line)):
         line, hint = above, "quote text that contains ': '"
+    elif "',' or" in what and context and _left_open(rows, context.line, line):
+        line = context.line + 1  # not the line in which the parser gave up
+    elif (blank := _blank_indent(rows, line)) and not tabbed:
+        line, hint = blank, "indent with ordinary spaces: this line begins with no-break spaces"
     return InputError.one(path, f"YAML cannot be read: {what}", line=line, hint=hint)
 
 
@@ -103,6 +107,20 @@ def _colon_in_text(rows: list[str], line: int) -> int:
         if re.search(r"[\[{][^\"']*: [^,\"'{}\[\]]*[^ ,\"'{}\[\]]: ", row):
             return number
     return 0
+
+
+def _left_open(rows: list[str], first: int, last: int) -> bool:
+    """Whether a list or mapping that begins in a row reaches into rows that begin no further right."""
+
+    def indent(row: str) -> int:
+        return len(row) - len(row.lstrip())
+
+    return any(row.strip() and indent(row) <= indent(rows[first]) for row in rows[first + 1 : last])
+
+
+def _blank_indent(rows: list[str], line: int) -> int:
+    """Return the line, this one or one above, that begins with a no-break space; 0 if none does."""
+    return next((n for n in range(line, 0, -1) if rows[n - 1].lstrip(" ")[:1] == "\xa0"), 0)
 
 
 def _hint(message: str) -> str:

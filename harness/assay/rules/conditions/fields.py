@@ -2,7 +2,8 @@
 
 `{field: F, is: V}`: the argument F of the request equals V: a text, a number, true or false.
 A text that is written like V equals it, since a URL has nothing else. The values in the target
-file are assumed to differ from V; where they do not, the check uses what was sent.
+file are assumed to differ from V; where they do not, the check uses what was sent. A truth value
+is sent as its negation.
 
 `{field: F, above: N}`: the argument F of the request is a number greater than N. Tried
 at N, which is not above it, and one step below and above. The step is 1 if N is written
@@ -146,17 +147,12 @@ class FieldIs(FieldAtom):
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """The value; the target file's value; and its other value."""
+        """The value; the target file's value; and its other value. A truth value has its negation."""
         name, value = self.argument, text_of(self.value)
-        points = (
-            Point(
-                name=value,
-                description=f"{name} is {value}",
-                value=Given(text=value),
-                distance=lambda seen: 0 if isinstance(seen, Given) and seen.text == value else FAR,
-                ask=with_value(name, self.value),
-                requires=require(self.lifecycle, "argument", name),
-            ),
+        if isinstance(self.value, bool):
+            return self._point(value, self.value), self._point(f"not-{value}", not self.value)
+        return (
+            self._point(value, self.value),
             Point(
                 name=f"not-{value}",
                 description=f"{name} has its usual value",
@@ -172,8 +168,18 @@ class FieldIs(FieldAtom):
                 requires=require(self.lifecycle, "other", name),
             ),
         )
-        # A truth value has no third one.
-        return points[:-1] if isinstance(self.value, bool) else points
+
+    def _point(self, id_: str, value: Json) -> Point:
+        """Return the point at which the argument has a value that the condition itself gives."""
+        text = text_of(value)
+        return Point(
+            name=id_,
+            description=f"{self.argument} is {text}",
+            value=Given(text=text),
+            distance=lambda seen: 0 if isinstance(seen, Given) and seen.text == text else FAR,
+            ask=with_value(self.argument, value),
+            requires=require(self.lifecycle, "argument", self.argument),
+        )
 
     def holds(self, value: Value) -> bool | None:
         """Whether a value is this one."""

@@ -93,6 +93,13 @@ class DecisionRule(RefusingKind):
         ours = request == self.lifecycle.request.id
         return ours and conditions.may_hold(self.when, arguments)
 
+    def named_values(self, request: str) -> Iterator[tuple[str, Json]]:
+        """Yield the values that the condition names; the negation of a truth value is sent itself."""
+        if request == self.lifecycle.request.id:
+            for atom in conditions.atoms_of(self.when):
+                if "is" in atom and not isinstance(atom["is"], bool):
+                    yield str(atom["field"]), atom["is"]
+
     def facets(self) -> tuple[Facet, ...]:
         """Return one facet for each row, and inapplicable ones for what no row can show."""
         return (

@@ -24,7 +24,7 @@ from assay.rules.lifecycle.tracker import Instance, Lifecycle, Tracker
 #: Types of values that are expected to be valid before any value was accepted.
 PLAIN = frozenset({str})
 #: Types of values that are as valid once the bank has accepted the request with them.
-PLAIN_ONCE_ACCEPTED = PLAIN | {int, Decimal, bool}
+PLAIN_ONCE_ACCEPTED = PLAIN | {int, float, Decimal, bool}
 #: The amounts that any bank accepts; beyond them it may have limits.
 USUAL = (1, 1000)
 #: The seconds after its creation within which a deferred request is not executed.

@@ -39,6 +39,18 @@ def test_a_field_is_a_value():
     assert [(), (), ("amount",)] == [one.varied for one in asked]
 
 
+@pytest.mark.parametrize("usual", [True, False])
+@pytest.mark.parametrize("value", [True, False])
+def test_a_truth_value_is_sent_with_its_negation(value, usual):
+    """Whatever the target file sends by default: neither row can rest on the other's value."""
+    atom = FieldIs(argument="instant", value=value, lifecycle=LIFE)
+    call = Call(operation="create-payment", subject="psu", arguments={"instant": usual})
+    assert [True, False] == [*tried(atom).values()]
+    assert [value, not value] == [one.ask(call).arguments["instant"] for one in atom.points]
+    seen = Given(text=str(not value).lower())
+    assert [FAR, 0] == [one.distance(seen) for one in atom.points]
+
+
 def test_what_was_varied_is_the_other_value():
     """So that two values that are both not it have rows of their own."""
     usual, different = FieldIs(argument="amount", value="7", lifecycle=LIFE).points[1:]
