@@ -218,7 +218,8 @@ def _inherited(name: str) -> InheritedTarget | None:
     from assay.contract.files.load import load  # noqa: PLC0415
     from assay.init.inherited import InheritedTarget  # noqa: PLC0415
 
-    return InheritedTarget(raw=extended(load(shipped_file(name))).data)
+    document = extended(load(shipped_file(name)))
+    return InheritedTarget(raw=document.data, spots=document.spots)
 
 
 #: The questions, in this order.

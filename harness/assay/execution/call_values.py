@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date
+from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING
 from uuid import uuid5
 
@@ -36,6 +36,7 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
     values = any("{" in f"{spelling.value}{spelling.other}" for spelling in spellings)
     standing = target.headers or target.queries or binding.headers or binding.queries
     plain = RequestValues(
+        zone=_zone(executor, call),
         ids=executor.ids,
         resources=executor.resources,
         outputs=executor.kept.values_for(
@@ -67,9 +68,13 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
 
 def _today(executor: Executor, call: Call) -> date:
     """Return the calendar day at the bank, by its clock and its time zone."""
+    return executor.look().astimezone(_zone(executor, call) or UTC).date()
+
+
+def _zone(executor: Executor, call: Call) -> tzinfo | None:
+    """Return the zone of the bank's days for an operation."""
     environment = executor.environment
-    zone = environment.guard.zones.get(call.operation) or environment.target.zone or UTC
-    return executor.look().astimezone(zone).date()
+    return environment.guard.zones.get(call.operation) or environment.target.zone
 
 
 def making(executor: Executor, request: str) -> Exchange | None:

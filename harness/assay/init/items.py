@@ -123,13 +123,18 @@ def resource(shape: MatchedOperation) -> Iterator[YamlEntry]:
 
 
 def _word_of_each(names: Sequence[str], choices: Sequence[str]) -> dict[str, Json] | None:
-    """Return the choice for each resource; a last one without may have the only one left."""
+    """Return the choice for each resource; a last one without may have the only one left.
+
+    Of several choices for a resource, each may be another kind of it: none is guessed.
+    """
     if len(choices) < len(names):
         return None
     chosen: dict[str, Json] = {}
     for name in names:
-        mine = set(words(name))
-        chosen[name] = next((word for word in choices if mine & {*words(word.lower())}), None)
+        mine = [word for word in choices if {*words(name)} & {*words(word.lower())}]
+        if len(mine) > 1:
+            return None
+        chosen[name] = next(iter(mine), None)
     left = [word for word in choices if word not in chosen.values()]
     unsure = [name for name, word in chosen.items() if word is None]
     if len(unsure) == 1 < len(names) and len(left) == 1:

@@ -18,7 +18,8 @@ from assay.init.authentication import GuessedAuth
 from assay.init.inherited import InheritedTarget
 from assay.init.matched_operation import MatchedOperation
 from assay.init.openapi_operations import OpenApiOperation
-from assay.init.operation_matching import OperationMatch, filled_path, matches
+from assay.init.operation_effects import filled_path
+from assay.init.operation_matching import OperationMatch, matches
 from assay.init.path_modes import mode_slots
 from assay.init.sent_outputs import SentOutputs, sent_outputs
 from assay.init.submissions import submission

@@ -255,7 +255,7 @@ def test_a_document_in_the_manner_of_stet(begin):
     assert {"trustedBeneficiaries": False} == spelt["consents"]["template"]
     assert {
         "iban": {"path": "accountResourceId", "found": "accounts"},
-        "since": {"query": "dateFrom", "text": "{}T00:00:00Z"},
+        "since": {"query": "dateFrom", "text": "{}T00:00:00{offset}"},
         "until": {"query": "dateTo", "exclusive": True},
     } == spelt["transactions"]["arguments"]
     assert [] == spelt["transactions"]["aliases"]
