@@ -54,7 +54,8 @@ class BindingFeature:
 
 
 def _is_argument_bound(binding: OperationBinding, operation: Operation, name: str) -> bool:
-    return name in binding.arguments or f"{{{name}}}" in (binding.path or operation.path)
+    placed = name in binding.arguments or f"{{{name}}}" in (binding.path or operation.path)
+    return placed or binding.unsaid(operation, name)
 
 
 def _has_second_value(binding: OperationBinding, _: Operation, name: str) -> bool:

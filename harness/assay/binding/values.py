@@ -26,8 +26,8 @@ class RequestValues:
     `now` is the moment (ISO 8601), `today` the bank's calendar day, `unique` a UUID that is never
     the same twice, `alike` is the same for requests that ask for the same, and `trial` for all
     requests of a trial. `ids` are the target's own names, and
-    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers, and
-    `slots` values in the path that no argument has.
+    `resources` what kind of thing it is, by key. `outputs` are values of earlier answers, `slots`
+    values in the path that no argument has, and `body` is what a change repeats of its request.
     """
 
     now: str = ""
@@ -39,6 +39,7 @@ class RequestValues:
     resources: Mapping[str, str] = field(default_factory=dict[str, str])
     outputs: OutputValues = field(default_factory=OutputValues)
     slots: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 #: A day relative to the bank's today: `{today}`, `{today+90}`, `{today-1}`.

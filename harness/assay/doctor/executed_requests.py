@@ -10,19 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from typing import Final
 
 from assay.binding.target import FixtureKind
 from assay.contract.files.document import Pointer, found
 from assay.contract.model import Json
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
-from assay.doctor.item_fields import alike
+from assay.doctor.item_fields import alike, unit_of
 from assay.errors import did_you_mean
 from assay.history import Effect, State
-
-#: The units in which an amount may be reported by mistake: tenths of cents to thousands.
-_UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 
 
 def effects(context: DoctorContext) -> Iterator[Finding]:
@@ -109,19 +104,9 @@ def _mistaken(name: str, value: Json, sent: Sequence[Mapping[str, Json]]) -> str
         for each, other in arguments.items():
             if each != name and alike(value, other):
                 return f"the value of {each}"
-        if _scaled(value, arguments[name]):
+        if unit_of(value, arguments[name]):
             return "the amount in another unit"
     return ""
-
-
-def _scaled(value: Json, sent: Json) -> bool:
-    """Whether a number is another one in another unit."""
-    try:
-        shown, asked = Decimal(str(value)), Decimal(str(sent))
-    except InvalidOperation:
-        return False
-    finite = shown.is_finite() and asked.is_finite() and asked
-    return bool(finite) and shown / asked in _UNITS
 
 
 def _unreported(context: DoctorContext) -> Iterator[Finding]:

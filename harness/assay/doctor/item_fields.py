@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from itertools import product
+from typing import Final
 
 from assay.binding.features import BINDING_FEATURES
 from assay.binding.spelling import FieldAt
@@ -34,8 +35,8 @@ from assay.rules.clauses import conditional_fields as conditional_fields_of
 
 #: How many items are searched for a pointer that was meant.
 _MOST_SEARCHED = 20
-#: By which powers of ten an amount is more or less in another unit.
-_EXPONENTS = (-4, -3, -2, -1, 1, 2, 3, 4)
+#: The units in which an amount may be counted by mistake: tenths of cents to thousands.
+_UNITS: Final = tuple(Decimal(10) ** power for power in (-3, -2, 2, 3))
 
 
 def fields(seen: AnsweredOperation) -> Iterator[Finding]:
@@ -98,15 +99,9 @@ def _mapping(bound: FieldAt) -> str:
 
 def _other_unit(seen: AnsweredOperation, name: str, bound: FieldAt) -> str:
     """Return the unit in which a field would be an amount that was sent; "" if there is none."""
-    for shown, sent_value in product(_decoded(seen, name), _sent_values(seen, name)):
-        try:
-            ratio = (Decimal(str(sent_value)) / Decimal(str(shown))).normalize()
-        except ArithmeticError:
-            continue
-        _, digits, exponent = ratio.as_tuple()
-        if digits == (1,) and exponent in _EXPONENTS:
-            return f"{ratio * (bound.unit or 1):f}"
-    return ""
+    pairs = product(_decoded(seen, name), _sent_values(seen, name))
+    units = (unit for shown, sent in pairs if (unit := unit_of(shown, sent)) is not None)
+    return next((f"{unit * (bound.unit or 1):f}" for unit in units), "")
 
 
 def _transformed(seen: AnsweredOperation, name: str) -> Pointer | None:
@@ -187,6 +182,15 @@ def alike(value: Json, sent: Json) -> bool:
         return Decimal(str(value)) == Decimal(str(sent))
     except InvalidOperation:
         return str(value)[:10] == str(sent)[:10] and is_day(sent)
+
+
+def unit_of(shown: Json, sent: Json) -> Decimal | None:
+    """Return the unit in which an amount that is shown is the one that was sent; None for no unit."""
+    try:
+        unit = Decimal(str(sent)) / Decimal(str(shown))
+    except ArithmeticError:
+        return None
+    return unit if unit in _UNITS else None
 
 
 def all_owned(seen: AnsweredOperation) -> list[Owned]:

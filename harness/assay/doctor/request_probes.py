@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from assay.binding.mode_values import repeats_argument
 from assay.binding.target import ScaKind, Target
 from assay.contract.model import Capability, Operation
-from assay.doctor.probe_plan import ProbePlan
+from assay.doctor.probe_plan import HOST, ProbePlan
 from assay.history import (
     Accepted,
     Arrange,
@@ -71,6 +71,9 @@ def requests(plan: ProbePlan, create: Operation) -> Script:
             yield from _shown(lifecycle, made, SIGNED)
             yield from _shown_elsewhere(plan, lifecycle, made, SIGNED)
             yield from request_steps.inquire()
+    for host in plan.other_hosts if not plan.reads else ():
+        elsewhere = replace(request_steps.request(lifecycle, psu), host=host, variation=HOST)
+        yield from steps.send(elsewhere)
     mode = _changeable_mode(plan, lifecycle)
     made = yield from steps.send(request_steps.request(lifecycle, psu, mode))
     if not plan.makes_customers:

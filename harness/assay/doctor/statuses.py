@@ -16,7 +16,7 @@ from assay.contract.model import Operation
 from assay.doctor import items, refusals, submissions
 from assay.doctor.context import DoctorContext, Finding, SeenAnswer, Weight
 from assay.doctor.pointer_probe import nearest
-from assay.doctor.probes import HOST
+from assay.doctor.probe_plan import HOST
 from assay.history import Accepted, Cause, Detail, Indeterminate, Rejected, Unavailable
 from assay.rules.clauses import clauses_of
 from assay.rules.consent_probes import named_operations

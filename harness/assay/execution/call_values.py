@@ -10,7 +10,7 @@ from uuid import uuid5
 from assay.binding.encode import BARE
 from assay.binding.target import Target
 from assay.binding.values import RequestValues, has_day
-from assay.execution.repeated_values import repeated_values
+from assay.execution.repeated_values import repeated_body, repeated_values
 from assay.history import Call, Exchange
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def values_for(executor: Executor, call: Call, target: Target) -> RequestValues:
         ),
     )
     slots = repeated_values(executor, call, target, plain)
+    if binding.whole:
+        plain = replace(plain, body=repeated_body(executor, call, operation))
     if not (standing or binding.template or values):
         return replace(plain, slots=slots)
     executor.generated += 1
