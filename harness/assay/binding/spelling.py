@@ -313,7 +313,11 @@ def values_from_file(operation: Operation, binding: OperationBinding) -> Iterato
     for name in operation.arguments:
         spelling = binding.arguments.get(name)
         in_header = spelling is not None and spelling.place is Place.HEADER
-        if name not in chosen and not binding.unsaid(operation, name) and (in_header or not operation.changes):
+        if (
+            name not in chosen
+            and not binding.unsaid(operation, name)
+            and (in_header or not operation.changes)
+        ):
             yield name
 
 
