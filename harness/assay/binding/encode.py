@@ -101,7 +101,8 @@ def encode(
     if call.follow is not None and not in_body:
         _set_arguments(headers, call, operation, binding, made)
         return _followed(call.follow, headers, token)
-    body = cast("dict[str, Any]", laid_over(deepcopy(made.body), filled(binding.template, made)))
+    # What a change repeats of its request counts for more than the template.
+    body = cast("dict[str, Any]", laid_over(filled(binding.template, made), deepcopy(made.body)))
     standing = made.outputs.sent({**target.queries, **binding.queries})
     draft = _RequestDraft(
         base=target.base_url if call.host is None else target.hosts[call.host],

@@ -36,6 +36,7 @@ from screens import (
 )
 
 from assay.history import Accepted, Advance, Code, Decision, Item
+from assay.rules.kinds.timeout import CLEAR, NEAR
 
 #: Four and thirty minutes, and a second less and more.
 LESS, LIMIT, MORE = 3 + 59 / 60, 4, 4 + 1 / 60
@@ -488,7 +489,7 @@ def test_what_is_waited():
     assert max(waits) < timedelta(minutes=4)
     # No look falls upon the edge.
     assert sum(waits[:-1], timedelta(0)) < timedelta(minutes=29)
-    moved = [step.to for step in bank.steps if isinstance(step, Advance)]
+    moved = [step.to for step in bank.steps if isinstance(step, Advance) and step.to]
     assert [timedelta(days=4)] == [one - AT.replace(hour=12) for one in moved]
 
 
@@ -498,14 +499,13 @@ def test_what_is_waited_idly():
     bank = Signing()
     bank.play(p.probe(p.scenario("patience")))
     spans = [(one.pace, sum(one.linger, timedelta(0))) for one in bank.ways()]
-    none, half = timedelta(0), timedelta(seconds=1)
-    four = timedelta(minutes=4)
+    none, after = timedelta(0), timedelta(minutes=4, seconds=1)
     assert [
         (none, none),
-        (none, four - half),
+        (none, timedelta(minutes=3, seconds=59)),
         (timedelta(minutes=3), none),
-        (none, four + half),
-        (none, four + half),
+        (none, after),
+        (none, after),
     ] == spans
 
 
@@ -538,3 +538,20 @@ def test_the_time_is_told():
     dead = way(0, 3, 6, 9, 11.5, ending=DISCONNECTED, state=ENDED)
     (found,) = p.check(history(payer(), *QUICK, *dead))
     assert found.seen.startswith("after 11:30.0 in total, the last 2:30.0 idle, the customer was")
+
+
+# -- a clock that runs --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id_", ["redirect.idle", "redirect.overall"])
+def test_the_screens_themselves_may_take_seconds(id_):
+    """On a clock that runs, who is just in time stays within the limit; who is too late does not."""
+    clause = ruled(id_)
+    bank = Signing(ticks=timedelta(milliseconds=30))
+    bank.play(clause.probe(clause.scenario("patience")))
+    waits = [one.linger for one in bank.ways() if one.linger]
+    spans = [each[-1] if clause.time_limits.idle else sum(each, timedelta(0)) for each in waits]
+
+    limit = clause.time_limits.limit
+    assert limit * NEAR <= spans[0] <= limit - CLEAR - timedelta(seconds=4)
+    assert {limit + CLEAR} == set(spans[1:])

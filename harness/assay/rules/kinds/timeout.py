@@ -16,7 +16,7 @@ from typing import Any, Final
 from assay.contract.model import Capability, Contract
 from assay.history import Authorised, Ending, History, State
 from assay.judging.verdict import Agreement, Evidence
-from assay.rules import comparisons, parameters
+from assay.rules import comparisons, parameters, steps
 from assay.rules.consequences import LIMIT
 from assay.rules.evidence import AGREES, DISAGREES, UNCLEAR
 from assay.rules.lifecycle import request_queries, request_steps, signing, tracker
@@ -35,6 +35,7 @@ from assay.rules.lifecycle.tracker import Instance
 from assay.rules.rule import Facet, Kind, Scenario, Script, needs
 from assay.rules.scope import Calls, Scope
 from assay.rules.state.calendar import dates
+from assay.rules.steps import Part
 
 ALIVE, DEAD, RENEWS = "alive-before", "dead-after", "activity-renews"
 NOWHERE, NOTHING = "no-redirection", "nothing-done"
@@ -45,8 +46,8 @@ PART: Final = 3 / 4
 NEAR: Final = 0.95
 #: ...and before a disconnection can be blamed on it; a control is at most this slow.
 HALF: Final = 1 / 2
-#: How much sooner a customer is just in time: on a clock that runs, screens take time themselves.
-EARLY: Final = timedelta(seconds=5)
+#: How long before a limit on a clock that runs: the screens take time themselves.
+RUNNING: Final = timedelta(seconds=5)
 SCENARIO = "patience"
 
 
@@ -128,8 +129,9 @@ class Timeout(Kind):
         """Sign at once, just in time, with pauses, and too late; then let days pass."""
         lifecycle = self.lifecycle
         psu = yield from request_steps.customer(lifecycle, count=5)
-        shorter = _waits(self)
-        longer = (*shorter[:-1], shorter[-1] + EARLY + CLEAR)
+        before = yield from _clear_before()
+        shorter = _waits(self, before)
+        longer = (*shorter[:-1], shorter[-1] + before + CLEAR)
         in_time = replace(
             request_steps.SIGN, linger=shorter, variation=f"just less than {self.time_limits}"
         )
@@ -174,9 +176,15 @@ class Timeout(Kind):
                 yield from _in_time(self, flow, control, longest.get(flow.signing.subject, NONE))
 
 
-def _waits(clause: Timeout) -> tuple[timedelta, ...]:
-    """Return pauses that stay just below this limit, and well below the other."""
-    wanted = clause.time_limits.limit - EARLY
+def _clear_before() -> Part[timedelta]:
+    """Return how long before the limit a customer is just in time, by the kind of clock."""
+    first = yield from steps.clock()
+    return CLEAR if first == (yield from steps.clock()) else RUNNING
+
+
+def _waits(clause: Timeout, before: timedelta) -> tuple[timedelta, ...]:
+    """Return pauses that end just before this limit, and stay well below the other."""
+    wanted = clause.time_limits.limit - before
     idle = clause.time_limits.spans.get(IDLE)
     if clause.time_limits.idle or idle is None:
         return (wanted,)
